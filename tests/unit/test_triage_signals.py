@@ -255,7 +255,7 @@ def test_every_label_and_suspicion_has_its_sentence() -> None:
         ("refusal_suspect", None, {}, "Raise top-k"),
         ("ok", None, {"numbers_unsupported": ("4.8",)}, "Check the figures"),
         ("ok", GoldOutcome("missed"), {"answer_coverage": 0.9}, "without that passage"),
-        ("ok", GoldOutcome("cited", 1, 1), {"answer_coverage": 0.11}, "most of its words do not"),
+        ("ok", GoldOutcome("cited", 1, 1), {"answer_coverage": 0.11}, "not most of its words"),
         ("ok", GoldOutcome("cited", 1, 1), {"answer_coverage": 0.9}, "Take it as the baseline"),
         ("generation_drift", GoldOutcome("cited", 1, 1), {"numbers_unsupported": ("1",)}, "template last"),
     ],

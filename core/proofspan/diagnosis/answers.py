@@ -1,7 +1,4 @@
-"""What an answer says about itself: whether it refuses, what it cites, and the claims left without that.
-
-Ranges found in `claims_of` hold in the answer: what is taken out is overwritten with spaces.
-"""
+"""Read an answer: whether it refuses, what it cites, and its claims without those parts."""
 
 from __future__ import annotations
 
@@ -26,7 +23,7 @@ _SOURCES = (
     r"(?:document|context|passage|text|information|source|article|excerpt|material|manual|filing|evidence)"
 )
 _SAY = r"(?:say|state|mention|specify|contain|provide|include|give|indicate|answer|address|discuss|describe)"
-_SAID = (
+_STATED = (
     r"(?:said|stated|mentioned|specified|contained|provided|included|given|indicated|addressed|discussed"
     r"|described|found|available)"
 )
@@ -41,7 +38,7 @@ _OTHER_REFUSAL = re.compile(
     rf"|{_SOURCES}s?(?: provided| given)? {_NOT} (?:\w+ly )?{_SAY}"
     r"|there (?:is|was) no (?:\w+ )?(?:information|mention)"
     r"|no (?:relevant |specific |such )?information (?:about|on|of|regarding|is|was|in)"
-    rf"|(?:not|(?:is|are|was|were)n['’]t) (?:\w+ly )?{_SAID} in (?:the|this|these) (?:\w+ )?{_SOURCES}s?"
+    rf"|(?:not|(?:is|are|was|were)n['’]t) (?:\w+ly )?{_STATED} in (?:the|this|these) (?:\w+ )?{_SOURCES}s?"
     r"|(?:insufficient|not enough|not sufficient) (?:information|context))\b"
 )
 #: Every wording above holds one of the first and one of the second: cheap to look for, and mostly absent.
@@ -54,17 +51,17 @@ _SUBJECTS = (
 
 
 def follows_template(lower: str, *, has_payload: bool, template: Template) -> bool:
-    """Whether the lower-cased answer names its citations where the template wants them."""
+    """Return whether the lower-cased answer has its citations where the template requires them."""
     return has_payload if template == "payload" else MARKER in lower
 
 
 def refuses(lower: str, phrases: Collection[str]) -> bool:
-    """Whether the lower-cased answer holds one of the refusal phrases (given in lower case)."""
+    """Return whether the lower-cased answer contains one of the lower-cased refusal phrases."""
     return _holds_one(lower, phrases)
 
 
 def other_refusal(lower: str) -> re.Match[str] | None:
-    """Where a lower-cased answer declines in words that are no profile's."""
+    """Find where a lower-cased answer declines in words that are not in a profile."""
     if _holds_one(lower, _NEGATIONS) and _holds_one(lower, _SUBJECTS):
         return _OTHER_REFUSAL.search(lower)
     return None
@@ -78,7 +75,7 @@ def _holds_one(text: str, words: Collection[str]) -> bool:
 
 
 def payload_ids(trace: Trace) -> tuple[str, ...]:
-    """The chunk ids of a trace's citation payload, in order; entries that name no chunk are left out."""
+    """Return the chunk ids of a trace's citation payload, in order, without entries that name none."""
     payload = trace.payload
     if not payload:
         return ()
@@ -87,10 +84,10 @@ def payload_ids(trace: Trace) -> tuple[str, ...]:
 
 
 def claims_of(answer: str, lower: str, ids: Sequence[Collection[str]], refusals: Collection[str] = ()) -> str:
-    """The answer with its citation line, bracketed references and refusal phrases overwritten by spaces.
+    """Return the answer with its citation line, bracketed references and refusal phrases blanked out.
 
-    `ids` are collections of the ids that may stand in brackets (retrieved, cited). The result is as long as
-    the answer.
+    `ids` are collections of the ids that brackets may hold (retrieved, cited). The result is as long as the
+    answer, so that ranges in it are ranges of the answer.
     """
     claims = answer
     if "citation" in lower or not answer.isascii():
@@ -108,7 +105,7 @@ def _spaces(match: re.Match[str]) -> str:
 
 
 def _refers(match: re.Match[str], ids: Collection[str]) -> bool:
-    """Whether a bracket holds nothing but known ids, or, unless it is round, small numbers such as [3]."""
+    """Return whether a bracket holds only known ids or, unless it is round, small numbers such as [3]."""
     parts = [part for part in _BETWEEN.split(match[match.lastindex or 0]) if part]
     if not parts:
         return False

@@ -1,7 +1,7 @@
-"""The chunks of a workspace, prepared for triage: lower-case text, tokens, word rarity, each worked out once.
+"""The chunks of a workspace prepared for triage: lower-case text, tokens and word rarity.
 
-A `Corpus` belongs to one thread. What it derives from a chunk is kept while it fits the given bound and
-worked out again after that, so that a corpus of any size can be triaged.
+A `Corpus` belongs to one thread. Derived views are cached up to a bound, so that a corpus of any size can be
+triaged.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _RARITY_UNIT = 1000
 
 
 class ChunkView:
-    """What triage needs of one chunk: the lower-cased text, its tokens, and on demand its numbers."""
+    """A chunk's lower-cased text, its tokens, and on demand its numbers."""
 
     __slots__ = ("_numbers", "lower", "text", "words")
 
@@ -29,7 +29,7 @@ class ChunkView:
         self.text = text
         self.lower = text.lower()
         # Copied from a set: a frozenset grown from a list reserves twice the memory. Interned, since most
-        # words stand in many chunks.
+        # words are in many chunks.
         self.words = frozenset(set(map(intern, tokens(text))))
         self._numbers: set[str] | None = None
 
@@ -42,16 +42,16 @@ class ChunkView:
 
     @property
     def cost(self) -> int:
-        """Roughly the bytes that keeping this view takes beyond the text itself."""
+        """The approximate bytes of this view beyond the text itself."""
         return len(self.lower) + 48 * len(self.words) + 600
 
 
-#: Stands for every id that no chunk has; the reference reads it as an empty text.
+#: The view of every id without a chunk; the reference reads it as an empty text.
 UNRESOLVED = ChunkView("")
 
 
 class _Views(dict[str, ChunkView]):
-    """Chunk id → view, made when first asked for; the oldest half is dropped when the bound is reached."""
+    """Chunk id → view, made on first use; the oldest half is dropped when the bound is reached."""
 
     def __init__(self, texts: Mapping[str, str], bound: int) -> None:
         super().__init__()
@@ -71,7 +71,6 @@ class _Views(dict[str, ChunkView]):
         return view
 
     def _drop_oldest(self) -> None:
-        """Forget the views made first until half of the bound is free."""
         for chunk_id in list(self):
             if self._spent <= self._bound // 2:
                 return
@@ -79,11 +78,11 @@ class _Views(dict[str, ChunkView]):
 
 
 class Survey(NamedTuple):
-    """What one pass over a corpus learns of its words.
+    """The rarity of the words of a corpus.
 
-    `rarity` holds every token: for a content word thousandths of ln(1 + (chunks + 1) / (chunks with it + 1)),
-    which is positive, so that a corpus of three chunks still tells words apart; 0 for all other tokens.
-    `unseen` is that of a word in no chunk.
+    `rarity` has every token: for a content word thousandths of ln(1 + (chunks + 1) / (chunks with it + 1)),
+    which is positive even in a corpus of three chunks; 0 for all other tokens. `unseen` is the rarity of a
+    word in no chunk.
     """
 
     rarity: dict[str, int]
@@ -91,9 +90,9 @@ class Survey(NamedTuple):
 
 
 class Corpus:
-    """Chunk texts by id with their derived views. `cache_bytes` bounds what is kept of the views.
+    """Chunk texts by id with their derived views, of which `cache_bytes` bounds the cache.
 
-    `former` are the ids of earlier builds that a text is found by beside those of today.
+    `former` are ids of earlier builds that also lead to texts.
     """
 
     __slots__ = ("_survey", "former", "texts", "views")
@@ -106,7 +105,7 @@ class Corpus:
 
     @property
     def survey(self) -> Survey:
-        """The corpus's words; one pass over all chunks when it is first asked for."""
+        """The corpus's words, surveyed in one pass over all chunks on first use."""
         if self._survey is None:
             counts: Counter[str] = Counter()
             for chunk_id in self.texts:

@@ -1,4 +1,4 @@
-"""How much of a question's or an answer's content the evidence holds, rare words counting more."""
+"""Coverage: the share of a question's or an answer's content that the evidence has, weighted by rarity."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from proofspan.diagnosis.words import is_content
 
 
 class Content(NamedTuple):
-    """The content words of a text: `known` stand in the corpus; `total` and `lost` are rarities.
+    """The content words of a text: `known` are in the corpus; `total` and `lost` are rarities.
 
-    `nowhere` are the tokens, content or not, that no chunk of the corpus has, and so no evidence either;
-    `lost` is their part of `total`.
+    `nowhere` are the tokens, content or not, that no chunk of the corpus has; `lost` is their part of
+    `total`.
     """
 
     known: list[str]
@@ -23,7 +23,7 @@ class Content(NamedTuple):
 
 
 def content_of(words: Iterable[str], survey: Survey) -> Content:
-    """The content words among distinct tokens, weighed; one look-up a word, as most time goes here."""
+    """Weigh the content words among distinct tokens, with one look-up per word, as this takes most time."""
     rarity_of = survey.rarity.get
     known, nowhere = [], []
     total = lost = 0
@@ -40,7 +40,7 @@ def content_of(words: Iterable[str], survey: Survey) -> Content:
 
 
 def missing_words(words: set[str], evidence: Sequence[ChunkView]) -> set[str]:
-    """Those of the words that are a token of no chunk of the evidence."""
+    """Return the words that are a token of no chunk of the evidence."""
     for view in evidence:
         if not words:
             break
@@ -49,7 +49,7 @@ def missing_words(words: set[str], evidence: Sequence[ChunkView]) -> set[str]:
 
 
 def coverage(content: Content, missing: set[str], survey: Survey) -> float | None:
-    """The rarity-weighted share of the content that is not missing, in 0–1; None without content words."""
+    """Return the rarity-weighted share of the content that is not missing, in 0–1; None without content."""
     if not content.total:
         return None
     lost = content.lost

@@ -1,7 +1,6 @@
-"""Why a question has its label, as ranges in the original question, answer and chunks.
+"""Explain a label by ranges in the original question, answer and chunks.
 
-Slower and fuller than `reflect`, for one question at a time. Both use the same functions, so that the marks
-on a page agree with the numbers beside them.
+Slower and fuller than `reflect`, with the same functions, so that marks and numbers on a page agree.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from proofspan.diagnosis.labelling import counted_ids, lowered, unsupported
 from proofspan.diagnosis.types import CitedId, Explanation, PhraseMatch, Profile, QueryToken, TextRange
 from proofspan.diagnosis.words import Folded, is_content, placed_phrases, query_tokens, tokens
 
-#: At most so many places of one phrase or token are listed.
+#: The most places that are listed of a phrase or token.
 MAX_PLACES = 50
 
 _JOIN = "\n\n"
@@ -28,7 +27,7 @@ ChunkPlace = tuple[str, int, int]
 
 
 def explain(trace: Trace, corpus: Corpus, profile: Profile) -> Explanation:
-    """Everything that the Question page marks."""
+    """Return everything that the Question page marks."""
     answer, lower = trace.answer, trace.answer.lower()
     views = [corpus.views[chunk_id] for chunk_id in trace.chunk_ids]
     chunks = [(chunk_id, Folded(view.text)) for chunk_id, view in zip(trace.chunk_ids, views, strict=True)]
@@ -51,7 +50,7 @@ def explain(trace: Trace, corpus: Corpus, profile: Profile) -> Explanation:
 
 
 def _phrases(answer: str, chunks: Sequence[tuple[str, Folded]]) -> Iterator[PhraseMatch]:
-    """The phrases that stand in the joined evidence, each with its places chunk by chunk."""
+    """Yield the phrases in the joined evidence, each with its places by chunk."""
     joined = _Joined(chunks)
     for phrase, start, end in placed_phrases(answer):
         if places := joined.places(phrase.lower()):
@@ -59,7 +58,7 @@ def _phrases(answer: str, chunks: Sequence[tuple[str, Folded]]) -> Iterator[Phra
 
 
 class _Joined:
-    """The lower-cased evidence as the reference joins it, and the way back into its chunks."""
+    """The lower-cased evidence joined as in the reference, with the positions of its chunks."""
 
     def __init__(self, chunks: Sequence[tuple[str, Folded]]) -> None:
         self._chunks = chunks
@@ -69,7 +68,7 @@ class _Joined:
             self._starts.append(self._starts[-1] + len(folded.lower) + len(_JOIN))
 
     def places(self, wanted: str) -> tuple[ChunkPlace, ...]:
-        """Where a lower-cased phrase stands; one that runs across a join has a place in each chunk."""
+        """Return where a lower-cased phrase is; one across a join has a place in each chunk."""
         found: list[ChunkPlace] = []
         at = self._text.find(wanted)
         while at >= 0 and len(found) < MAX_PLACES:
@@ -90,7 +89,7 @@ class _Joined:
 
 
 def _query(question: str, chunks: Sequence[tuple[str, Folded]]) -> Iterator[QueryToken]:
-    """Each of the reference's query tokens with its places in the question and in the chunks."""
+    """Yield the reference's query tokens with their places in the question and in the chunks."""
     asked = query_tokens(question)
     own = _token_ranges(Folded(question), set(asked))
     found: dict[str, list[ChunkPlace]] = {token: [] for token in asked}
@@ -102,7 +101,7 @@ def _query(question: str, chunks: Sequence[tuple[str, Folded]]) -> Iterator[Quer
 
 
 def _token_ranges(folded: Folded, wanted: Collection[str]) -> dict[str, list[TextRange]]:
-    """Where the wanted tokens stand in a text, as ranges of the original."""
+    """Return the ranges of the wanted tokens in the original text."""
     found: dict[str, list[TextRange]] = {}
     for match in _WORD.finditer(folded.lower):
         if match[0] in wanted:
@@ -112,7 +111,7 @@ def _token_ranges(folded: Folded, wanted: Collection[str]) -> dict[str, list[Tex
 
 
 def _cited(answer: str, cited: Sequence[str], trace: Trace, corpus: Corpus) -> Iterator[CitedId]:
-    """The counted ids; each occurrence is looked for behind the one before it."""
+    """Yield the counted ids, each located behind the one before it."""
     behind = max(answer.lower().find("citations"), 0) if answer.isascii() else 0
     for chunk_id in cited:
         at = answer.find(chunk_id, behind)
@@ -122,7 +121,7 @@ def _cited(answer: str, cited: Sequence[str], trace: Trace, corpus: Corpus) -> I
 
 
 def _refusal(answer: str, phrases: Sequence[str]) -> TextRange | None:
-    """The first refusal phrase that the answer holds, in the profile's order."""
+    """Return the first refusal phrase in the answer, in the profile's order."""
     folded = Folded(answer)
     for phrase in phrases:
         for start, end in folded.find_all(phrase):
@@ -131,7 +130,6 @@ def _refusal(answer: str, phrases: Sequence[str]) -> TextRange | None:
 
 
 def _original(match: re.Match[str] | None, text: str) -> TextRange | None:
-    """The original words of a match in the lower-cased text."""
     if match is None:
         return None
     start, end = Folded(text).original(*match.span())
@@ -139,7 +137,7 @@ def _original(match: re.Match[str] | None, text: str) -> TextRange | None:
 
 
 def _words_missing(claims: str, views: Sequence[ChunkView]) -> Iterator[TextRange]:
-    """The content words of the claims that are in no chunk, in order, repeats included."""
+    """Yield the content words of the claims that are in no chunk, in order, repeats included."""
     missing = missing_words(set(filter(is_content, tokens(claims))), views)
     if missing:
         ranges = _token_ranges(Folded(claims), missing)

@@ -1,4 +1,4 @@
-"""What became of a question's gold passage in one trace: retrieved, seen, cited, or rightly done without."""
+"""The state of a question's gold passage in a trace: retrieved, seen, cited, or correctly absent."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ NO_PLACE = Place(None, None, None)
 
 @dataclass(frozen=True, slots=True)
 class GoldTarget:
-    """What a candidate has to be to be the gold one: a chunk id, a section id, or a (doc_id, page_idx).
+    """The gold that candidates are compared with: chunk ids, section ids, or (doc_id, page_idx) pairs.
 
-    `nothing`: the documents hold no answer, so that no candidate is.
+    `nothing`: the documents hold no answer, so no candidate is the gold one.
     """
 
     kind: Literal["chunk", "section", "page", "nothing"]
@@ -37,7 +37,7 @@ class GoldTarget:
 
 @dataclass(frozen=True, slots=True)
 class GoldOutcome:
-    """What became of the gold passage, with its best 1-based ranks, None where no candidate of a list is it.
+    """The state of the gold passage, with its best 1-based ranks, None if it is not in a list.
 
     `seen` is the rank among the answerer's chunks, `retrieved` that in the whole list of `stage`, the one
     that the top 20 are read from (None: the trace lists no candidates). `is_refusal`: the answer declines.
@@ -51,9 +51,9 @@ class GoldOutcome:
 
 
 def gold_target(gold: GoldQuestion | None) -> GoldTarget | None:
-    """The narrowest thing that the gold names: its chunks, else its sections, else its spans' pages.
+    """Return the narrowest target that the gold names: its chunks, else its sections, else its spans' pages.
 
-    None where there is nothing to look for: no gold, or spans without a page.
+    None without gold, or with spans without a page.
     """
     if gold is None:
         return None
@@ -74,11 +74,11 @@ def gold_outcome(
     places: Places,
     cited: Sequence[Citation] | None = None,
 ) -> GoldOutcome | None:
-    """What became of the gold passage; None where it cannot be known.
+    """Return the state of the gold passage, None if it cannot be known.
 
-    That is without a target, where the trace leaves out its chunks and lists no other stage, and, if the
-    documents hold no answer, without a verdict or an answer. `places` says where a chunk lies whose
-    candidate or citation does not. `cited` are the trace's citations, if they have been read already.
+    It cannot without a target, for a trace that lists neither chunks nor another stage, and, if the documents
+    hold no answer, without a verdict or an answer. `places` has the places of chunks whose candidates or
+    citations have none. `cited` are the trace's citations, if they have been read already.
     """
     if target is None:
         return None
@@ -104,7 +104,7 @@ def _without_answer(trace: Trace, verdict: ReportRow | None) -> GoldOutcome | No
 
 
 def declines(trace: Trace, verdict: ReportRow | None) -> bool:
-    """Whether the answer declines: by its label, or in other words while it cites nothing."""
+    """Return whether the answer declines: by its label, or in other words without citing anything."""
     if verdict is None:
         return False
     if verdict.label in ("refusal_ok", "refusal_suspect"):
@@ -115,7 +115,7 @@ def declines(trace: Trace, verdict: ReportRow | None) -> bool:
 def _state_of_seen(
     trace: Trace, target: GoldTarget, places: Places, cited: Sequence[Citation] | None
 ) -> GoldState:
-    """By what an answer cites whose answerer saw the gold passage."""
+    """Return the state by what is cited, for an answerer who saw the gold passage."""
     cited = citations(trace) if cited is None else cited
     if not cited:
         return "seen"
@@ -135,7 +135,7 @@ def _state_of_seen(
 
 
 def _is_gold(citation: Citation, known: Place | None, target: GoldTarget, places: Places) -> bool:
-    """Whether a citation points at the gold passage; one of a page and no chunk means every chunk there."""
+    """Return whether a citation points at the gold passage; one of a page alone means all chunks there."""
     place = _cited_place(citation, known or NO_PLACE)
     if target.kind == "section":
         return (place.section_id or "").strip() in target.wanted
@@ -148,7 +148,7 @@ def _is_gold(citation: Citation, known: Place | None, target: GoldTarget, places
 
 
 def _cited_place(citation: Citation, known: Place) -> Place:
-    """Where a citation points: as its payload says, else as its chunk's record has it, else by its id."""
+    """Return where a citation points: by its payload, else its chunk's record, else its id."""
     page_idx, _ = page_of(citation.raw)
     if page_idx is None:
         page_idx = citation.page_idx if known.page_idx is None else known.page_idx
@@ -167,7 +167,7 @@ def _best(trace: Trace, stage: StageName, target: GoldTarget, places: Places) ->
 def _ranked(
     trace: Trace, stage: StageName, target: GoldTarget, places: Places
 ) -> Iterator[tuple[int, object]]:
-    """Each candidate's rank with what the target compares."""
+    """Return each candidate's rank with the value that the target compares."""
     if target.kind == "chunk":
         return ((rank, chunk_id) for rank, chunk_id, _ in listed(trace, stage))
     candidates = ranked_places(trace, stage, places)

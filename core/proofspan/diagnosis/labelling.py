@@ -1,4 +1,4 @@
-"""One trace → its label and the signals behind it. The hot path: every trace of an index build comes through.
+"""Label a trace and compute its signals. The hot path: it runs for every trace of an index build.
 
 With the default profile label, why, chunks and citations_in_answer are those of the reference script of
 the triage recipe (docs/requirements.md), on every trace that it accepts. The profile changes three
@@ -44,7 +44,7 @@ GROUNDED: tuple[Label, str] = ("ok", "citations present and answer grounded")
 
 
 def reflect(trace: Trace, corpus: Corpus, profile: Profile) -> ReportRow:
-    """The report row of one trace."""
+    """Return the report row of a trace."""
     answer, ids = trace.answer, trace.chunk_ids
     lower = answer.lower()
     views, survey = corpus.views, corpus.survey
@@ -97,9 +97,9 @@ def reflect(trace: Trace, corpus: Corpus, profile: Profile) -> ReportRow:
 
 
 def lacks_template(trace: Trace, verdict: ReportRow, profile: Profile) -> bool:
-    """Whether an answer was labelled for want of its citations, not for citing what was not retrieved.
+    """Return whether an answer was labelled for missing citations, not for citing what was not retrieved.
 
-    Where no answer was logged, as in a log line, nothing says that it lacked them.
+    False without a logged answer, as in a log line.
     """
     if verdict.why != VIOLATED[1] or not trace.answer.strip():
         return False
@@ -108,29 +108,29 @@ def lacks_template(trace: Trace, verdict: ReportRow, profile: Profile) -> bool:
 
 
 def declines(trace: Trace, profile: Profile) -> bool:
-    """Whether an answer declines, by the profile's own phrases."""
+    """Return whether an answer declines by the profile's phrases."""
     return refuses(trace.answer.lower(), lowered(profile.refusal))
 
 
 @lru_cache(maxsize=64)
 def lowered(phrases_given: tuple[str, ...]) -> tuple[str, ...]:
-    """Refusal phrases as they are compared."""
+    """Return refusal phrases in lower case."""
     return tuple(phrase.lower() for phrase in phrases_given)
 
 
 def counted_ids(in_text: tuple[str, ...], in_payload: tuple[str, ...], profile: Profile) -> tuple[str, ...]:
-    """The cited ids that the profile goes by."""
+    """Return the cited ids that the profile counts."""
     if profile.template == "seed":
         return in_text
     return in_payload if profile.template == "payload" else in_payload or in_text
 
 
 def matched_phrase(answer: str, evidence: Sequence[ChunkView], missing: set[str]) -> str | None:
-    """The first phrase of the answer that stands in the evidence, whatever its case, as the answer has it.
+    """Return the first phrase of the answer that the evidence has in any case, as the answer has it.
 
     The reference joins chunks by an empty line, so a phrase may run across a join; as it neither begins nor
-    ends with white space, it then holds the whole empty line, and only such a phrase needs the join made.
-    `missing` are tokens that no chunk has: a phrase with one of them between two spaces stands nowhere.
+    ends with white space, it then has the whole empty line, and only such a phrase needs the join. `missing`
+    are tokens that no chunk has: a phrase with one of them between two spaces is nowhere.
     """
     for phrase in dict.fromkeys(phrases(answer)):
         wanted = phrase.lower()
@@ -145,7 +145,7 @@ def matched_phrase(answer: str, evidence: Sequence[ChunkView], missing: set[str]
 
 
 def unsupported_numbers(claims: str, question: str, evidence: Sequence[ChunkView]) -> tuple[str, ...]:
-    """The numbers of the claims that stand neither in the evidence nor in the question, as written."""
+    """Return the numbers of the claims, as written, that are neither in the evidence nor in the question."""
     rest = evidence_values(claims)
     for view in evidence:
         if not rest:
@@ -158,7 +158,7 @@ def unsupported_numbers(claims: str, question: str, evidence: Sequence[ChunkView
 
 
 def unsupported(claims: str, question: str, evidence: Sequence[ChunkView]) -> list[Number]:
-    """The claimed numbers for which neither the question nor any chunk holds an equal value, in order."""
+    """Return the claimed numbers without an equal value in the question or any chunk, in order."""
     asked = evidence_values(question)
     rest = [number for number in claimed_numbers(claims) if asked.isdisjoint(number.values)]
     for view in evidence:
@@ -169,20 +169,20 @@ def unsupported(claims: str, question: str, evidence: Sequence[ChunkView]) -> li
 
 
 def _spelled_out(number: Number, evidence: Sequence[ChunkView]) -> bool:
-    """Whether a small number stands in the evidence as a word."""
+    """Return whether a small number is in the evidence as a word."""
     words = NUMBER_WORDS.get(number.values[0])
     return words is not None and any(not view.words.isdisjoint(words) for view in evidence)
 
 
 def contradicts(ok: object, label: Label) -> bool:
-    """Whether the pipeline's own `ok` says the opposite of the label; refusals are nobody's failure."""
+    """Return whether the pipeline's own `ok` contradicts the label; refusals never do."""
     if ok is True:
         return label in ("generation_drift", "retrieval_drift")
     return ok is False and label == "ok"
 
 
 def _violates(lower: str, in_payload: tuple[str, ...], all_retrieved: bool, profile: Profile) -> bool:
-    """Whether an answer that is no refusal breaks the template, or cites what was not retrieved."""
+    """Return whether an answer that does not refuse breaks the template, or cites what was not retrieved."""
     if profile.template == "none":
         return False
     follows = follows_template(lower, has_payload=bool(in_payload), template=profile.template)
@@ -190,7 +190,7 @@ def _violates(lower: str, in_payload: tuple[str, ...], all_retrieved: bool, prof
 
 
 def _verdict(refused: bool, violated: bool, *, aligned: bool, grounded: bool) -> tuple[Label, str]:
-    """The reference's decision, in its order."""
+    """Decide as the reference does, in its order."""
     if refused:
         return REFUSAL_SUSPECT if aligned else REFUSAL_OK
     if violated:
@@ -201,9 +201,9 @@ def _verdict(refused: bool, violated: bool, *, aligned: bool, grounded: bool) ->
 
 
 def _wording_suspicions(lower: str, refused: bool, cited: Sequence[str], profile: Profile) -> list[str]:
-    """The stricter readings of the triage recipe, where its script is content with less.
+    """Return suspicions by readings of the triage recipe that are stricter than its script.
 
-    With template "none" no exact form of a refusal was agreed on, so none is asked for.
+    With template "none" there is no exact form of a refusal to require.
     """
     if refused:
         exact = lower.strip() in lowered(profile.refusal)
@@ -216,14 +216,12 @@ def _wording_suspicions(lower: str, refused: bool, cited: Sequence[str], profile
     return found
 
 
-# A trace's label where there is something to judge by; the one place that decides whether there is.
-
 #: The suspicion of a trace whose records do not say what was asked.
 QUESTION_UNKNOWN = "question_unknown"
 
 
 def verdict(trace: Trace, corpus: Corpus | None, profile: Profile) -> ReportRow | None:
-    """The report row of a trace; None where there are no chunks, or no question, to judge by."""
+    """Return the report row of a trace, None without chunks or a question."""
     if corpus is None or QUESTION_UNKNOWN in trace.suspicions:
         return None
     return reflect(trace, corpus, profile)

@@ -1,4 +1,4 @@
-"""One sentence for every label and every suspicion: what it means, what to do next."""
+"""The sentences for labels, gold states and suspicions: their meanings and fixes."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ _NEXT_STEP: dict[Label, str] = {
     "constraints stay together, and drop the tail behind the knee of the scores.",
     "refusal_suspect": "Raise top-k before the reranker; where the corpus really lacks the answer, plan a "
     "fallback or another source.",
-    "refusal_ok": "Nothing to mend: declining without evidence is the right answer.",
+    "refusal_ok": "Nothing to fix: declining without evidence is the right answer.",
     "ok": "Take it as the baseline and go on to precision, recall and stability.",
 }
 
-#: Of an answer's words, rare ones counting more, so much has to stand in the evidence to be called covered.
+#: Answers with less coverage are called little covered.
 LITTLE_COVERED = 0.5
-#: What became of the gold passage, in one sentence.
+#: The meaning of each gold state.
 _GOLD_MEANING: dict[GoldState, str] = {
     "answered": "The documents hold no answer, and yet one was given.",
     "missed": "Nothing retrieved the gold passage.",
@@ -47,34 +47,34 @@ _GOLD_MEANING: dict[GoldState, str] = {
     "cited": "The answer cites the gold passage.",
     "declined": "The documents hold no answer, and the answer declines.",
 }
-#: What to do where many questions share a state.
+#: The fix if many questions share a state.
 _GOLD_STEP: dict[GoldState, str] = {
     "answered": "Look at the prompt's rule for declining, and at the threshold under which it declines.",
     "missed": "Raise recall: a second retriever, another cut of the chunks, the words that users choose.",
-    "dropped": "Let more candidates through, or mend the order that the last stage gives them.",
+    "dropped": "Let more candidates through, or fix the order of the last stage.",
     "uncited": "The passage lay before the answerer: look at the prompt, and at how the chunks are cut.",
 }
-#: The same of one answer, where a state means two things: by whether it declines.
+#: The meaning for a single answer, by whether it declines.
 _MEANT_HERE: dict[tuple[GoldState, bool], str] = {
     ("uncited", True): "The answerer saw the gold passage, and declines.",
     ("uncited", False): "The answerer saw the gold passage, and cites only others.",
 }
-#: What to do about a refusal to a question that has an answer, by what became of the gold passage.
+#: The fix for a refusal to a question that has an answer.
 _REFUSED: dict[GoldState, str] = {
     "uncited": "Look at the prompt's rule for declining, and at how the chunk is cut.",
-    "dropped": "Let more candidates through, or mend the order that the last stage gives them.",
-    "missed": "Raise recall (a second retriever, another cut of the chunks) before you mend the order.",
+    "dropped": "Let more candidates through, or fix the order of the last stage.",
+    "missed": "Raise recall (a second retriever, another cut of the chunks) before you fix the order.",
 }
-#: What to do about an answer whose label is `ok`.
+#: The fix for an answer with the label `ok`.
 _ANSWERED_OK: dict[GoldState, str] = {
     "uncited": "Check the answer against that passage: it may quote the wrong one.",
     "dropped": "Check the answer: without that passage it may be right by chance alone.",
     "missed": "Check the answer: without that passage it may be right by chance alone.",
 }
-#: What to do where the documents hold no answer.
+#: The fix if the documents hold no answer.
 _NO_ANSWER: dict[GoldState, str] = {
     "answered": "Look at what the answer makes of its evidence, and at the prompt's rule for declining.",
-    "declined": "Nothing to mend: declining is right.",
+    "declined": "Nothing to fix: declining is right.",
 }
 
 #: Every suspicion that a row, or with `template_absent` a run, may carry.
@@ -100,22 +100,22 @@ SUSPICIONS: dict[str, str] = {
 
 
 def meaning(label: Label) -> str:
-    """What a label says, in one sentence."""
+    """Return the meaning of a label in a sentence."""
     return _MEANING[label]
 
 
 def next_step(label: Label, template: Template) -> str:
-    """What to do about answers with this label under a profile with this template, in one sentence."""
+    """Return the fix for answers with a label under a profile's template, in a sentence."""
     return _NEXT_STEP_OF_DRIFT[template] if label == "generation_drift" else _NEXT_STEP[label]
 
 
 def gold_step(state: GoldState) -> str | None:
-    """What to do about many questions in this state; None where nothing is to be done."""
+    """Return the fix for many questions in a gold state, None if there is nothing to do."""
     return _GOLD_STEP.get(state)
 
 
 def gold_meaning(state: GoldState) -> str:
-    """What a gold state says, in one sentence."""
+    """Return the meaning of a gold state in a sentence."""
     return _GOLD_MEANING[state]
 
 
@@ -125,10 +125,10 @@ def step_for(
     gold: GoldOutcome | None,
     omissions: Sequence[SafetyOmission] | None = None,
 ) -> str:
-    """What to do about this very answer: its signals and its gold passage first, then the label's own step.
+    """Return the fix for a single answer: by its gold passage and signals first, then by its label.
 
-    A label is a rule about words; an `ok` whose figures stand nowhere is no baseline, and a refusal calls
-    for something else when the answerer saw the gold passage than when nothing found it.
+    A label is a rule about words: an `ok` with unsupported figures is no baseline, and the fix for a refusal
+    depends on whether the answerer saw the gold passage.
     """
     if gold and gold.state in _NO_ANSWER:
         return _step_by_gold(gold.state, _NO_ANSWER)
@@ -137,14 +137,14 @@ def step_for(
     if row.label != "ok":
         return next_step(row.label, template)
     if row.signals.numbers_unsupported:
-        return "Check the figures that stand nowhere in the evidence before this answer counts as good."
+        return "Check the figures that are nowhere in the evidence before this answer counts as good."
     if gold and gold.state in _ANSWERED_OK:
         return _step_by_gold(gold.state, _ANSWERED_OK)
     if omissions:
         return _step_by_omission(omissions[0])
     coverage = row.signals.answer_coverage
     if coverage is not None and coverage < LITTLE_COVERED:
-        return "Check the answer: a phrase of it stands in the evidence, most of its words do not."
+        return "Check the answer: the evidence has a phrase of it, but not most of its words."
     return next_step(row.label, template)
 
 
@@ -161,5 +161,5 @@ def _step_by_gold(state: GoldState, steps: Mapping[GoldState, str]) -> str:
 
 
 def suspicion_text(code: str) -> str:
-    """What a suspicion says; a code of somebody else's report is shown as it is."""
+    """Return the meaning of a suspicion; an unknown code is shown as it is."""
     return SUSPICIONS.get(code, f"{code} (not one of this program's codes)")

@@ -3,8 +3,8 @@
 A number is compared by its value as written in digits: `12,645`, `12 645` (no-break or thin space) and
 `12645` are the same, so are `24.60` and `24.6`, `007` and `7`. Signs, currencies, units and the percent sign
 are left out, since tables write them elsewhere ("(5.2)", a column headed "%"). `1/16` is one number, `½` is
-`1/2`; a range is two numbers; `4.2.1` is compared as it stands. `12.0` is `12`, but `3.0` is not a bare `3`,
-which stands on every page.
+`1/2`; a range is two numbers; `4.2.1` is compared as written. `12.0` is `12`, but `3.0` is not a bare `3`,
+which is on every page.
 
 Of an answer, these are not looked for, since they claim no figure:
 - ids and references: the citation line, bracketed chunk ids, `[3]`, and what follows "page", "step",
@@ -14,7 +14,7 @@ Of an answer, these are not looked for, since they claim no figure:
 - digits glued to a word or to an upper-case name: `Q80`, `H2O`, `COVID-19` (words are compared as words);
 - the month and day of a date of digits alone (evidence often spells the month).
 
-Evidence is read generously: every run of digits counts, whatever stands around it; so do the words "one" to
+Evidence is read generously: every run of digits counts, whatever is around it; so do the words "one" to
 "twenty" and "first" to "twelfth". With "thousand", "million", "billion" or "trillion" behind it, or thousands
 written out, a number is also found where the evidence counts in thousands, millions or billions.
 """
@@ -79,7 +79,7 @@ def evidence_values(text: str) -> set[str]:
 
 
 def _runs(text: str) -> list[str]:
-    """The longest pieces of a text that hold nothing but digits and what may stand between them."""
+    """Return the longest pieces of a text with only digits and the signs between them."""
     if text.isascii():
         return text.encode().translate(_ASCII_RUNS).decode().split()
     return _RUN.findall(text)

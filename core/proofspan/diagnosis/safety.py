@@ -1,10 +1,10 @@
 """Safety omissions: a WARNING or CAUTION of the cited section that neither answer nor citations mention.
 
-It is a suspicion in words, no judgement of sense: a notice counts as mentioned where enough of its content
-words stand close together in the answer or in a cited passage, endings aside and rare words counting more. So
-a paraphrase that shares no words with it ("keep clear of the blades" for "hands away from the fan") is
-suspected all the same, a text that turns the words round passes, and nobody asks whether a notice matters for
-the question: that it stands in the section is the manual's own choice. A person reads "may leave out".
+The check compares words, not meanings: a notice is mentioned if enough of its content words are close
+together in the answer or in a cited passage, without endings, and rare words count more. So a paraphrase
+without common words ("keep clear of the blades" for "hands away from the fan") is suspected, a text that
+reverses the meaning passes, and relevance to the question is not judged, as the manual's authors put the
+notice into the section. Pages say "may omit".
 
 Every trace of an index build comes through here; one that cites no section with a notice costs some look-ups.
 """
@@ -36,9 +36,9 @@ _NOWHERE = Place(None, None, None)
 
 @dataclass(frozen=True, slots=True)
 class SafetyOmission:
-    """A notice that an answer may leave out. `words` were looked for; `found` are those that do stand there.
+    """A notice that an answer may omit. `words` are its content words, `found` those that were found.
 
-    `section_id` is the notice's own: the cited section, or one that it lies in. `doc_id` is the citation's.
+    `section_id` is the notice's own: the cited section, or one that contains it. `doc_id` is the citation's.
     """
 
     attachment_id: str
@@ -52,7 +52,7 @@ class SafetyOmission:
 
 
 class _Cited(NamedTuple):
-    """What one citation points at; `quote` is the payload's own, None where the whole chunk is cited."""
+    """The target of a citation; `quote` is the payload's own, None if the whole chunk is cited."""
 
     chunk_id: str | None
     place: Place
@@ -62,10 +62,10 @@ class _Cited(NamedTuple):
 def omitted(
     trace: Trace, verdict: ReportRow | None, notices: Notices, places: Places
 ) -> tuple[SafetyOmission, ...] | None:
-    """The notices that govern the cited sections and are not mentioned, each once, in the citations' order.
+    """Return the notices of the cited sections that are not mentioned, each once, in the citations' order.
 
-    None where nothing can be said: the answer cites nothing, or there are no chunks to judge by. A refusal
-    omits nothing. `places` says where a chunk lies whose candidate or citation does not.
+    None if the answer cites nothing, or there are no chunks. A refusal omits nothing. `places` has the places
+    of chunks whose candidates or citations have none.
     """
     found = _unmentioned(trace, verdict, notices, places)
     return None if found is None else tuple(_omission(notice, held) for notice, held in found)
@@ -74,7 +74,7 @@ def omitted(
 def omitted_ids(
     trace: Trace, verdict: ReportRow | None, notices: Notices, places: Places
 ) -> list[str] | None:
-    """The attachment ids of what `omitted` gives, for those who keep no more of it."""
+    """Return the attachment ids of the omitted notices."""
     found = _unmentioned(trace, verdict, notices, places)
     return None if found is None else [notice.attachment.attachment_id for notice, _ in found]
 
@@ -82,7 +82,7 @@ def omitted_ids(
 def _unmentioned(
     trace: Trace, verdict: ReportRow | None, notices: Notices, places: Places
 ) -> list[tuple[Notice, int]] | None:
-    """Each omitted notice with the mask of its words that do stand somewhere; None as in `omitted`."""
+    """Return each omitted notice with the mask of its words that were found; None as in `omitted`."""
     if verdict is None:
         return None
     cited = list(_cited(trace, verdict.citations_in_answer, places))
@@ -100,13 +100,13 @@ def _unmentioned(
 def _sought(
     trace: Trace, governing: Iterable[Notice], cited: Sequence[_Cited], notices: Notices
 ) -> Iterator[tuple[Notice, int]]:
-    """Looks in the answer, then in each cited passage: the payload's quote, else the chunk."""
+    """Search the answer, then each cited passage: the payload's quote, else the chunk."""
     ids = [each.chunk_id for each in cited if each.chunk_id is not None]
     answer = claims_of(trace.answer, trace.answer.lower(), (trace.chunk_ids, ids))
-    said = [Passage(answer), *(Passage(each.quote) for each in cited if each.quote is not None)]
+    passages = [Passage(answer), *(Passage(each.quote) for each in cited if each.quote is not None)]
     chunks = [each.chunk_id for each in cited if each.quote is None and each.chunk_id is not None]
     for notice in governing:
-        found = [notice.sought_in(passage) for passage in said]
+        found = [notice.sought_in(passage) for passage in passages]
         found += [notices.held(notice, chunk_id) for chunk_id in chunks]
         if not any(each.is_mentioned for each in found):
             yield notice, reduce(or_, [each.mask for each in found])
@@ -127,9 +127,7 @@ def _omission(notice: Notice, found: int) -> SafetyOmission:
 
 
 def _cited(trace: Trace, in_text: Sequence[str], places: Places) -> Iterator[_Cited]:
-    """Yield what a trace cites, as `proofspan.traces.records.citations` reads it, with only what is needed
-    here.
-    """
+    """Yield the citations of a trace with the fields that are needed here."""
     payload = trace.payload
     for item in payload or in_text:
         if isinstance(item, str) and item:
@@ -150,7 +148,7 @@ def _cited_by(item: dict[str, Json], trace: Trace, places: Places) -> _Cited:
 
 
 def _place_of(trace: Trace, chunk_id: str, places: Places) -> Place:
-    """Where a chunk lies: as its candidate says, else as its record has it, else by its id."""
+    """Return a chunk's place: by its candidate, else its record, else its id."""
     entries = trace.raw.get("chunks")
     found = _NOWHERE
     if isinstance(entries, list) and len(entries) == len(trace.chunk_ids) and chunk_id in trace.chunk_ids:
@@ -165,32 +163,30 @@ def _place_of(trace: Trace, chunk_id: str, places: Places) -> Place:
     return Place(found.doc_id or known.doc_id, found.section_id or known.section_id, page_idx)
 
 
-# The warnings and cautions of a catalogue, cut into words to look for, by document and section.
-
-#: What a reader must not miss; a note is none of them.
+#: The kinds of attachments that are safety notices.
 KINDS = frozenset({"warning", "caution"})
 
-#: A notice is mentioned where so much of its words, rare ones counting more, stands close together …
+#: The share of a notice's words, weighted by rarity, that mentions it if they are close together …
 ENOUGH_OF_ALL = 0.6
-#: … or so much of one of its sentences, if that has so many content words. Chosen by reading cases: of 273
+#: … or the share of one of its sentences with at least `FEWEST_WORDS`. Chosen by reading cases: of 273
 #: pairs of a notice with another chunk of its section none that merely lies beside it had more than 0.49 and
 #: 0.70, while most answers that repeat a notice in words of their own keep three quarters of one sentence.
 ENOUGH_OF_SENTENCE = 0.75
 FEWEST_WORDS = 3
-#: Close together is within twice the length of notice or sentence, and within twice so many words at least.
+#: Close together is within twice the length of notice or sentence, and at least within twice these words.
 SHORTEST_REACH = 15
-#: So much of a notice is looked for: its first characters, and the first content words of these.
+#: The first characters of a notice, and their first content words, are searched for.
 MOST_CHARS = 5_000
 MOST_WORDS = 200
-#: So many notices of a section are looked for, in reading order; `Notices.crowded` names sections with more.
+#: The most notices of a section, in reading order; `Notices.crowded` names sections with more.
 MOST_NOTICES = 100
-#: Sections within sections are followed so deep; what lies deeper belongs to the one at this depth.
+#: The deepest nesting of sections; deeper ones count as the one at this depth.
 DEEPEST = 16
-#: Longer section ids, in characters, name no section.
+#: Section ids with more characters name no section.
 LONGEST_SECTION = 1_000
-#: So many cited places are remembered before all are forgotten.
+#: The most cited places in the cache before it is cleared.
 KEPT_PLACES = 1 << 15
-#: So many pairs of chunk and notice are remembered before all are forgotten.
+#: The most pairs of chunk and notice in the cache before it is cleared.
 KEPT_PAIRS = 1 << 18
 
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|[。!?•\uf0b7]|\n\s*\n")
@@ -200,10 +196,10 @@ Within = tuple[str | None, SectionKey]
 
 
 class Part(NamedTuple):
-    """Words of a notice that mention it where they stand close together: all of them, or one sentence's.
+    """Words of a notice that mention it if they are close together: all of them, or one sentence's.
 
-    Bits and masks are a notice's. `enough` is the weight that has to be found within twice `reach` words, and
-    with it the bits of `needed`: for a sentence that forbids something, a word that forbids.
+    Bits and masks are a notice's. `enough` is the weight required within twice `reach` words, together with
+    the bits of `needed`: for a sentence that forbids something, a word that forbids.
     """
 
     mask: int
@@ -213,7 +209,7 @@ class Part(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What a passage holds of a notice: a mask of its words, and whether they mention it."""
+    """The words of a notice in a passage as a mask, and whether they mention it."""
 
     mask: int
     is_mentioned: bool
@@ -221,7 +217,7 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A warning or caution ready to be looked for. Bit n of a mask is its n-th word, the next one a negation.
+    """A warning or caution to search for. Bit n of a mask is its n-th word, the next bit a negation.
 
     `line` is its text in plain form, `weights` are the words' rarities in the corpus. `doc_id` is that of the
     record, else that of what is to be drawn for it.
@@ -236,7 +232,7 @@ class Notice:
     doc_id: str | None = None
 
     def sought_in(self, passage: Passage) -> Found:
-        """Looks for the notice in a passage: for its whole text, then for its words."""
+        """Search a passage for the notice: for its whole text, then for its words."""
         held = sum([1 << place for place, each in enumerate(self.forms) if each in passage.forms])
         parts = [part for part in self.parts if self._weight(held & part.mask) >= part.enough] if held else []
         if not parts:
@@ -245,14 +241,13 @@ class Notice:
         return Found(held, is_whole or any(self._holds(passage.layout, part) for part in parts))
 
     def _holds(self, passage: Layout, part: Part) -> bool:
-        """Whether enough of a part stands close together."""
         return any(
             stretch & part.needed == part.needed and self._weight(stretch & part.mask) >= part.enough
             for stretch in self._stretches(passage, part.reach)
         )
 
     def _stretches(self, passage: Layout, reach: int) -> list[int]:
-        """What stands in every `reach` words of a passage and the next as many, where there is anything."""
+        """Return the mask of each `reach` words of a passage and the next as many, without empty ones."""
         masks: defaultdict[int, int] = defaultdict(int)
         for place, each in enumerate(self.forms):
             for at in passage.places.get(each, ()):
@@ -266,9 +261,9 @@ class Notice:
 
 
 class Notices:
-    """The notices of a catalogue, whatever order it lists them in. Belongs to one thread, as its corpus does.
+    """The notices of a catalogue in any order. Belongs to one thread, as its corpus does.
 
-    `crowded` names the sections with more notices than are looked for, each as document, section and count.
+    `crowded` has the sections with more notices than are searched for: document, section and count.
     """
 
     __slots__ = ("_governing", "_held", "_known", "_last", "_listed", "_own", "corpus", "crowded")
@@ -294,10 +289,10 @@ class Notices:
         self._last = ("", Passage(""))
 
     def governing(self, place: Place) -> tuple[Notice, ...]:
-        """The notices of a section and of those that it lies in, the nearest first, each text once.
+        """Return the notices of a section and of those that contain it, the nearest first, each text once.
 
-        What stands between the heading of 5.4 and that of 5.4.1 is said of all of 5.4 (ANSI Z535.6 calls it a
-        section safety message), so it holds for 5.4.1. What stands in 5.4.1 does not hold for 5.4.
+        A notice between the headings of 5.4 and 5.4.1 applies to all of 5.4 (a section safety message in ANSI
+        Z535.6), so to 5.4.1 as well. One in 5.4.1 does not apply to 5.4.
         """
         if place.section_id is not None and len(place.section_id) > LONGEST_SECTION:
             return ()
@@ -326,13 +321,13 @@ class Notices:
         return tuple(by_line.values())[:MOST_NOTICES]
 
     def _of(self, within: Within) -> tuple[Notice, ...]:
-        """The notices of one section alone, cut into words when they are first asked for."""
+        """Return the notices of one section alone, prepared on first use."""
         if within not in self._own:
             self._own[within] = _looked_for(self._listed.get(within, ()), within[0], self.corpus)
         return self._own[within]
 
     def held(self, notice: Notice, chunk_id: str) -> Found:
-        """What a chunk holds of a notice; remembered, as a section's chunks come again and again."""
+        """Search a chunk for a notice; cached, as a section's chunks are cited again and again."""
         pair = (chunk_id, notice.attachment.attachment_id)
         if pair not in self._held:
             if len(self._held) >= KEPT_PAIRS:
@@ -341,7 +336,7 @@ class Notices:
         return self._held[pair]
 
     def _passage(self, chunk_id: str) -> Passage:
-        """A chunk's text; the last one is kept, as all notices of a section are looked for in it."""
+        """Return a chunk's text; the last one is kept, as all notices of a section are searched for in it."""
         if self._last[0] != chunk_id:
             view = self.corpus.views[chunk_id]
             self._last = (chunk_id, Passage(view.text, view.words))
@@ -349,7 +344,7 @@ class Notices:
 
 
 def _within(attachment: Attachment) -> Within:
-    """Where a notice stands; without a section the page is one, as in chunk ids: `p042`."""
+    """Return a notice's document and section; its page is one if it has none, as in chunk ids: `p042`."""
     ref = parse_render_ref(attachment.render_ref) if attachment.render_ref is not None else None
     region = ref if isinstance(ref, PageRef) and attachment.doc_id in (None, ref.doc_id) else None
     page_idx = attachment.page_idx if attachment.page_idx is not None or region is None else region.page_idx
@@ -365,7 +360,7 @@ def _section_of(place: Place) -> SectionKey:
 
 
 def _looked_for(attachments: Sequence[Attachment], doc_id: str | None, corpus: Corpus) -> tuple[Notice, ...]:
-    """The first notices of a section in reading order, those without a content word left out."""
+    """Return the first notices of a section in reading order, without those that have no content word."""
     ordered = sorted(attachments, key=_reading_order)[:MOST_NOTICES]
     made = (_notice(attachment, doc_id, corpus.survey) for attachment in ordered)
     return tuple(notice for notice in made if notice.words)
@@ -387,17 +382,17 @@ def _notice(attachment: Attachment, doc_id: str | None, survey: Survey) -> Notic
 
 
 def _parts(text: str, weight_of: Mapping[str, int]) -> Iterator[Part]:
-    """The whole notice, then each sentence that has words enough to be told by them; weights by form."""
+    """Yield the whole notice, then each sentence with enough words; weights by form."""
     bits = {each: 1 << place for place, each in enumerate(weight_of)}
     reach = max(SHORTEST_REACH, Passage(text).layout.length)
     yield Part((1 << len(bits)) - 1, ENOUGH_OF_ALL * sum(weight_of.values()), reach)
     for sentence in _SENTENCE_END.split(text):
         own = dict.fromkeys(each for word in named_words(sentence) if (each := form(word)) in bits)
         if len(own) >= FEWEST_WORDS:
-            told = Passage(sentence).layout
+            layout = Passage(sentence).layout
             yield Part(
                 sum(bits[each] for each in own),
                 ENOUGH_OF_SENTENCE * sum(weight_of[each] for each in own),
-                max(SHORTEST_REACH, told.length),
-                1 << len(bits) if told.negations else 0,
+                max(SHORTEST_REACH, layout.length),
+                1 << len(bits) if layout.negations else 0,
             )

@@ -18,9 +18,9 @@ from proofspan.diagnosis.types import Profile, ReportRow
 _REFUSAL = "refusal: "
 #: A refusal opens with its phrase; further in, the phrase qualifies an answer that says something.
 _OPENING = 120
-#: So many refusal phrases are offered, the most frequent first.
+#: The most refusal phrases that are offered, the most frequent first.
 _OFFERED = 8
-#: So many different facts are kept of a run: enough for all wordings that recur.
+#: The most different facts that are kept of a run: enough for all wordings that recur.
 _KEPT = 200
 
 
@@ -58,7 +58,7 @@ def add_facts(facts: MutableMapping[str, int], trace: Trace, row: ReportRow, pro
 
 
 def suggest_profile(facts: Mapping[str, int], profile: Profile) -> Suggestion | None:
-    """What to read the run with instead, None where some answer follows the template or none is asked for.
+    """Suggest a profile for a run, None if any answer follows the template or none is required.
 
     The payload is offered as template where at least half of the traces carry one. Refusal phrases are those
     that open answers of the run, the most frequent first; without any, the profile's own stay.

@@ -1,4 +1,4 @@
-"""What a question is about: places of documents, so that failures can be counted by where they happen.
+"""The topic of a question: places of documents, so that failures can be counted by place.
 
 *About* means the places that the gold set names for the question: its sections, else its chunks' places, else
 its spans' pages. Where the gold set does not know the question, or names no place for it (as where the
@@ -24,7 +24,7 @@ from proofspan.traces.records.chunks import Place, Places
 
 #: A longer place fits no address, and is left out.
 MAX_CHARS = 1_000
-#: So many places are named in a sentence.
+#: The most places that a sentence names.
 NAMED = 3
 
 _SECTION, _PAGE = "#section=", "#page_idx="
@@ -62,7 +62,7 @@ class About:
 
 @lru_cache(maxsize=1 << 14)
 def outer_sections(section_id: str) -> tuple[str, ...]:
-    """The sections that hold one: of `5.4.1` they are `5.4` and `5`."""
+    """Return the sections that contain a section: `5.4` and `5` for `5.4.1`."""
     if _NUMBERED.fullmatch(section_id) is None:
         return ()
     steps = section_id.split(".")
@@ -71,7 +71,7 @@ def outer_sections(section_id: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1 << 14)
 def parse_about(value: str) -> About | None:
-    """The place that a text names, None where it is none."""
+    """Parse a place, None for another text."""
     match = _VALUE.fullmatch(value)
     if match is None or not value:
         return None
@@ -84,14 +84,14 @@ def parse_about(value: str) -> About | None:
 
 
 def in_words(values: Sequence[str]) -> str:
-    """Places for a sentence: the first few, and how many more."""
+    """Return places for a sentence: the first few, and how many more."""
     named = [place.words if (place := parse_about(value)) else value for value in values[:NAMED]]
     more = len(values) - NAMED
     return " or ".join([*named, *([f"{more:,} more places"] if more > 0 else [])])
 
 
 def section_of(place: Place) -> str:
-    """The section of a place; "" without one, and for the `p042` of a chunk id that only repeats its page."""
+    """Return the section of a place; "" without one, and for a `p042` that only repeats its page."""
     section = (place.section_id or "").strip()
     is_page = place.page_idx is not None and section == section_path(None, place.page_idx + 1)
     return "" if is_page else section
@@ -99,7 +99,7 @@ def section_of(place: Place) -> str:
 
 @lru_cache(maxsize=1 << 14)
 def about_place(place: Place) -> tuple[str, ...]:
-    """A place and those that hold it, as texts, narrowest first; nothing where no place is known.
+    """Return a place and those that contain it as texts, narrowest first; empty if no place is known.
 
     A section that only repeats its page is that page.
     """
@@ -114,14 +114,14 @@ def about_place(place: Place) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class GoldPlaces:
-    """What gold questions name, joined with where chunks lie. `sections`: section id → documents with it."""
+    """The places of chunks, and the documents of each section, to find what gold questions are about."""
 
     places: Places
     sections: Mapping[str, tuple[str | None, ...]]
 
     @classmethod
     def of(cls, places: Places) -> GoldPlaces:
-        """Over a chunk file's places."""
+        """Build from a chunk file's places."""
         sections: dict[str, dict[str | None, None]] = {}
         for place in places.values():
             if place.section_id:
@@ -129,7 +129,7 @@ class GoldPlaces:
         return cls(places, {section: tuple(docs) for section, docs in sections.items()})
 
     def about(self, gold: GoldQuestion) -> tuple[str, ...]:
-        """What a gold question is about; empty where it names no place."""
+        """Return the places that a gold question is about, empty if it names none."""
         chunks = tuple(filter(None, map(self._place, gold.chunks)))
         sections = tuple(filter(None, map(str.strip, gold.sections)))
         found: Iterable[Place]
@@ -149,7 +149,7 @@ class GoldPlaces:
         return Place(parts.doc_uid, parts.sect_path, parts.page_idx) if parts else None
 
     def _in_documents(self, section: str, named: Sequence[str | None]) -> Iterator[Place]:
-        """The section in the documents that the question names and that have it, else in those it names."""
+        """Yield the section in those of the named documents that have it, else in all named ones."""
         having = self.sections.get(section, ())
         docs = [doc for doc in named if doc in having] or named or having or (None,)
         return (Place(doc_id, section, None) for doc_id in docs)

@@ -1,4 +1,4 @@
-"""What triage reads with and what it writes: the profile, the signals and the report row."""
+"""The types of triage: the profile, the signals, the report row, and its explanation."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Profile:
     refusal: tuple[str, ...] = ("not in context",)
 
     def describe(self) -> str:
-        """The words that stand beside every count: `template seed · refusal "not in context"`."""
+        """Return the words beside every count: `template seed · refusal "not in context"`."""
         phrases = ", ".join(f'"{phrase}"' for phrase in self.refusal)
         return f"template {self.template} · refusal {phrases}" if phrases else f"template {self.template}"
 
@@ -108,8 +108,8 @@ class CitedId:
 class Explanation:
     """A label's reasons as ranges in the original texts, for a page to mark.
 
-    `phrases` are all phrases of the answer that stand in the evidence, in the order of the answer; the first
-    is the signal's. `numbers` are the unsupported ones. `refusal` is the phrase that makes the answer a
+    `phrases` are all phrases of the answer that the evidence has, in the order of the answer; the first is
+    the signal's. `numbers` are the unsupported ones. `refusal` is the phrase that makes the answer a
     refusal, or with `is_other_wording` the words that decline without being the profile's. `words_missing`
     are the answer's content words that no chunk has, with their ranges.
     """
@@ -175,7 +175,7 @@ def _phrases(value: object, where: str, problems: list[Problem]) -> tuple[str, .
 
 # The report: one JSON object a line with sorted keys, and the Markdown table of the triage recipe.
 
-#: The table shows so many characters of a question, counted before anything is escaped.
+#: The most characters of a question in the table, counted before anything is escaped.
 QUESTION_CUT = 60
 
 _OWN = frozenset({"q", "q_id", "label", "why", "chunks", "citations_in_answer", "signals", "suspicions"})

@@ -70,9 +70,9 @@ def is_content(token: str) -> bool:
 _BREAK = re.compile(r"(?<=\w)[-‐]\s*[\r\n]\s*(?=\w)")
 _UNIT = re.compile(r"\w++(?:[-‐] ?+\w++)*+")
 _HYPHENED = re.compile(r"\b\w++(?:[-‐] ?+\w++)++")
-#: Han, kana, hangul and the scripts of south-east Asia: words stand side by side without a space.
+#: Han, kana, hangul and the scripts of south-east Asia: there is no space between words.
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-#: Soft hyphens, and the ordinal signs that stand for degrees in many manuals and would become letters.
+#: Soft hyphens, and the ordinal signs that mean degrees in many manuals and would become letters.
 _STRAY = {0xAD: None, ord("º"): "°", ord("ª"): "°"}
 _VOWEL = re.compile("[aeiouy]")
 _DOUBLED = re.compile(r"([b-df-hj-np-tv-z])\1$")
@@ -106,7 +106,7 @@ def named_words(text: str) -> tuple[str, ...]:
 
 
 class Layout(NamedTuple):
-    """Where the forms of a text's words stand, and the words that forbid or deny; words count from 0."""
+    """The positions of the forms of a text's words, and of words that forbid or deny, from 0."""
 
     places: Mapping[str, Sequence[int]]
     negations: Sequence[int]
@@ -114,9 +114,9 @@ class Layout(NamedTuple):
 
 
 class Passage:
-    """A text as the forms of its words; words with a hyphen between them count as one word and as two.
+    """A text as the forms of its words; hyphened words count as one word and as two.
 
-    Where they stand is worked out when somebody asks: of most texts their forms alone say enough.
+    Positions are computed on demand, as for most texts the forms are enough.
     """
 
     __slots__ = ("_layout", "forms", "text")
@@ -177,7 +177,7 @@ def _joined(parts: Sequence[str]) -> list[str]:
 
 @lru_cache(maxsize=1 << 16)
 def form(word: str) -> str:
-    """What a word's inflections share: "tyres" and "tyre", "batteries" and "battery", "towed" and "towing".
+    """Return the common form of a word's inflections: "tyres" and "tyre", "towed" and "towing".
 
     Step 1 of Porter's algorithm (1980), then without a final e; words of other scripts stay as they are. It
     is no lemma: "ran" is not "run", and "poisonous" not "poison".
@@ -203,7 +203,7 @@ def _without_ending(word: str) -> str:
 
 
 def _pieces(line: str) -> Iterator[str]:
-    """Tokens; where a script parts no words, every two letters that stand side by side."""
+    """Yield tokens; in scripts without spaces, every two adjacent letters."""
     words = tokens(line)
     if not _UNSPACED.search(line):
         yield from words
@@ -238,7 +238,7 @@ class Folded:
         return self._origin[start], self._origin[end - 1] + 1
 
     def find_all(self, wanted: str) -> Iterator[tuple[int, int]]:
-        """Where the lower-cased `wanted` stands, as ranges in the original, without overlaps."""
+        """Yield the ranges of the lower-cased `wanted` in the original, without overlaps."""
         at = self.lower.find(wanted)
         while at >= 0:
             yield self.original(at, at + len(wanted))

@@ -235,7 +235,7 @@ _BUILT_IN = (
         "MRR",
         "ranking",
         "mean",
-        "One over the rank of the first gold chunk in the last stage, 0 if there is none, averaged over "
+        "One over the rank of the first gold chunk in the last stage, 0 without one, averaged over "
         f"questions. {_CHUNKS} {_GOLD}",
         f"{_TREC}, recip_rank",
         _ranking("reciprocal_rank"),

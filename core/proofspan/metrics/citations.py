@@ -1,9 +1,9 @@
-"""One trace's citations against its gold passages and its anchor.
+"""Compare a trace's citations with its gold passages and its anchor.
 
-A citation points at a gold passage by the narrowest thing that both sides name. With offsets in the same
-document and unit they have to overlap. Else the gold quote has to stand in the cited text, or three words and
-more of cited text in the gold quote. Where neither does (two extractions of a page seldom agree on a table)
-gold chunks decide, else gold sections, else the page.
+A citation points at a gold passage by the narrowest thing that both name. Offsets in the same document and
+unit must overlap. Else the gold quote must be in the cited text, or three or more words of cited text in the
+gold quote. If neither is (two extractions of a page seldom agree on a table), gold chunks decide, else gold
+sections, else the page.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ RUN: Final = 3
 
 
 class Cited(NamedTuple):
-    """What citation metrics are made of, in the order of the index's columns: 0–1, None where not counted.
+    """The numbers of citation metrics in the order of the index's columns: 0–1, None if not counted.
 
-    Precision is None where nothing is cited, recall where the gold names no passage, anchor coverage where
-    it has no anchor, or nobody can tell what was cited as there is no chunk file.
+    Precision is None if nothing is cited, recall if the gold names no passage, anchor coverage without an
+    anchor, or if the cited text is unknown without a chunk file.
     """
 
     citation_precision: float | None = None
@@ -41,7 +41,7 @@ NOT_COUNTED: Final = Cited()
 
 
 class Anchor(NamedTuple):
-    """A gold anchor's words between blanks, the runs of words in it, and how many words it has."""
+    """A gold anchor's words between blanks, the runs of words in it, and its number of words."""
 
     text: str
     runs: tuple[str, ...]
@@ -49,7 +49,7 @@ class Anchor(NamedTuple):
 
 
 def cited_against(spans: Sequence[CitedSpan], passages: Sequence[Passage], anchor: Anchor | None) -> Cited:
-    """What an answer's distinct citations make of the gold; one that cites nothing points at nothing."""
+    """Compare an answer's distinct citations with the gold; an answer without citations points at nothing."""
     precision = recall = None
     if passages:
         pointing = [[points_at(span, passage) for passage in passages] for span in spans]
@@ -60,7 +60,7 @@ def cited_against(spans: Sequence[CitedSpan], passages: Sequence[Passage], ancho
 
 
 def points_at(span: CitedSpan, passage: Passage) -> bool:
-    """Whether a citation points at a passage."""
+    """Return whether a citation points at a passage."""
     same_document = span.doc_id is not None and span.doc_id == passage.doc_id
     if same_document and span.offsets and passage.offsets and span.offsets.unit == passage.offsets.unit:
         return _overlap(span.offsets, passage.offsets)
@@ -74,7 +74,7 @@ def points_at(span: CitedSpan, passage: Passage) -> bool:
 
 
 def anchor_of(words: Words | None) -> Anchor | None:
-    """An anchor from its words; None without any."""
+    """Build an anchor from its words, None without any."""
     if words is None:
         return None
     each = words.text.split()
@@ -84,7 +84,7 @@ def anchor_of(words: Words | None) -> Anchor | None:
 
 
 def _coverage(anchor: Anchor, spans: Sequence[CitedSpan]) -> float:
-    """The share of the anchor's words that belong to a run which stands in a cited text."""
+    """Return the share of the anchor's words in runs that a cited text has."""
     cited = "|".join([span.words.text for span in spans if span.words])  # no word holds the sign
     if anchor.text in cited:
         return 1.0
@@ -104,26 +104,24 @@ def _holds(cited: Words, gold: Words) -> bool:
     return gold.text in cited.text or (cited.size >= RUN and cited.text in gold.text)
 
 
-# What a citation should point at and what it points at: gold passages and cited spans, made comparable.
-
 NO_SECTIONS: Sections = {}
 
-#: Only a text with one of these has words that the normal form of a document changes.
+#: Only texts with one of these are changed by normalization.
 _TO_NORMALIZE = ("\n", "\r", "\u00ad", "\ufeff")
 
 
 class Words(NamedTuple):
-    """A text's words between blanks, so that words in a row are found as one string; and how many."""
+    """A text's words between blanks, so that words in a row are one string, and their number."""
 
     text: str
     size: int
 
 
 class Passage(NamedTuple):
-    """A span of the gold; where it has none a gold chunk, and without these a gold section.
+    """A gold span; for gold without spans a gold chunk, else a gold section.
 
-    A citation that says no more points at it by one of `chunks` or `sections`, or by its page. A `quote`
-    without a word is none.
+    A citation without more points at it by one of `chunks` or `sections`, or by its page. `quote` has at
+    least a word.
     """
 
     doc_id: str | None = None
@@ -135,9 +133,9 @@ class Passage(NamedTuple):
 
 
 class CitedSpan(NamedTuple):
-    """What a citation points at. `offsets` and `words` are its own (of its quote), else its chunk's.
+    """The target of a citation. `offsets` and `words` are its own (of its quote), else its chunk's.
 
-    `section` is empty where it has none, or one that only repeats its page.
+    `section` is empty for a section that only repeats the page.
     """
 
     chunk_id: str | None
@@ -150,7 +148,7 @@ class CitedSpan(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ChunkFile:
-    """What a chunk file says of its chunks: where they lie, what they say, where that stands."""
+    """The places, texts and offsets of the chunks of a chunk file."""
 
     places: Places
     texts: Mapping[str, str]
@@ -161,7 +159,7 @@ NO_CHUNK_FILE = ChunkFile({}, {}, {})
 
 
 def words_of(text: str) -> Words | None:
-    """The words of a text, whatever their case, punctuation and line breaks; None where it has none."""
+    """Return the words of a text without case, punctuation and line breaks; None without any."""
     if any(mark in text for mark in _TO_NORMALIZE):
         text = normalize_text(text)
     if not text.isascii():
@@ -170,14 +168,14 @@ def words_of(text: str) -> Words | None:
     return Words(f" {' '.join(found)} ", len(found)) if found else None
 
 
-#: The words of chunks' texts: answers cite some chunks again and again.
+#: Cached, as answers cite some chunks again and again.
 _chunk_words = lru_cache(maxsize=1 << 15)(words_of)
 
 
 def passages_of(
     gold: GoldQuestion, relevance: Relevance, corpus: GoldCorpus, known: ChunkFile
 ) -> tuple[Passage, ...]:
-    """What an answer to the question should cite; empty where the gold names no passage."""
+    """Return the passages that an answer to the question should cite; empty if the gold names none."""
     if gold.spans:
         return tuple(_of_span(span, gold, relevance.sections, known) for span in gold.spans)
     if gold.chunks:
@@ -189,7 +187,7 @@ def passages_of(
 
 
 def _of_span(span: GoldSpan, gold: GoldQuestion, sections: Sections, known: ChunkFile) -> Passage:
-    """A span, with those of the gold chunks that hold its quote; which is all of them where none does."""
+    """Return a span's passage, with the gold chunks that have its quote, or all of them if none does."""
     quote, chunks = words_of(span.quote), frozenset(gold.chunks)
     if quote and len(gold.spans) > 1 and len(chunks) > 1:
         texts = ((chunk_id, _chunk_words(known.texts.get(chunk_id, ""))) for chunk_id in chunks)
@@ -198,7 +196,7 @@ def _of_span(span: GoldSpan, gold: GoldQuestion, sections: Sections, known: Chun
 
 
 def cited_spans(cited: Iterable[Citation], known: ChunkFile) -> tuple[CitedSpan, ...]:
-    """What citations point at, each once."""
+    """Return the targets of citations, each once."""
     return tuple(dict.fromkeys([_cited_span(citation, known) for citation in cited]))
 
 
@@ -217,7 +215,7 @@ def _cited_span(citation: Citation, known: ChunkFile) -> CitedSpan:
 
 
 def _place_of(citation: Citation, known: Place | None) -> Place:
-    """Where a citation points: as it says, else as its chunk's record has it; a page in its id comes last."""
+    """Return where a citation points: by itself, else its chunk's record; a page in its id comes last."""
     own = Place(citation.doc_id, citation.section_id, citation.page_idx)
     if known is None:
         return own

@@ -24,7 +24,7 @@ Comparison = Literal[">=", "<=", ">", "<", "=="]
 Status = Literal["pass", "warn", "fail", "unknown"]
 
 NO_GOAL = "none"
-#: Numbers other than shares are compared after so many digits.
+#: Digits to which numbers other than shares are compared.
 DECIMALS = 12
 
 _TESTS: Mapping[str, Callable[[Fraction, Fraction], bool]] = {">=": ge, "<=": le, ">": gt, "<": lt, "==": eq}

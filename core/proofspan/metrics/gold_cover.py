@@ -1,8 +1,8 @@
-"""Do the chunks' offsets agree with the gold's? `citation_match` of the chunk id schema.
+"""Audit chunks' offsets against the gold's: `citation_match` of the chunk id schema.
 
-A gold span is matched where the chunks that are expected for it cover it: the question's gold chunks, else
-those of its document that hold its quote. Text says which chunk is expected and offsets are what is checked,
-so that nothing confirms itself. Source: the audit of the chunk id schema (docs/requirements.md).
+A gold span is matched if its chunks cover it: the question's gold chunks, else those of its document with its
+quote. Text determines the chunks and offsets are checked, so the check is independent. Source: the audit of
+the chunk id schema (docs/requirements.md).
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ COVER_TARGET = 0.90
 SAMPLE = 20
 #: The seed of the sample where none is given; it is printed with the result.
 DEFAULT_SEED = 7
-#: So many chunks of a document are searched for a quote that no gold chunk stands for.
+#: The most chunks of a document that are searched for the quote of a span without gold chunks.
 MOST_SEARCHED = 5_000
 
 Reason = Literal["matched", "outside", "other_text", "in_no_chunk", "no_offsets"]
 _WORDS: Mapping[Reason, str] = {
-    "outside": "lies outside the offsets of the chunks expected for it",
-    "other_text": "is covered by offsets under which its chunk has another text",
-    "in_no_chunk": "stands whole in no chunk of its document",
-    "no_offsets": "is expected in chunks without offsets of its unit",
+    "outside": "is outside the offsets of its chunks",
+    "other_text": "is at offsets where its chunk has another text",
+    "in_no_chunk": "is not whole in any chunk of its document",
+    "no_offsets": "has chunks without offsets of its unit",
 }
 
 
@@ -47,19 +47,19 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Matched:
-    """What became of every gold span with offsets, in the order of the gold; `left_out` have none."""
+    """The result of each gold span with offsets, in the order of the gold; `left_out` spans have none."""
 
     spans: tuple[tuple[Span, Reason], ...]
     left_out: int
 
     def sample(self, seed: int, size: int = SAMPLE) -> Matched:
-        """So many of the spans, chosen by a hash of seed, question and number: the same ones anywhere."""
+        """Return `size` spans chosen by a hash of seed, question and number: the same ones everywhere."""
         chosen = sorted(self.spans, key=lambda each: _draw(seed, each[0]))[:size]
         return Matched(tuple(sorted(chosen, key=lambda each: each[0][:2])), self.left_out)
 
 
 def match_gold(gold: Iterable[GoldQuestion], chunks: Mapping[str, Chunk]) -> Matched:
-    """Every gold span that has offsets, and whether the chunks expected for it cover it."""
+    """Match each gold span with offsets with the chunks that should cover it."""
     of_document: dict[str | None, list[Chunk]] = defaultdict(list)
     for chunk in chunks.values():
         of_document[chunk.doc_id].append(chunk)
@@ -71,21 +71,21 @@ def match_gold(gold: Iterable[GoldQuestion], chunks: Mapping[str, Chunk]) -> Mat
 
 
 def match_audit(matched: Matched, name: AuditName, *, drawn: str = "") -> Audit:
-    """The audit of the share that is matched, with its interval, against the target. `drawn` says how."""
+    """Audit the matched share with its interval against the target; `drawn` describes the sample."""
     total, left_out = len(matched.spans), matched.left_out
     if not total:
-        said = "no gold span has offsets" if left_out else "there is no gold span"
-        return Audit(name, "unknown", f"{said}, so citation match is not known", {"of": 0})
+        reason = "no gold span has offsets" if left_out else "there is no gold span"
+        return Audit(name, "unknown", f"{reason}, so citation match is unknown", {"of": 0})
     counts = Counter(reason for _, reason in matched.spans)
     right = counts["matched"]
     low, high = wilson(right, total)
-    said = f"{right:,} of {total:,} gold spans, {share_in_words(right, total)}, are covered by their chunks"
+    share = f"{right:,} of {total:,} gold spans, {share_in_words(right, total)}, are covered by their chunks"
     rest = f"; {left_out:,} more have no offsets" if left_out else ""
     is_good = right / total >= COVER_TARGET
     return Audit(
         name,
         "pass" if is_good else "fail",
-        f"{said}{drawn}; the target is {percent(COVER_TARGET)}{rest}",
+        f"{share}{drawn}; the target is {percent(COVER_TARGET)}{rest}",
         {"of": total, "wrong": total - right, "share": right / total, "low": low, "high": high},
         "" if is_good else (TIGHTEN if counts["in_no_chunk"] * 2 > total - right else REBUILD),
         tuple(_finding(span, reason) for span, reason in matched.spans if reason != "matched"),
@@ -93,7 +93,7 @@ def match_audit(matched: Matched, name: AuditName, *, drawn: str = "") -> Audit:
 
 
 def _spans(gold: Iterable[GoldQuestion]) -> Iterator[Span | None]:
-    """Every gold span; None for one whose offsets say nothing."""
+    """Yield all gold spans, None for one without valid offsets."""
     for question in gold:
         for number, span in enumerate(question.spans, start=1):
             proper = span.offsets is not None and 0 <= span.offsets.start < span.offsets.end
@@ -104,7 +104,7 @@ def _spans(gold: Iterable[GoldQuestion]) -> Iterator[Span | None]:
 def _expected(
     wanted: Span, chunks: Mapping[str, Chunk], of_document: Mapping[str | None, Sequence[Chunk]]
 ) -> list[Chunk]:
-    """The chunks that ought to cover a span: gold chunks of its document, else those that hold its quote."""
+    """Return the chunks that should cover a span: gold chunks of its document, else those with its quote."""
     named = [chunk for chunk_id in wanted.chunks if (chunk := chunks.get(chunk_id)) is not None]
     named = [chunk for chunk in named if chunk.doc_id == wanted.span.doc_id]
     quote = _collapsed(wanted.span.quote)
@@ -133,7 +133,7 @@ def _reason(wanted: Span, expected: Sequence[Chunk]) -> Reason:
 
 
 def _covers(held: Iterable[Offsets], wanted: Offsets) -> bool:
-    """Whether the ranges together hold every place of the wanted one."""
+    """Return whether the ranges together cover the wanted one."""
     reached = wanted.start
     for each in sorted(held, key=lambda offsets: offsets.start):
         if each.start <= reached:
@@ -142,9 +142,9 @@ def _covers(held: Iterable[Offsets], wanted: Offsets) -> bool:
 
 
 def _has_text(wanted: Span, chunk: Chunk, offsets: Offsets) -> bool:
-    """Whether the quote stands in the chunk where the offsets say; True where that cannot be looked up.
+    """Return whether the chunk has the quote at the offsets; True if that cannot be checked.
 
-    It can where the chunk's offsets count the characters of its own text and hold the whole span.
+    It can if the chunk's offsets count the characters of its own text and contain the whole span.
     """
     is_whole = offsets.start <= wanted.offsets.start and wanted.offsets.end <= offsets.end
     if not is_whole or offsets.unit != "char" or offsets.end - offsets.start != len(chunk.text):
@@ -155,10 +155,10 @@ def _has_text(wanted: Span, chunk: Chunk, offsets: Offsets) -> bool:
 
 def _finding(wanted: Span, reason: Reason) -> Finding:
     start, end = wanted.offsets.start, wanted.offsets.end
-    said = (
+    span = (
         f"gold span {wanted.number} of {wanted.q_id[:40]} ({start:,}–{end:,} of {wanted.span.doc_id[:60]}) "
     )
-    return finding_of("gold_not_covered", f"spans[{wanted.number}]", said + _WORDS[reason], wanted.q_id)
+    return finding_of("gold_not_covered", f"spans[{wanted.number}]", span + _WORDS[reason], wanted.q_id)
 
 
 def _draw(seed: int, span: Span) -> bytes:
@@ -170,27 +170,25 @@ def _collapsed(text: str) -> str:
     return " ".join(text.split())
 
 
-# How many chunk ids of an older build still stand for one chunk, held against the target.
-
-#: So many old ids keep one chunk after a reindex. Source: chunk id schema (docs/requirements.md).
+#: The share of old ids that must map one to one after a reindex, from the chunk id schema.
 KEPT_TARGET = 0.95
 
 
 def one_to_one_audit(found: RedirectMap) -> Audit:
-    """How many old ids still stand for one chunk, against the target."""
+    """Audit how many old ids map to one chunk, against the target."""
     total, kept = len(found.redirects), found.one_to_one
     if not total:
         return Audit("one_to_one", "unknown", "the older file has no chunk", {"of": 0})
     low, high = wilson(kept, total)
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in found.counts.items() if count)
-    said = f"{kept:,} of {total:,} old ids, {share_in_words(kept, total)}, lead to one chunk each"
+    share = f"{kept:,} of {total:,} old ids, {share_in_words(kept, total)}, lead to one chunk each"
     added = f"; {len(found.new):,} ids are new" if found.new else ""
-    reused = f"; {len(found.reused):,} old ids stand for another chunk now" if found.reused else ""
+    reused = f"; {len(found.reused):,} old ids belong to another chunk now" if found.reused else ""
     is_good = kept / total >= KEPT_TARGET
     return Audit(
         "one_to_one",
         "pass" if is_good else "fail",
-        f"{said}; the target is {percent(KEPT_TARGET)} ({kinds}{added}{reused})",
+        f"{share}; the target is {percent(KEPT_TARGET)} ({kinds}{added}{reused})",
         {"of": total, "wrong": total - kept, "share": kept / total, "low": low, "high": high}
         | {kind: float(count) for kind, count in found.counts.items()}
         | {"new": len(found.new), "reused": len(found.reused)},

@@ -1,4 +1,4 @@
-"""What becomes of a trace that is held to its gold question: the outcomes that every metric adds up."""
+"""Evaluate a trace against its gold question: the outcomes that metrics sum up."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from proofspan.traces.records.citations import citations
 
 
 class Judged(NamedTuple):
-    """One trace's outcomes. Type and answerability are the gold question's, None without one.
+    """The outcomes of a trace. Type and answerability are the gold question's, None without one.
 
     `refused`: the answer declines; None without a verdict.
     """
@@ -46,12 +46,12 @@ class Judged(NamedTuple):
         return {**own, **self.ranked.columns, **cited}
 
 
-#: A row of a report whose run has no traces: nobody can tell what was ranked.
+#: The outcome of a report row whose run has no traces, so that its ranking is unknown.
 UNJUDGED = Judged(None, None, None, NO_CANDIDATES)
 
 
 class Wanted(NamedTuple):
-    """What a question's traces are held to."""
+    """The gold that a question's traces are compared with."""
 
     relevance: Relevance
     passages: tuple[Passage, ...]
@@ -59,7 +59,7 @@ class Wanted(NamedTuple):
 
 
 class Judge:
-    """Holds traces to the gold questions of a workspace, given by q_id."""
+    """Evaluates traces against the gold questions of a workspace, given by q_id."""
 
     def __init__(self, questions: Mapping[str, GoldQuestion], known: ChunkFile) -> None:
         self._questions = questions
@@ -70,7 +70,7 @@ class Judge:
     def judged(
         self, trace: Trace, verdict: ReportRow | None, cited: Sequence[Citation] | None = None
     ) -> Judged:
-        """The outcomes of one trace. What it cites counts where it should answer and does not decline.
+        """Return the outcomes of a trace. Its citations count if it should answer and does not decline.
 
         `cited` are its citations, if they have been read already.
         """

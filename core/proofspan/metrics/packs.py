@@ -62,7 +62,7 @@ _NO_ENVELOPE: Mapping[str, str] = {}
 class Pack:
     """A stored pack. `numbers` are those that it has, by key, as printed; None is "not measured".
 
-    `others` is whatever else stands in it, the envelope and unknown keys included.
+    `others` are its other keys, the envelope and unknown keys included.
     """
 
     dataset: str | None = None
@@ -72,7 +72,7 @@ class Pack:
 
 @dataclass(frozen=True, slots=True)
 class PackDifference:
-    """A number of a stored pack that is not the one counted now; None is "not measured"."""
+    """A number of a stored pack that differs from the current one; None is "not measured"."""
 
     key: str
     stored: Decimal | None
@@ -86,7 +86,7 @@ class PackDifference:
 
 
 def convergent_rate(states: Mapping[str | None, int]) -> float | None:
-    """`λ_convergent_rate` of a run's traces by logged state (None: not logged); None where none logs one."""
+    """Return `λ_convergent_rate` of traces by logged state (None: not logged); None if none logs one."""
     logged = sum(count for state, count in states.items() if state is not None)
     return states.get("convergent", 0) / logged if logged else None
 
@@ -94,24 +94,24 @@ def convergent_rate(states: Mapping[str | None, int]) -> float | None:
 def numbers_of(
     values: Mapping[str, MetricValue], states: Mapping[str | None, int]
 ) -> dict[str, float | None]:
-    """The numbers of a run's pack: out of its metrics, and its traces by logged state, variants included."""
+    """Return the numbers of a run's pack from its metrics and its traces by logged state, with variants."""
     named = {key: values[metric_id].value for key, metric_id in METRIC_OF.items() if metric_id in values}
     return {key: named.get(key) for key in METRIC_OF} | {RATE: convergent_rate(states)}
 
 
 def pack_text(numbers: Numbers, *, dataset: str | None, envelope: Mapping[str, str] = _NO_ENVELOPE) -> str:
-    """The pack as JSON: sorted keys, four digits after the point, null for what was not measured."""
-    said = {**envelope, "$schema": SCHEMA, DATASET: dataset}
-    texts = {name: json.dumps(value, ensure_ascii=False) for name, value in said.items()}
+    """Return the pack as JSON: sorted keys, four digits after the point, null if not measured."""
+    strings = {**envelope, "$schema": SCHEMA, DATASET: dataset}
+    texts = {name: json.dumps(value, ensure_ascii=False) for name, value in strings.items()}
     texts |= {key: _digits(numbers[key]) for key in KEYS}
     body = ",\n".join(f"  {json.dumps(key, ensure_ascii=False)}: {texts[key]}" for key in sorted(texts))
     return f"{{\n{body}\n}}\n"
 
 
 def read_pack(path: Path, *, file: str) -> tuple[Pack | None, tuple[Problem, ...]]:
-    """The pack in a file that `file` names, and what is wrong with it; None where nothing can be used.
+    """Read the pack in a file, and its problems; None if nothing can be used.
 
-    A key whose value is no number is left out of the pack and told; the others can be used.
+    A key whose value is not a number is a problem and left out of the pack.
     """
     try:
         with path.open("rb") as stream:
@@ -128,13 +128,13 @@ def read_pack(path: Path, *, file: str) -> tuple[Pack | None, tuple[Problem, ...
 
 
 def others_in_words(pack: Pack) -> Iterator[tuple[str, str]]:
-    """What else a pack says, as texts: `("run_by", "ci")`."""
+    """Yield the other keys of a pack as texts: `("run_by", "ci")`."""
     for name, value in pack.others.items():
         yield name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
 def differences(pack: Pack, numbers: Numbers) -> tuple[PackDifference, ...]:
-    """The stored numbers that what is counted now does not round to, by the digits that are printed."""
+    """Return the stored numbers that the current ones do not round to, by the printed digits."""
     return tuple(
         PackDifference(key, pack.numbers[key], numbers[key])
         for key in KEYS
@@ -180,7 +180,7 @@ def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _refuse(name: str) -> NoReturn:
-    raise ValueError(f"the key {name[:80]!r} stands in it twice")
+    raise ValueError(f"the key {name[:80]!r} is repeated")
 
 
 def _pack_from(value: object, file: str) -> tuple[Pack | None, tuple[Problem, ...]]:
@@ -210,7 +210,7 @@ def _pack_from(value: object, file: str) -> tuple[Pack | None, tuple[Problem, ..
 
 
 def _why_no_number(key: str, value: object) -> str:
-    """What keeps a value from being a number of the pack; "" where nothing does."""
+    """Return why a value is not a number of the pack, "" if it is."""
     if value is None:
         return ""
     if not isinstance(value, Decimal):

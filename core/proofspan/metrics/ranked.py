@@ -30,7 +30,7 @@ from proofspan.traces.records.trace_record import (
 
 Bucket = Literal["hit", "score_policy", "retrieval_gap"]
 
-#: The gold has to be among so many to count as retrieved.
+#: The gold counts as retrieved if it is among these first candidates.
 TOP: Final = 20
 #: The places after which recall is counted.
 CUTS: Final = (1, 5, 10, 20, 50)
@@ -43,12 +43,12 @@ Placed = tuple[int, str, Mapping[str, Json]]
 
 
 class Ranked(NamedTuple):
-    """What ranking metrics are made of; ranks count from 1.
+    """The numbers of ranking metrics; ranks count from 1.
 
-    `unranked` is None where the trace is judged, and then `bucket` is there. `section_rank` is the best rank
-    of a gold candidate in the last stage, `top_rank` that in the list which the top 20 are read from; None:
-    there is none. The rest lies in 0–1, `recall` after each of `CUTS`; None where it cannot be counted, for
-    want of a list of k or of relevant chunks in the chunk file.
+    `unranked` is None for a judged trace, which has a `bucket`. `section_rank` is the best rank of a gold
+    candidate in the last stage, `top_rank` that in the list of the top 20, None without one. The rest lies in
+    0–1, `recall` after each of `CUTS`; None if it cannot be counted, as the list is shorter or the chunk file
+    has no relevant chunks.
     """
 
     unranked: Unranked | None
@@ -80,7 +80,7 @@ LEFT_OUT: Final[Mapping[Unranked, Ranked]] = {
 
 
 def ranked(trace: Trace, relevance: Relevance, places: Places) -> Ranked:
-    """What became of the gold in the trace's lists. `places` says where a chunk lies whose entry does not.
+    """Return the ranks of the gold in the trace's lists. `places` has the places of chunks without their own.
 
     Rank 1, nDCG and MRR are read from the last stage, the top 20 and section coverage from the fused list,
     else the retrieved one, else the answerer's chunks, recall@k from the first of these that has k places.
@@ -235,8 +235,8 @@ def _discounted(ranks: Iterable[int]) -> float:
 BUCKETS: tuple[Bucket, ...] = get_args(Bucket)
 
 _MEANING: Mapping[Bucket, str] = {
-    "hit": "A candidate of the gold section stands at rank 1.",
-    "score_policy": "The gold section is among the top 20, and another one stands first.",
+    "hit": "A candidate of the gold section is at rank 1.",
+    "score_policy": "The gold section is among the top 20, but another one is first.",
     "retrieval_gap": "The gold section is not among the top 20, so that no later stage can put it first.",
 }
 _STEP: Mapping[Bucket, str] = {
@@ -249,10 +249,10 @@ BUCKET_LEVERS: Mapping[Bucket, str] = {"score_policy": "rerank", "retrieval_gap"
 
 
 def bucket_meaning(bucket: Bucket) -> str:
-    """What a bucket says, in one sentence."""
+    """Return the meaning of a bucket in a sentence."""
     return _MEANING[bucket]
 
 
 def bucket_step(bucket: Bucket) -> str | None:
-    """What to do about questions in this bucket, in one sentence; None where nothing is to be done."""
+    """Return the fix for questions in a bucket in a sentence, None if there is nothing to do."""
     return _STEP.get(bucket)

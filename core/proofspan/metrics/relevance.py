@@ -1,8 +1,8 @@
-"""What is relevant to a gold question, worked out once from the question and the places of all chunks.
+"""The chunks that are relevant to a gold question, from the question and the places of all chunks.
 
 *Where a candidate has to lie* to be the gold one: in a gold section. The sections are those that the
-question names; where it names none, those of its gold chunks. A gold chunk without a section stands for
-itself, and gold that names only spans for their pages. Sections are compared by their steps
+question names; where it names none, those of its gold chunks. A gold chunk without a section counts
+by itself, and gold that names only spans by their pages. Sections are compared by their steps
 (`proofspan.contracts.records.names`) and are equal or not: 5.4.1 is another section than 5.4. Only where
 5.4 has no chunk of its own, being a title over 5.4.1 and 5.4.2, is everything in these in it. A section of
 one document is not that of another: if a document of the gold's chunks or spans has the section, a
@@ -11,7 +11,7 @@ beside them, else the spans' pages.
 
 *Which chunks are relevant*, for recall, nDCG and MRR: the gold chunks, else all chunks of the gold sections,
 else all chunks on the gold pages. Gold sections (pages) that a chunk file with sections (pages) does not have
-are missed by every trace. Only where the file has none at all, nobody can tell how much there was to find.
+are missed by every trace. Only if the file has none at all, it is unknown how much there was to find.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ NOWHERE: Mapping[Section, set[str]] = {}
 
 @dataclass(frozen=True, slots=True)
 class Relevance:
-    """What to look for in a trace's lists. A candidate is the gold one by its section, page or id.
+    """The gold to find in a trace's lists. A candidate is the gold one by its section, page or id.
 
     `unranked` says why there is nothing to look for. `relevant` are the relevant chunks, empty where none is
     known; `extent` are all chunks of the gold sections, else of the gold pages, empty where the chunk file
@@ -66,9 +66,9 @@ class Relevance:
         return chunk_id in self.ids or (place.doc_id, place.page_idx) in self.pages
 
     def rules_out(self, chunk_id: str, section_id: object) -> bool:
-        """Whether id and section that a candidate states are enough to tell that it is not the gold one.
+        """Return whether a candidate's own id and section rule it out as the gold one.
 
-        Most candidates are told so, and no other look at them is as quick.
+        This is the quickest check, and it is enough for most candidates.
         """
         if self.pages or chunk_id in self.ids or type(section_id) is not str or not section_id:
             return False
@@ -102,7 +102,7 @@ class GoldCorpus:
                 self._on_page[page].add(chunk_id)
 
     def relevance(self, gold: GoldQuestion) -> Relevance:
-        """What is relevant to one question."""
+        """Return the relevance of a question."""
         if not gold.answerable:
             return Relevance("unanswerable")
         if any(map(section_key, gold.sections)):

@@ -57,7 +57,7 @@ MOST_DRAWN = 5_000
 DRAWS = 2_000
 #: Samples that are drawn together, so that memory stays small: 100 of 5,000 pairs are 4 MB.
 DRAWN_TOGETHER = 100
-#: So many distinct differences at most are drawn by how often each comes.
+#: The most distinct differences that are drawn by their frequencies.
 FEW_DISTINCT = 16
 #: Of flips; more are not counted out one by one.
 MOST_TRIED = 1_000
@@ -79,7 +79,7 @@ class Mean(NamedTuple):
 
 
 def mcnemar(fixed: int, regressed: int) -> float:
-    """The exact two-sided p of so many flips for the better and for the worse, in 0–1.
+    """Return the exact two-sided p of flips for the better and for the worse, in 0–1.
 
     Were neither run better, each flip would go either way like a fair coin. No flip at all: 1. Of more than
     1,000 flips the same sum is taken in floating point, right to nine digits.

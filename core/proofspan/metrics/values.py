@@ -1,4 +1,4 @@
-"""What was added up for a metric, and the number that it makes: value, of how many, how sure."""
+"""The sums of a metric, and its number: value, denominator and interval."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from proofspan.metrics.statistics import Z_95, percent, wilson
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What the index adds up for one metric over a list of questions.
+    """The sums of a metric over a list of questions.
 
     `of` counts what is in the denominator, `total` is the sum of their values (0 and 1 for a share),
     `squares` that of their squares. A quantile has its `value` and the values at the ends of its interval,
@@ -59,7 +59,7 @@ def metric_value(metric: Metric, tally: Tally) -> MetricValue:
     low, high = _interval(tally, value)
     if low is not None and high is not None and metric.is_of_unit_range:
         low, high = max(0.0, low), min(1.0, high)
-        if low == high and value in (0.0, 1.0):  # all alike: as sure as a share of so many can be
+        if low == high and value in (0.0, 1.0):  # all alike: the interval of a share
             low, high = wilson(round(tally.total), tally.of)
     return MetricValue(metric, value, low, high, None, tally.of, tally.left_out)
 
@@ -77,7 +77,7 @@ def _interval(tally: Tally, mean: float) -> tuple[float | None, float | None]:
 
 
 def number_in_words(metric: Metric, number: float | None) -> str:
-    """`70 %` of a share, `0.712` of a mean, `1,240 ms`; `–` where there is none."""
+    """Return `70 %` of a share, `0.712` of a mean, `1,240 ms`; `–` without a number."""
     if number is None or not isfinite(number):
         return "–"
     if metric.kind == "share":

@@ -200,7 +200,7 @@ def redirect_records(redirects: RedirectMap) -> Iterator[dict[str, Json]]:
         yield {"$schema": REDIRECT_SCHEMA, **asdict(redirect)}
 
 
-#: At most so many chunks are located, a sample of larger files.
+#: The most chunks that are located, a sample of larger files.
 MOST_PLACED = 2_000
 WORKERS = 2
 
@@ -223,7 +223,7 @@ class Sources:
     _texts: dict[str, str | None] = field(default_factory=dict)
 
     def opened(self, doc_id: str) -> tuple[Document, Path] | None:
-        """Return a document and its file, None if there is none to read."""
+        """Return a document and its file, None without a file to read."""
         document = self.manifest.document(doc_id)
         if document is None:
             return None

@@ -74,7 +74,7 @@ def _tokens(text: str) -> list[str]:
 
 
 def _kept(old: Sequence[str], new: Sequence[str]) -> tuple[list[bool], list[bool], bool]:
-    """Which words of each side stand in the other one as well, in one order; whether that is rough."""
+    """Return which words of each side the other one has in the same order, and whether that is rough."""
     start = _equal_ends(old, new)
     end = _equal_ends(old[start:][::-1], new[start:][::-1])
     middles = old[start : len(old) - end], new[start : len(new) - end]
@@ -223,7 +223,7 @@ def _by_chunk(stage: StageView | None) -> Mapping[str, CandidateView]:
 FlipKind = Literal["fixed", "regressed"]
 FLIP_KINDS: tuple[FlipKind, ...] = get_args(FlipKind)
 
-#: Of each kind so many are listed; the rest is counted.
+#: The most flips of a kind that are listed; the rest is counted.
 MOST_LISTED = 5_000
 #: What a list of flips may be sorted by: the URL's name → the columns, in their natural direction.
 FLIP_SORTS: Mapping[str, tuple[str, ...]] = {

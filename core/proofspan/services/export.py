@@ -83,7 +83,7 @@ _WHOLE_NUMBERS = frozenset(
     {"paraphrase", "seed", "repeat", "cited", "cited_retrieved", "cited_resolved", "line"}
     | {"gold_seen_rank", "gold_retrieved_rank", "section_rank", "top_rank"}
 )
-#: At most so many codes are in a cell of a Markdown table.
+#: The most codes in a cell of a Markdown table.
 MOST_CODES = 4
 
 

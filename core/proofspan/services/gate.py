@@ -33,7 +33,7 @@ from proofspan.wording import counted
 Status = Literal["pass", "warn", "fail", "skipped"]
 STATUSES: tuple[Status, ...] = ("fail", "warn", "pass", "skipped")
 _STATUS_OF: Mapping[str, Status] = {"pass": "pass", "warn": "warn", "fail": "fail", "unknown": "skipped"}
-#: At most so many names are in a sentence, and so many questions are kept of a goal or a suspicion.
+#: The most names in a sentence, and the most questions kept of a goal or a suspicion.
 NAMED, MOST_LISTED = 5, 1_000
 
 Numbers = Mapping[str, float | int | str | None]
@@ -312,14 +312,14 @@ def _flipped(rule: FlipRule, run_id: str, against: str, *now: str) -> Filter:
 
 
 def suspicion_checks(store: Store, suspicions: Mapping[str, int], run_id: str) -> Iterator[Check]:
-    """Yield a check per suspicion that at most so many questions may have."""
+    """Yield a check per suspicion with a limit on its questions."""
     for code, most in suspicions.items():
         shown = Filter(run_id, suspicion=(code,))
         yield _at_most(store, shown, most, name=f"suspicion_{code}", title=f"Suspicion {code}")
 
 
 def code_checks(store: Store, codes: Mapping[str, int], run_id: str) -> Iterator[Check]:
-    """Yield a check per rule of the contract that at most so many questions may break."""
+    """Yield a check per rule of the contract with a limit on the questions that break it."""
     for code, most in codes.items():
         shown, rule = Filter(run_id, code=(code,)), f"{rule_of(code).title}: "
         yield _at_most(store, shown, most, name=f"code_{code}", title=f"Rule {code}", start=rule)
@@ -364,9 +364,9 @@ def _listed(store: Store, shown: Filter, *, most: int | None = None) -> Iterator
         yield Affected(q_id, q, shown.run)
 
 
-#: At most so many questions of a check are in Markdown, where a comment has little room, and in XML.
+#: The most questions of a check in Markdown, where a comment has little room, and in XML.
 SHOWN, SHOWN_IN_XML = 20, 1_000
-#: A question's text is cut after so many characters.
+#: The length at which a question's text is cut.
 CUT = 160
 WORDS: dict[Status, str] = {"fail": "✗ fails", "warn": "! warns", "pass": "✓ passes", "skipped": "– skipped"}
 

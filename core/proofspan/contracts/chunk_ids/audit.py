@@ -42,7 +42,7 @@ QUESTIONS: Mapping[AuditName, str] = {
     "one_to_one": "Do older ids map one to one?",
 }
 
-#: At most so many findings of an audit are kept; its numbers count them all.
+#: The most findings that are kept of an audit; its numbers count them all.
 KEPT = 1_000
 SHOWN = 5
 

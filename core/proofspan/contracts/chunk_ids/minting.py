@@ -1,8 +1,7 @@
-"""Canonical ids for the chunks of a file, from what their records say of document, section, page and order.
+"""Mint canonical ids for the chunks of a file from their document, section, page and order.
 
-The block number is the record's own `order_in_section` where all chunks of the section have one that an id
-can hold, and no two the same; else chunks are counted from 1 in reading order. Without a document's id, its
-address stands for it.
+The block number is the record's own `order_in_section` if those of the section are valid and different; else
+chunks are counted from 1 in reading order. Without a document's id, its address is used.
 """
 
 from __future__ import annotations
@@ -33,9 +32,9 @@ Group = tuple[str, str]
 
 
 def mint_chunks(chunks: Sequence[Chunk], revs: Mapping[str, str]) -> list[str | None]:
-    """The id of each chunk, None for one of which nothing says from which document it is.
+    """Return the id of each chunk, None for a chunk whose document is unknown.
 
-    `revs` are revisions by `doc_id`; of a document without one that of the chunk's own id is kept.
+    `revs` are revisions by `doc_id`; for other documents that of the chunk's own id is kept.
     """
     groups: dict[Group, list[int]] = defaultdict(list)
     for number, chunk in enumerate(chunks):
@@ -52,7 +51,7 @@ def mint_chunks(chunks: Sequence[Chunk], revs: Mapping[str, str]) -> list[str | 
 
 
 def doc_uid_of(chunk: Chunk) -> str | None:
-    """The document's part of a chunk's id: its own id, else the short hash of its address."""
+    """Return the document's part of a chunk's id: its own id, else the short hash of its address."""
     if chunk.doc_id:
         return clean_part(chunk.doc_id)
     url = chunk.raw.get("source_url")
@@ -63,7 +62,7 @@ def doc_uid_of(chunk: Chunk) -> str | None:
 
 
 def _blocks(chunks: Sequence[Chunk], numbers: Iterable[int]) -> Iterable[tuple[int, int]]:
-    """Each chunk of a section, by its place in the file, with its block number."""
+    """Return each chunk of a section, by its index in the file, with its block number."""
     ordered = sorted(numbers, key=lambda number: _reading_order(chunks[number], number))
     own = [chunks[number].order_in_section for number in ordered]
     known = [block for block in own if block is not None and 0 <= block <= LARGEST]
@@ -73,7 +72,7 @@ def _blocks(chunks: Sequence[Chunk], numbers: Iterable[int]) -> Iterable[tuple[i
 
 
 def _reading_order(chunk: Chunk, number: int) -> tuple[float, float, float, float, int]:
-    """Page, order in the section, offsets, top of the box, place in the file; what is not known is last."""
+    """Sort by page, order in the section, offsets, top of the box, index in the file; unknowns are last."""
     start = chunk.offsets.start if chunk.offsets is not None else None
     top = chunk.box[1] if chunk.box is not None else None
     known = (chunk.page_idx, chunk.order_in_section, start, top)
@@ -82,7 +81,7 @@ def _reading_order(chunk: Chunk, number: int) -> tuple[float, float, float, floa
 
 
 def _page(chunk: Chunk) -> int:
-    """The page as ids count it, 0 where there is none, or none that an id can hold."""
+    """Return the page as ids count it, 0 without a page that an id can hold."""
     parts = parse(chunk.chunk_id)
     if parts is not None and parts.page == 0:
         return 0
@@ -97,46 +96,44 @@ def _rev(chunk: Chunk, revs: Mapping[str, str]) -> str:
     return parts.rev if parts is not None else UNKNOWN_REVISION
 
 
-# The revisions of a whole set of documents: eight digits each, twelve where eight do not tell two apart.
-
 SHORT, LONG = 8, 12
 _OF_TEXT = re.compile(rf"[0-9a-f]{{{SHORT}}}(?:[0-9a-f]{{{LONG - SHORT}}})?")
 
 
 class DocumentText(NamedTuple):
-    """A document's canonical text, its pages parted by form feeds. One `doc_uid` may have editions."""
+    """A document's canonical text, its pages separated by form feeds. One `doc_uid` may have editions."""
 
     doc_uid: str
     text: str
 
 
 def is_of_text(rev: str) -> bool:
-    """Whether a revision has the form of one that ids carry: the hash of a document's text."""
+    """Return whether a revision has the form of those in ids: the hash of a document's text."""
     return _OF_TEXT.fullmatch(rev) is not None
 
 
 def begins_alike(rev: str, digest: str) -> bool:
-    """Whether two of different length agree as far as the shorter one goes."""
+    """Return whether two revisions agree up to the length of the shorter one."""
     length = min(len(rev), len(digest))
     return rev[:length] == digest[:length]
 
 
 def digest_of(text: str) -> str:
-    """All hexadecimal digits of the sha1 of a text's normal form, which `rev` is the beginning of."""
+    """Return the hexadecimal sha1 of a text's normal form, of which `rev` is the beginning."""
     normal = normalize_text(text).encode("utf-8", "replace")
     return hashlib.sha1(normal, usedforsecurity=False).hexdigest()
 
 
 def revisions_of(documents: Iterable[DocumentText]) -> tuple[tuple[str, ...], tuple[Finding, ...]]:
-    """The revision of each document, in order, and a warning for each `doc_uid|rev` that two texts share.
+    """Return the revision of each document, and a warning for each `doc_uid|rev` of two texts.
 
-    Both of these get twelve digits, whichever comes first, so that the order of ingest never matters.
+    Revisions have eight digits; both of two equal ones get twelve, so that the order of ingest never matters.
     """
     return extended((document.doc_uid, digest_of(document.text)) for document in documents)
 
 
 def extended(digests: Iterable[tuple[str, str]]) -> tuple[tuple[str, ...], tuple[Finding, ...]]:
-    """The same from the documents' uids and full digests."""
+    """Return revisions and warnings from the documents' uids and full digests."""
     known = list(digests)
     sharing: dict[tuple[str, str], set[str]] = defaultdict(set)
     for doc_uid, digest in known:
@@ -149,5 +146,5 @@ def extended(digests: Iterable[tuple[str, str]]) -> tuple[tuple[str, ...], tuple
 
 
 def _collision(doc_uid: str, rev: str) -> Finding:
-    said = f"two texts of {doc_uid} share the revision {rev}, so their ids carry twelve digits"
-    return finding_of("rev_extended", "rev", said, doc_uid)
+    message = f"two texts of {doc_uid} share the revision {rev}, so their ids carry twelve digits"
+    return finding_of("rev_extended", "rev", message, doc_uid)

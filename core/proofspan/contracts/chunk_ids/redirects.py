@@ -1,9 +1,9 @@
-"""From an old chunk file to a new one: where each old id's chunk is now.
+"""Map the chunk ids of an old file to those of a new one.
 
-Text decides before ids do, since an id may be given to other text: equal texts pair first, then texts that
-share most of their words in a row. Deterministic, whatever order the files are in; a chunk is compared with a
-few others that share rare pairs of words, so the work grows with the files and not with their product.
-Source: the chunk id schema (docs/requirements.md).
+Text decides before ids do, as an id may be reused for another text: equal texts are paired first, then texts
+that share most of their pairs of consecutive words. The result does not depend on the order of the files. A
+chunk is compared only with a few others that share rare pairs of words, so the work grows with the files and
+not with their product. Source: the chunk id schema (docs/requirements.md).
 """
 
 from __future__ import annotations
@@ -13,40 +13,36 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import islice, pairwise
 from operator import itemgetter
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 from rapidfuzz.distance import Indel
 
 from proofspan.contracts.records.chunk_id import parse, sort_key
 from proofspan.contracts.records.records import Chunk
 
-# Texts of one document before and after: which became which, split, merged, or went.
-#
-# Texts are compared by the pairs of words that follow each other in both, so that what moved into a longer
-# text is still found. Candidates are those that share rare pairs.
-
 #: Thai, Lao, Burmese, Khmer, kana and Han write no spaces between words.
 _UNPARTED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 )
 _WORD = re.compile(rf"[{_UNPARTED}]|[^\s{_UNPARTED}]+")
-#: So many of a text's words are compared.
+#: The first words of a text that are compared.
 MOST_WORDS = 2_000
-#: A text is looked for by so many of its rarest pairs of words, each in at most so many texts, and so many of
-#: those that share the most are compared.
+#: Candidates are searched by this number of rare pairs of words, each in at most the second number of texts,
+#: and at most the third number of candidates is compared.
 RAREST, MOST_HOLDING, MOST_CANDIDATES = 12, 64, 4
-#: Who shares less than this part of what the best candidate shares is not compared.
+#: Candidates that share less than this part of what the best one shares are not compared.
 WORTH_A_LOOK = 0.25
-#: Shares from which on a text lies in another, and two texts are one that was edited; where the id stayed
-#: less is enough, as an edit keeps it.
+#: The shares from which a text is inside another, and two texts are one that was edited, with the same id or
+#: another one.
 INSIDE, EDITED, EDITED_SAME_ID = 0.7, 0.6, 0.4
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A chunk's text, white space collapsed, under its id; `order` is its place in the reading order."""
+    """A chunk's text with collapsed white space, under its id; `order` is its reading order."""
 
     name: str
     document: str
@@ -56,9 +52,9 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What became of an old text: the new ones, in order; none where it went. `share` lies in 0–1.
+    """The new texts of an old one, in order, empty if it is gone. `share` lies in 0–1.
 
-    `is_shared`: other old texts lie in the same new one.
+    `is_shared`: other old texts are in the same new one.
     """
 
     old: Text
@@ -67,24 +63,23 @@ class Change:
     is_shared: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Bag:
-    """A text's words as far as they are compared, and with how often which follows which."""
+class Bag(NamedTuple):
+    """The compared words of a text, and the counts of its pairs of consecutive words."""
 
     words: list[str]
     pairs: Counter[str]
 
-    @classmethod
-    def of(cls, text: Text) -> Bag:
-        """Of a text; one of a single word has that word in place of a pair."""
-        words = _words(text)
-        pairs = words if len(words) == 1 else [f"{one} {other}" for one, other in pairwise(words)]
-        return cls(words, Counter(pairs))
+
+@lru_cache(maxsize=1 << 10)
+def _bag(text: Text) -> Bag:
+    """Return the words and pairs of a text; a text of one word has that word as its pair."""
+    words = _words(text)
+    return Bag(words, Counter(map(" ".join, pairwise(words)) if len(words) > 1 else words))
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """An old and a new text with how many pairs of words they share, and in 0–1 how alike they are."""
+    """An old and a new text with the number of shared pairs of words, and their similarity in 0–1."""
 
     old: Text
     new: Text
@@ -94,82 +89,57 @@ class Edge:
     alike: float
 
 
-class Bags:
-    """The bags of texts, each made when it is first asked for; old and new ones may have the same name."""
-
-    def __init__(self) -> None:
-        self._old: dict[str, Bag] = {}
-        self._new: dict[str, Bag] = {}
-
-    def old(self, text: Text) -> Bag:
-        """The bag of an old text."""
-        return self._old.get(text.name) or self._old.setdefault(text.name, Bag.of(text))
-
-    def new(self, text: Text) -> Bag:
-        """The bag of a new text."""
-        return self._new.get(text.name) or self._new.setdefault(text.name, Bag.of(text))
-
-    def edge(self, old: Text, new: Text) -> Edge:
-        """What two texts share."""
-        one, other = self.old(old), self.new(new)
-        few, many = sorted((one.pairs, other.pairs), key=len)
-        shared = (few & many).total()
-        alike = Indel.normalized_similarity(one.words, other.words)
-        return Edge(old, new, shared, shared / one.pairs.total(), shared / other.pairs.total(), alike)
+def _edge(old: Text, new: Text) -> Edge:
+    one, other = _bag(old), _bag(new)
+    few, many = sorted((one.pairs, other.pairs), key=len)
+    shared = (few & many).total()
+    alike = Indel.normalized_similarity(one.words, other.words)
+    return Edge(old, new, shared, shared / one.pairs.total(), shared / other.pairs.total(), alike)
 
 
 def changes_of(
     olds: Sequence[Text], left: Sequence[Text], held: Sequence[Text], *, partner_of: Mapping[str, str]
 ) -> list[Change]:
-    """What became of the old texts of a document that no new one equals, in their order.
+    """Return the changes of the old texts of a document that no new one equals, in their order.
 
     `left` are the new texts that equal no old one, `held` all of the document, `partner_of` the new id that
     an edit would have kept.
     """
-    bags = Bags()
-    edges = _edges(olds, left, bags, partner_of)
-    found = _splits(edges, bags)
-    found |= _merges(_open(edges, found), bags)
-    found |= _one_to_one(_open(edges, found), partner_of)
-    found |= _absorbed([text for text in olds if text.name not in found], held, bags, found)
-    return [found[text.name] for text in olds]
+    edges = _edges(olds, left, partner_of)
+    changes = _splits(edges)
+    changes |= _merges(_open(edges, changes))
+    changes |= _one_to_one(_open(edges, changes), partner_of)
+    changes |= _absorbed([text for text in olds if text.name not in changes], held, changes)
+    return [changes[text.name] for text in olds]
 
 
 def _words(text: Text) -> list[str]:
-    """The words that are compared; in scripts that part no words each character is one."""
+    """Return the words that are compared; in scripts without spaces each character is one."""
     if text.words.isascii():
         return text.words.casefold().split(" ", MOST_WORDS)[:MOST_WORDS]
     return [match[0] for match in islice(_WORD.finditer(text.words.casefold()), MOST_WORDS)]
 
 
-def _marks(text: Text) -> set[str]:
-    """What a text is found by: which word follows which; a single word by itself."""
-    words = _words(text)
-    return set(map(" ".join, pairwise(words))) if len(words) > 1 else set(words)
-
-
-def _edges(
-    olds: Sequence[Text], news: Sequence[Text], bags: Bags, partner_of: Mapping[str, str]
-) -> list[Edge]:
-    """Old and new texts that may belong together, each pair once, in reading order."""
+def _edges(olds: Sequence[Text], news: Sequence[Text], partner_of: Mapping[str, str]) -> list[Edge]:
+    """Return the pairs of old and new texts that may belong together, in reading order."""
     by_name = {text.name: text for text in news}
     asked = {(one.order, other.order): (one, other) for one, other in _candidates(olds, news)}
     asked |= {(one.order, other.order): (one, other) for other, one in _candidates(news, olds)}
     for text in olds:
         if (partner := by_name.get(partner_of.get(text.name, ""))) is not None:
             asked[text.order, partner.order] = (text, partner)
-    return [bags.edge(one, other) for _, (one, other) in sorted(asked.items(), key=itemgetter(0))]
+    return [_edge(one, other) for _, (one, other) in sorted(asked.items(), key=itemgetter(0))]
 
 
 def _candidates(texts: Sequence[Text], among: Sequence[Text]) -> Iterator[tuple[Text, Text]]:
-    """Each text with those that share the most of its rare pairs of words."""
-    wanted = {mark for text in texts for mark in _marks(text)}
+    """Yield each text with those that share the most of its rare pairs of words."""
+    wanted = {mark for text in texts for mark in _bag(text).pairs}
     holding: dict[str, list[int]] = defaultdict(list)
     for number, text in enumerate(among):
-        for mark in wanted.intersection(_marks(text)):
+        for mark in wanted.intersection(_bag(text).pairs):
             holding[mark].append(number)
     for text in texts:
-        known = {mark: holding[mark] for mark in _marks(text) if mark in holding}
+        known = {mark: holding[mark] for mark in _bag(text).pairs if mark in holding}
         few = [(len(numbers), mark) for mark, numbers in known.items() if len(numbers) <= MOST_HOLDING]
         rare = heapq.nsmallest(RAREST, few)
         votes = Counter(number for _, mark in rare for number in known[mark])
@@ -178,13 +148,13 @@ def _candidates(texts: Sequence[Text], among: Sequence[Text]) -> Iterator[tuple[
 
 
 def _open(edges: Iterable[Edge], found: Mapping[str, Change]) -> list[Edge]:
-    """The edges between texts of which nothing is known yet."""
+    """Return the edges between texts without a change yet."""
     used = {text.name for change in found.values() for text in change.news}
     return [edge for edge in edges if edge.old.name not in found and edge.new.name not in used]
 
 
-def _splits(edges: Iterable[Edge], bags: Bags) -> dict[str, Change]:
-    """Old texts that hold several new ones, each another part of them."""
+def _splits(edges: Iterable[Edge]) -> dict[str, Change]:
+    """Return the old texts that contain several new ones in different parts."""
     best: dict[str, Edge] = {}
     for edge in edges:
         if edge.of_new >= INSIDE and _is_better(edge, best.get(edge.new.name)):
@@ -194,15 +164,15 @@ def _splits(edges: Iterable[Edge], bags: Bags) -> dict[str, Change]:
         parts[edge.old.name].append(edge)
     found = {}
     for name, inside in parts.items():
-        kept, share = _apart(bags.old(inside[0].old).pairs, [(e, bags.new(e.new).pairs) for e in inside])
+        kept, share = _apart(_bag(inside[0].old).pairs, [(edge, _bag(edge.new).pairs) for edge in inside])
         if len(kept) > 1:
             news = sorted((edge.new for edge in kept), key=lambda text: text.order)
             found[name] = Change(kept[0].old, tuple(news), share)
     return found
 
 
-def _merges(edges: Iterable[Edge], bags: Bags) -> dict[str, Change]:
-    """Old texts that lie in one new text together, each in another part of it."""
+def _merges(edges: Iterable[Edge]) -> dict[str, Change]:
+    """Return the old texts that are in the same new text in different parts."""
     best: dict[str, Edge] = {}
     for edge in edges:
         if edge.of_old >= INSIDE and _is_better(edge, best.get(edge.old.name)):
@@ -212,7 +182,7 @@ def _merges(edges: Iterable[Edge], bags: Bags) -> dict[str, Change]:
         parts[edge.new.name].append(edge)
     found: dict[str, Change] = {}
     for inside in parts.values():
-        kept, _ = _apart(bags.new(inside[0].new).pairs, [(e, bags.old(e.old).pairs) for e in inside])
+        kept, _ = _apart(_bag(inside[0].new).pairs, [(edge, _bag(edge.old).pairs) for edge in inside])
         if len(kept) > 1:
             found |= {e.old.name: Change(e.old, (e.new,), e.of_old, is_shared=True) for e in kept}
     return found
@@ -223,7 +193,7 @@ def _is_better(edge: Edge, other: Edge | None) -> bool:
 
 
 def _apart(whole: Counter[str], parts: Sequence[tuple[Edge, Counter[str]]]) -> tuple[list[Edge], float]:
-    """The parts that lie in the whole beside each other, the largest first, and how much of it they are."""
+    """Return the parts that are in the whole without overlap, the largest first, and their share of it."""
     rest, kept = Counter(whole), []
     for edge, pairs in sorted(
         parts, key=lambda part: (-part[0].shared, part[0].old.order, part[0].new.order)
@@ -235,7 +205,7 @@ def _apart(whole: Counter[str], parts: Sequence[tuple[Edge, Counter[str]]]) -> t
 
 
 def _one_to_one(edges: Iterable[Edge], partner_of: Mapping[str, str]) -> dict[str, Change]:
-    """Texts that were edited, the most alike first; of those as alike the one that kept its id."""
+    """Return the edited texts, the most alike first, of equally alike ones the one with the same id."""
 
     def keeps_id(edge: Edge) -> bool:
         return partner_of.get(edge.old.name) == edge.new.name
@@ -251,19 +221,17 @@ def _one_to_one(edges: Iterable[Edge], partner_of: Mapping[str, str]) -> dict[st
     return found
 
 
-def _absorbed(
-    texts: Sequence[Text], held: Sequence[Text], bags: Bags, found: Mapping[str, Change]
-) -> dict[str, Change]:
-    """The rest: texts that lie in a new one which stands for another old text already, and those that went.
+def _absorbed(texts: Sequence[Text], held: Sequence[Text], found: Mapping[str, Change]) -> dict[str, Change]:
+    """Return the rest: texts inside a new one that already belongs to another old text, and those gone.
 
-    The old text that it stands for is then one of several, unless it is equal to it and not among `found`.
+    That other old text then shares the new one, unless it is equal to it and not among `found`.
     """
     best: dict[str, Edge] = {}
     for one, other in _candidates(texts, held):
-        edge = bags.edge(one, other)
+        edge = _edge(one, other)
         if _is_better(edge, best.get(one.name)):
             best[one.name] = edge
-    standing = {change.news[0].name: change for change in found.values() if len(change.news) == 1}
+    single = {change.news[0].name: change for change in found.values() if len(change.news) == 1}
     changed: dict[str, Change] = {}
     for text in texts:
         closest = best.get(text.name)
@@ -271,17 +239,17 @@ def _absorbed(
             changed[text.name] = Change(text, (), 1 - (closest.of_old if closest else 0.0))
             continue
         changed[text.name] = Change(text, (closest.new,), closest.of_old, is_shared=True)
-        if (beside := standing.get(closest.new.name)) is not None:
+        if (beside := single.get(closest.new.name)) is not None:
             changed[beside.old.name] = replace(beside, is_shared=True)
     return changed
 
 
-#: `same`: the id stays, its text perhaps edited; `rev`: only the revision in it differs, which counts as
-#: unchanged; `shift`: the text has another id; `split` into several; `merge` with others into one; `gone`.
+#: `same`: the same id, its text perhaps edited; `rev`: only the revision in the id differs; `shift`: the text has
+#: another id; `split` into several; `merge` with others into one; `gone`.
 RedirectKind = Literal["same", "rev", "shift", "split", "merge", "gone"]
 KINDS: tuple[RedirectKind, ...] = get_args(RedirectKind)
 ONE_TO_ONE: frozenset[RedirectKind] = frozenset({"same", "rev", "shift"})
-#: How sure a pair of equal texts is where there are several of them.
+#: The confidence in a pair of equal texts if there are several of them.
 ONE_OF_SEVERAL = 0.9
 
 Key = Callable[[Text], object]
@@ -289,9 +257,9 @@ Key = Callable[[Text], object]
 
 @dataclass(frozen=True, slots=True)
 class Redirect:
-    """Where an old id leads. `new_ids` is in reading order, one but for `split`, none for `gone`.
+    """The redirect of an old id. `new_ids` is in reading order: several for `split`, none for `gone`.
 
-    `confidence` in 0–1 is the share of words in a row that agree; for `gone` of those found nowhere.
+    `confidence` in 0–1 is the share of pairs of words that agree; for `gone` of those that are nowhere.
     """
 
     old_id: str
@@ -304,8 +272,7 @@ class Redirect:
 class RedirectMap:
     """All redirects in the order of the old ids, and the new ids that no old one leads to.
 
-    `reused` are old ids that now stand for another chunk: who cites one cannot be told from who cites the
-    new chunk of that name.
+    `reused` are old ids that now belong to another chunk, so that citations of either look the same.
     """
 
     redirects: tuple[Redirect, ...]
@@ -314,18 +281,18 @@ class RedirectMap:
 
     @property
     def counts(self) -> dict[RedirectKind, int]:
-        """How many redirects of each kind."""
+        """The number of redirects of each kind."""
         found = Counter(redirect.kind for redirect in self.redirects)
         return {kind: found[kind] for kind in KINDS}
 
     @property
     def one_to_one(self) -> int:
-        """How many old ids lead to one chunk that no other leads to."""
+        """The number of old ids that lead to one chunk that no other leads to."""
         return sum(redirect.kind in ONE_TO_ONE for redirect in self.redirects)
 
 
 def redirects_between(old: Mapping[str, Chunk], new: Mapping[str, Chunk]) -> RedirectMap:
-    """Where every chunk of the old file is in the new one."""
+    """Map each chunk of the old file to the new one."""
     olds, news = _ordered(old), _ordered(new)
     changes = {change.old.name: change for change in _changes(olds, news)}
     redirects = tuple(_redirect(changes.get(chunk_id), chunk_id) for chunk_id in olds)
@@ -335,7 +302,7 @@ def redirects_between(old: Mapping[str, Chunk], new: Mapping[str, Chunk]) -> Red
 
 
 def _ordered(chunks: Mapping[str, Chunk]) -> dict[str, Text]:
-    """The chunks' texts in reading order, as far as ids tell."""
+    """Return the chunks' texts in the reading order of their ids."""
     names = sorted(chunks, key=sort_key)
     return {
         name: Text(name, _document(chunks[name]), order, " ".join(chunks[name].text.split()))
@@ -349,7 +316,7 @@ def _document(chunk: Chunk) -> str:
 
 
 def _changes(olds: Mapping[str, Text], news: Mapping[str, Text]) -> Iterator[Change]:
-    """What became of each old text: equal ones first, then those of each document against each other."""
+    """Yield the changes of old texts: equal ones first, then those of each document."""
     equal = {change.old.name: change for change in _equal(olds, news)}
     yield from equal.values()
     taken = {text.name for change in equal.values() for text in change.news}
@@ -361,10 +328,10 @@ def _changes(olds: Mapping[str, Text], news: Mapping[str, Text]) -> Iterator[Cha
 
 
 def _equal(olds: Mapping[str, Text], news: Mapping[str, Text]) -> Iterator[Change]:
-    """Texts that are equal: under one id, in one place, section or document, then anywhere.
+    """Yield equal texts: with the same id, place, section or document, then anywhere.
 
-    Of several with nothing to tell them apart the first is paired with the first, which is less sure; in
-    another document only those pair of which there is one.
+    Several indistinguishable ones are paired in order, which is less sure; across documents only unique texts
+    are paired.
     """
     left, free = dict(olds), dict(news)
     for key, is_sure in _KEYS:
@@ -387,11 +354,11 @@ def _grouped(texts: Iterable[Text], key: Key) -> dict[object, list[Text]]:
 
 
 def _by_text(text: Text) -> object:
-    """An empty text equals none but that of its own id."""
+    """Return the text; an empty one equals only that of its own id."""
     return text.words or (text.name,)
 
 
-#: What equal texts are paired by, one after the other, and whether that tells them apart.
+#: The keys by which equal texts are paired, one after the other, and whether each is unambiguous.
 _KEYS: tuple[tuple[Key, bool], ...] = (
     (lambda text: (text.words, text.name), True),
     (lambda text: (text.words, _place(text.name)), True),
@@ -409,13 +376,13 @@ def _by_document(texts: Iterable[Text]) -> dict[str, list[Text]]:
 
 
 def _partners(olds: Iterable[Text], news: Iterable[Text]) -> dict[str, str]:
-    """Old ids with the new id that is the same, or the same but for the revision."""
+    """Map old ids to the new id that is equal except for the revision."""
     by_place = {_place(text.name): text.name for text in news}
     return {text.name: by_place[place] for text in olds if (place := _place(text.name)) in by_place}
 
 
 def _place(chunk_id: str) -> tuple[object, ...]:
-    """An id without its revision."""
+    """Return an id without its revision."""
     parts = parse(chunk_id)
     return (chunk_id,) if parts is None else (parts.doc_uid, parts.sect_path, parts.page, parts.block)
 
@@ -426,7 +393,7 @@ def _section(chunk_id: str) -> str:
 
 
 def _redirect(change: Change | None, old_id: str) -> Redirect:
-    """The redirect of one old id. Without any change its text is empty, and cannot be found."""
+    """Return the redirect of an old id; without a change its text is empty and cannot be found."""
     if change is None or not change.news:
         return Redirect(old_id, "gone", (), round(change.share, 4) if change else 1.0)
     ids = tuple(text.name for text in change.news)

@@ -19,17 +19,17 @@ from proofspan.services.page.strip_marks import cell_firsts, cell_of
 from proofspan.store.files.types import FailureCount
 from proofspan.traces.records.chunks import place_of
 
-#: So many places open together: each is a part of the address.
+#: The most places that open together, as each is a part of the address.
 MOST_PLACES = 50
-#: Places are compared where they have so many questions each, on average.
+#: The fewest questions per place, on average, for comparing places.
 ENOUGH = 3
-#: A section's title is cut to so many characters.
+#: The length at which a section's title is cut.
 MAX_TITLE = 60
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Where a section stands: its 0-based pages in order (none in a text), its title, its place in the file.
+    """A section: its 0-based pages in order (none in a text), its title, its position in the file.
 
     `has_chunks` is False for one that only holds other sections.
     """
@@ -180,9 +180,9 @@ def failure_map(
 
 
 def _at_one_level(areas: Sequence[Area], narrow: Sequence[Area]) -> tuple[Area, ...]:
-    """The places to be compared, worst first: as narrow as still have `ENOUGH` questions each on average.
+    """Return the narrowest places with `ENOUGH` questions each on average, worst first.
 
-    At a level stand the sections numbered with so many steps, and narrower places that have fewer steps.
+    A level has the sections numbered with that many steps, and narrower places with fewer steps.
     """
     deepest = max((_depth(area) for area in narrow), default=1)
     for level in range(deepest, 0, -1):

@@ -23,9 +23,9 @@ from proofspan.store.query.store import Store
 from proofspan.traces.records.chunks import place_of
 from proofspan.wording import counted
 
-#: At most so many fields are named, the most frequent first.
+#: The most fields that are named, the most frequent first.
 NAMED = 4
-#: At most so many outranked questions are checked for adjacent sections, the worst first.
+#: The most outranked questions that are checked for adjacent sections, the worst first.
 MOST_CHECKED = 500
 
 Place = tuple[str | None, str]

@@ -44,7 +44,7 @@ GROUP_NAMES: Mapping[Group, str] = {
 RECOMMENDED = "recommended"
 NOTICED = "Noticed while reading and labelling"
 ON_THE_PAGE = "On the page"
-#: Families with at least so many codes are folded into a row.
+#: The fewest codes of a family that are folded into a row.
 FEWEST_FOLDED = 3
 #: Prefix of a family → the noun of its row.
 FAMILIES: Mapping[str, str] = {
@@ -244,7 +244,7 @@ def _by_code(frame: pd.DataFrame, name: str, runs: Sequence[str]) -> dict[str, t
     return {code: tuple(by_run.get(run_id, NONE) for run_id in runs) for code, by_run in counts.items()}
 
 
-#: At most so many findings are shown under "Fix first", and so many named in a verdict.
+#: The most findings under "Fix first", and in a verdict.
 FIRST, NAMED = 4, 4
 #: A rule that more than this share of the questions breaks comes before findings about single questions.
 MOST = 0.5

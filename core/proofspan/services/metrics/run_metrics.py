@@ -35,7 +35,7 @@ class RunMetrics:
     """A run's metrics in the catalogue's order, with the goals and verdicts of those that have a goal.
 
     `questions` counts the headline questions, `states` all traces by logged λ state (None: none). `numbers`
-    are those of a metrics pack, `pack` is the stored one, None if there is none or it cannot be read, and
+    are those of a metrics pack, `pack` is the stored one, None without a readable one, and
     `differences` are the numbers that differ. `problems` are about files that could not be read.
     """
 

@@ -1,4 +1,4 @@
-"""The workspace as both faces open it: which folder, which run first, read with which profile."""
+"""Open a workspace: its folder, the run to show first, the profile, and the goals."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ WORKSPACE_VARIABLE = "PROOFSPAN_WORKSPACE"
 
 
 def chosen_folder() -> Path:
-    """The folder that the environment names, else the demo workspace."""
+    """Return the folder that the environment names, else the demo workspace."""
     named = os.environ.get(WORKSPACE_VARIABLE, "")
     return Path(named) if named else DEMO
 
 
 def default_run(manifest: Manifest) -> Run | None:
-    """The run that is shown first: the latest by its time, and of those without one the last listed."""
+    """Return the run that is shown first: the latest by time, else the last listed."""
     runs = manifest.runs
     if not runs:
         return None
@@ -34,7 +34,7 @@ def default_run(manifest: Manifest) -> Run | None:
 
 
 def chosen_run(manifest: Manifest, wanted: str | None) -> Run:
-    """The named run, else the one that is shown first. InputFault where there is none such."""
+    """Return the named run, else the one that is shown first. Raises InputFault if there is no such run."""
     run = manifest.run(wanted) if wanted is not None else default_run(manifest)
     if run is not None:
         return run
@@ -48,28 +48,25 @@ def chosen_run(manifest: Manifest, wanted: str | None) -> Run:
 
 
 def with_profile(manifest: Manifest, profile: Profile | None) -> Manifest:
-    """The manifest as if its `triage` said `profile`; unchanged for None. The index key follows from it."""
+    """Return the manifest with `profile` as its `triage`, unchanged for None. The index key depends on it."""
     if profile is None:
         return manifest
     return replace(manifest, triage={"template": profile.template, "refusal": list(profile.refusal)})
 
 
 def profile_of_options(template: str | None, refusal: Sequence[str]) -> Profile | None:
-    """The profile that `--template` and `--refusal` name; None where neither is given."""
+    """Return the profile that `--template` and `--refusal` name, None if neither is given."""
     given = {"template": template, "refusal": list(refusal)}
     named = {name: value for name, value in given.items() if value}
     return profile_from(named, where="--option") if named else None
 
 
 def profile_snippet(profile: Profile) -> str:
-    """The lines of a manifest that make `profile` the workspace's own."""
+    """Return the lines of a manifest that make `profile` the workspace's own."""
     body = {"triage": {"template": profile.template, "refusal": list(profile.refusal)}}
     return yaml.safe_dump(body, sort_keys=False, allow_unicode=True, width=110)
 
 
-# The goals of a workspace, as every page and command judges by them.
-
-
 def goals_of(manifest: Manifest) -> tuple[dict[str, Goal], tuple[Problem, ...]]:
-    """What the runs of a workspace are to reach, by metric, and what is wrong with what its manifest says."""
+    """Return the goals of a workspace by metric, and the problems of those in its manifest."""
     return read_goals(manifest.goals, where=f"{manifest.file or manifest.folder}: goals")

@@ -33,7 +33,7 @@ _READERS: Mapping[str, Callable[..., tuple[Sized, list[LineIssue]]]] = {
     "gold": read_gold,
     "report": read_report,
 }
-#: Progress is reported after so many traces.
+#: The number of traces between reports of progress.
 LINES_A_STEP = 5_000
 
 
