@@ -20,7 +20,7 @@ def shown(**signs: Any) -> dict[str, list[str]]:
     [
         ({"codes": {"cross_section_reuse": 4}}, "other_section", ["sections mixed on 4 of 40 questions"]),
         ({"codes": {"cited_not_retrieved": 1}}, "other_section", None),
-        ({"evidence": {"not_found": 2}}, "other_section", ["cited text: Not found on 2 of 40 questions"]),
+        ({"evidence": {"not_found": 2}}, "other_section", None),
         ({"evidence": {"page_mismatch": 1}}, "other_section", None),
         ({"codes": {"missing_rev": 3}}, "fields_missing", ["rev missing on 3 of 40 questions"]),
         ({"codes": {"empty_source_url": 3}}, "fields_missing", None),

@@ -244,8 +244,8 @@ def _absorbed(texts: Sequence[Text], held: Sequence[Text], found: Mapping[str, C
     return changed
 
 
-#: `same`: the same id, its text perhaps edited; `rev`: only the revision in the id differs; `shift`: the text has
-#: another id; `split` into several; `merge` with others into one; `gone`.
+#: `same`: the same id, its text perhaps edited; `rev`: only the revision in the id differs; `shift`: the text
+#: has another id; `split` into several; `merge` with others into one; `gone`.
 RedirectKind = Literal["same", "rev", "shift", "split", "merge", "gone"]
 KINDS: tuple[RedirectKind, ...] = get_args(RedirectKind)
 ONE_TO_ONE: frozenset[RedirectKind] = frozenset({"same", "rev", "shift"})
