@@ -252,7 +252,7 @@ def test_goals_that_name_no_metric_are_told_and_do_not_count(ws: Path) -> None:
     result = run_metrics(ws)
     assert result.exit_code == 0, result.output
     assert "`SectionMatch@1` is not a metric — write `section_match_at_1`" in result.stderr
-    assert "`mrr`: 'high' is no threshold" in result.stderr
+    assert "`mrr`: 'high' is not a threshold" in result.stderr
     assert len(told_as_json(ws)["problems"]) == 2
 
 
