@@ -126,7 +126,6 @@ def _writable(manifest: Manifest) -> Artifact:
 
 
 def _cohort(entry: Entry) -> Cohort | LineIssue:
-    """Return the cohort of a line, or the issue that prevents it."""
     record = entry.record
     name, q_ids = record.get("name"), record.get("q_ids")
     if not isinstance(name, str) or not 0 < len(name) <= MAX_NAME:

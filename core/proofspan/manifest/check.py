@@ -127,7 +127,6 @@ def sha256_lines(report: CheckReport) -> Iterator[str]:
 
 
 def _check_artifact(manifest: Manifest, artifact: Artifact) -> ArtifactCheck:
-    """Check all but the hash."""
     try:
         file = artifact_path(manifest, artifact)
     except ManifestFault as fault:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-import json
+from collections.abc import Sequence
 from pathlib import Path
 
 from proofspan.errors import Problem
@@ -37,7 +37,6 @@ def content_problem(file: Path, kind: Kind) -> Problem | None:
 
 
 def _is_html(head: bytes) -> bool:
-    """Return whether a file that begins with these bytes is a web page."""
     start = head[:PDF_HEADER_WITHIN].removeprefix(b"\xef\xbb\xbf").lstrip().lower()
     return start.startswith((b"<!doctype html", b"<html", b"<head", b"<script"))
 
@@ -72,24 +71,23 @@ def _json_problem(file: Path, head: bytes, kind: Kind) -> Problem | None:
         return Problem("not_utf8", "is UTF-16 text", fix="save the file as UTF-8")
     if _is_html(head):
         return Problem("json_is_html", "is a web page, not JSON", fix="download the file again")
-    lines = head.decode("utf-8-sig", errors="replace").splitlines()
-    line = next((line.strip() for line in lines if line.strip()), "")
+    lines = [line for line in head.removeprefix(b"\xef\xbb\xbf").splitlines() if line.strip()]
+    line = lines[0].decode("utf-8", "replace").strip() if lines else ""
     if line.startswith("{") or (line.startswith("[") and kind in ("chunks", "json")):
         return None
     fix = "write one JSON object a line"
-    if _looks_like_csv(line):
+    if lines and not line.startswith(("{", "[")) and csv_columns(lines):
         message = f"is CSV, not JSON: its first line is {line[:80]!r}"
         fix += "; with pandas: read_csv(FILE).to_json(OUT, orient='records', lines=True)"
         return Problem("jsonl_is_csv", message, fix=fix)
     return Problem("not_json", f"does not begin with a JSON object: its first line is {line[:80]!r}", fix=fix)
 
 
-def _looks_like_csv(line: str) -> bool:
-    """Return whether a line has two fields or more and is no JSON value: `"a,b"` alone is a JSON string."""
-    if line.startswith(("[", "{")):
-        return False
-    try:
-        json.loads(line)
-    except ValueError:
-        return any(len(next(csv.reader([line], delimiter=mark))) > 1 for mark in ",;\t")
-    return False
+def csv_columns(lines: Sequence[bytes]) -> list[str]:
+    """Return the header of a table with separated values, [] if its first two lines do not look like one."""
+    first = lines[0].decode("utf-8", "replace")
+    for delimiter in ",;\t|":
+        header = [cell.strip() for cell in next(csv.reader([first], delimiter=delimiter), [])]
+        if len(header) > 1 and all(header) and all(delimiter.encode() in line for line in lines[1:2]):
+            return header
+    return []

@@ -47,8 +47,6 @@ class ImportedPages:
 
 @dataclass(frozen=True, slots=True)
 class _Passage:
-    """A text and the 0-based page that the import gave it."""
-
     doc_id: str
     page_idx: int
     text: str

@@ -79,7 +79,6 @@ def _kept(target: Path, *, force: bool) -> list[str]:
 
 
 def _made(target: Path) -> dict[str, str]:
-    """Return the files of the earlier import by path, with their SHA-256."""
     try:
         record = orjson.loads((target / RECORD).read_bytes())
         return {str(name): str(digest) for name, digest in record["files"].items()}

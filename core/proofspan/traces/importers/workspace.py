@@ -191,8 +191,6 @@ def import_source(
 
 
 class _Writer:
-    """Writes the workspace and keeps the sha256 of each file by its path."""
-
     def __init__(self, stage: Path, converted: Converted, documents: list[FoundDocument]) -> None:
         self._stage, self._converted, self._documents = stage, converted, documents
         self.hashes: dict[str, str] = {}

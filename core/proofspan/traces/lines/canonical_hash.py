@@ -91,7 +91,6 @@ def hash_file(path: Path, *, file: str, whole: bool) -> Hashed:
 
 
 def _whole(path: Path) -> Iterator[RawLine]:
-    """Yield the file as one line; nothing if it is blank."""
     with open_source(path) as source:
         data = source.read(MAX_WHOLE + 1)
     if len(data) > MAX_WHOLE:

@@ -118,7 +118,6 @@ def crlf_problem(lines: int) -> Problem:
 
 
 def _keys_in(value: Json) -> int:
-    """Return the number of keys of all objects in a value."""
     keys = 0
     waiting: list[Iterable[Json]] = [[value]]
     for node in waiting:  # grows during the iteration

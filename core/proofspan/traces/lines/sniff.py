@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
 import orjson
 
 from proofspan.contracts.records.records import LineIssue, SourceLine
-from proofspan.traces.lines.reader import UnusableError, excerpt, issue_of, open_source
+from proofspan.manifest.sniff import csv_columns
+from proofspan.traces.lines.reader import UnusableError, issue_of, open_source
 
 #: How many bytes at the start of a file are read, and how many of its first lines are examined.
 HEAD = 64 * 1024
@@ -61,7 +61,7 @@ def _foreign(head: bytes) -> UnusableError | None:
         return UnusableError("json_over_lines", "the file is JSON over several lines, not JSONL", _FIX)
     if opening.startswith(b"<"):
         return UnusableError("not_jsonl", "the file is HTML or XML, not JSONL", _FIX)
-    if not opening.startswith((b"{", b'"{')) and (columns := _csv_columns(lines)):
+    if not opening.startswith((b"{", b'"{')) and (columns := csv_columns(lines)):
         message = f"the file is CSV with {len(columns)} columns ({', '.join(columns)[:80]}), not JSONL"
         return UnusableError("is_csv", message, "Convert it to JSONL: one JSON object a row.")
     return None
@@ -78,12 +78,3 @@ def _is_object(line: bytes) -> bool:
         return isinstance(orjson.loads(line), dict)
     except orjson.JSONDecodeError:
         return False
-
-
-def _csv_columns(lines: list[bytes]) -> list[str]:
-    """Return the header of a table with separated values, [] if the lines do not look like one."""
-    for delimiter in ",;\t|":
-        header = [cell.strip() for cell in next(csv.reader([excerpt(lines[0])], delimiter=delimiter), [])]
-        if len(header) > 1 and all(header) and all(delimiter.encode() in line for line in lines[1:2]):
-            return header
-    return []

@@ -69,7 +69,6 @@ def attachment_from(obj: Json) -> Attachment:
 
 
 def _box(obj: Mapping[str, Json]) -> tuple[Box | None, BoxSpace]:
-    """Return the box and its space, points by default."""
     box, named = box_of(obj)[0], obj.get("bbox_space")
     space = "points" if named is None else SPACES.get(named) if isinstance(named, str) else None
     if (box is None and obj.get("bbox") is not None) or space is None:

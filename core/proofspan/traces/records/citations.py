@@ -120,7 +120,6 @@ def filled_from(citation: Citation, chunk: Chunk) -> Citation:
 
 
 def _named(item: Json) -> str | None:
-    """Return the chunk id of a payload's entry."""
     return (item if isinstance(item, str) else id_of(item) if isinstance(item, dict) else None) or None
 
 

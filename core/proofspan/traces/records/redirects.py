@@ -151,8 +151,6 @@ _LISTING = frozenset({"chunks", "stages", "citations", "segments"})
 
 
 class _CurrentIds:
-    """Replaces earlier chunk ids by current ones."""
-
     def __init__(self, redirects: Mapping[str, Redirect], wanted: Container[str]) -> None:
         self._redirects, self._wanted = redirects, wanted
 

@@ -249,7 +249,6 @@ def _trace(obj: Json, source: SourceLine, run_id: str | None) -> Trace:
 
 
 def _chunk_ids(chunks: Json, suspicions: list[str]) -> tuple[str, ...]:
-    """Return the ids of `chunks` in order; entries without one are skipped with a suspicion."""
     if type(chunks) is not list:
         if chunks is not ABSENT:
             raise wrong("chunks", chunks, wanted="a list of objects with an id")

@@ -131,7 +131,6 @@ def _joined(manifest: Manifest, run: Run, cache_dir: Path, *, join: bool) -> Tra
 
 
 def _paths(manifest: Manifest, run: Run) -> dict[str, Path]:
-    """Return the paths of the files of records. Raises a Fault with all problems."""
     paths: dict[str, Path] = {}
     problems: list[Problem] = []
     for name in TYPES:

@@ -135,7 +135,6 @@ def by_post_score(items: Sequence[Record]) -> list[Record]:
 
 
 def _seen(parts: Parts, retrieved: Sequence[Record], reranked: Sequence[Record]) -> list[Record] | None:
-    """Return the chunks that the answerer saw; None if unknown."""
     records = parts.records
     if (shown := records.get("prompt", {}).get("citations")) is not None:
         by_id = {**_by_id(retrieved), **_by_id(reranked)}

@@ -308,7 +308,6 @@ def _text(value: str) -> str:
 
 
 def _quoted(value: str) -> str:
-    """Return a JSON string without line ends of any kind."""
     text = json.dumps(value, ensure_ascii=False)
     return _TO_ESCAPE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
 

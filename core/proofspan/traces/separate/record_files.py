@@ -233,7 +233,6 @@ class Separate:
 
 
 def _record_of(name: str, raw: RawLine) -> Record:
-    """Return the record of that type on a line. Raises UnusableError."""
     obj = parse_line(raw)
     if not isinstance(obj, dict):
         message = f"the line holds {kind_of(obj)}"
