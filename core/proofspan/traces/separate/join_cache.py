@@ -114,8 +114,7 @@ def _joined(manifest: Manifest, run: Run, cache_dir: Path, *, join: bool) -> Tra
             if not join:
                 return TraceFile(None, _name(run), is_final=True, is_pending=True)
             try:
-                sources = _sources(run, paths, cache_dir)
-                copy = _join(folder, stem, sources, _gold(manifest, cache_dir), run.run_id, time)
+                copy = _join(manifest, run, paths, cache_dir, stem, time)
             except UnusableError:  # a line has changed since the first reading
                 continue
             if _ends(paths, ends) != ends:  # replaced; a file that only grew is joined again next time
@@ -175,14 +174,6 @@ def _ends(
     return ends
 
 
-def _sources(run: Run, paths: Mapping[str, Path], cache_dir: Path) -> dict[str, RecordSource]:
-    plain = {name: plain_source(path, cache_dir=cache_dir) for name, path in paths.items()}
-    return {
-        name: RecordSource(path, run.records[name].path, is_final=path != paths[name])
-        for name, path in plain.items()
-    }
-
-
 def _gold_path(manifest: Manifest) -> Path | None:
     """Return the gold set's path, None if it cannot be opened, which others report."""
     if manifest.gold is None:
@@ -213,16 +204,21 @@ def _gold(manifest: Manifest, cache_dir: Path) -> Gold:
 
 
 def _join(
-    folder: Path, stem: str, sources: Mapping[str, RecordSource], gold: Gold, run_id: str, time: int
+    manifest: Manifest, run: Run, paths: Mapping[str, Path], cache_dir: Path, stem: str, time: int
 ) -> Path:
     """Write the issues, then the joined lines: the file of lines appears last."""
-    separate = Separate(sources, run_id=run_id)
+    sources = {}
+    for name, path in paths.items():
+        plain = plain_source(path, cache_dir=cache_dir)
+        sources[name] = RecordSource(plain, run.records[name].path, is_final=plain != path)
+    separate = Separate(sources, run_id=run.run_id)
     lines = (
-        orjson.dumps(joined_trace(parts, run_id=run_id), option=orjson.OPT_APPEND_NEWLINE)
-        for parts in separate.parts(gold)
+        orjson.dumps(joined_trace(parts, run_id=run.run_id), option=orjson.OPT_APPEND_NEWLINE)
+        for parts in separate.parts(_gold(manifest, cache_dir))
     )
+    folder = cache_dir / "joined"
     issues = orjson.dumps([issue.as_json() for issue in separate.issues])
-    where, lost = f"runs[{run_id}].records", "the records cannot be joined"
+    where, lost = _name(run), "the records cannot be joined"
     write_copy(folder, stem, [issues], name=f"{stem}.issues", where=where, lost=lost)
     return write_copy(folder, stem, lines, time=time, where=where, lost=lost)
 
