@@ -242,7 +242,7 @@ def test_a_citation_beyond_the_end_is_shown_where_its_text_stands(
     [
         (
             'manifest_version: "1.0"\nname: x\nruns:\n\t- run_id: R1\n',
-            ("A tab stands where YAML wants spaces", f"{MANIFEST}:4:1", "replace the tab by spaces"),
+            ("A tab where YAML needs spaces", f"{MANIFEST}:4:1", "replace the tab with spaces"),
         ),
         (
             'manifest_version: "1.0"\nname: x\nruns: []\n',
@@ -287,7 +287,7 @@ def test_an_empty_run_says_so_on_every_page(tmp_path: Path, open_page: OpenPage)
     app = open_page(write_workspace(tmp_path / "w", []))
     assert "R1 holds 0 questions." in words(app)
     assert "This run has no question yet." in words(go(app, QUESTION))
-    assert "holds no line yet" in go(app, HEALTH).dataframe[0].value["what is wrong"][0]
+    assert "has no line yet" in go(app, HEALTH).dataframe[0].value["what is wrong"][0]
 
 
 def test_a_run_with_a_report_alone_lists_its_rows_and_says_that_there_is_no_trace(
