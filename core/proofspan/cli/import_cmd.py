@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 import orjson
@@ -48,6 +47,23 @@ def command() -> None:
 
 
 def _command_of(importer: Importer) -> click.Command:
+    @click.command(
+        importer.name,
+        help=f"{importer.description}\n\n{_EXIT_STATUS}",
+        short_help=importer.description.partition(". ")[0].rstrip("."),
+    )
+    @click.argument("source", type=NamedPath())
+    @click.option("--to", required=True, type=NamedPath(), help="Folder to make the workspace in.")
+    @click.option("--link/--copy", help="Hard-link documents instead of copying them (the default).")
+    @click.option(
+        "--force", is_flag=True, help="Replace what an earlier import made in the folder, and only that."
+    )
+    @click.option(
+        "--pages/--no-pages",
+        default=True,
+        help="Look for some passages of each document, to see whether the page base is right.",
+    )
+    @click.option("--json", is_flag=True, help="Print the report as JSON.")
     def run(source: Path, to: Path, link: bool, force: bool, pages: bool, json: bool, **files: Path) -> None:
         report = import_source(importer, source, workspace=to, files=files, link=link, force=force)
         written_by = files["mapping"].name if "mapping" in files else importer.name
@@ -60,37 +76,11 @@ def _command_of(importer: Importer) -> click.Command:
                 click.echo(line)
         raise SystemExit(1 if report.has_findings or is_off else 0)
 
-    file_options = [
+    run.params[1:1] = [
         click.Option([f"--{name}"], required=True, type=NamedPath(), help=text)
         for name, text in importer.files.items()
     ]
-    options: list[tuple[str, dict[str, Any]]] = [
-        ("--to", {"required": True, "type": NamedPath(), "help": "Folder to make the workspace in."}),
-        ("--link/--copy", {"help": "Hard-link documents instead of copying them (the default)."}),
-        (
-            "--force",
-            {"is_flag": True, "help": "Replace what an earlier import made in the folder, and only that."},
-        ),
-        (
-            "--pages/--no-pages",
-            {
-                "default": True,
-                "help": "Look for some passages of each document, to see whether the page base is right.",
-            },
-        ),
-        ("--json", {"is_flag": True, "help": "Print the report as JSON."}),
-    ]
-    return click.Command(
-        importer.name,
-        params=[
-            click.Argument(["source"], type=NamedPath()),
-            *file_options,
-            *(click.Option([flags], **attributes) for flags, attributes in options),
-        ],
-        callback=run,
-        help=f"{importer.description}\n\n{_EXIT_STATUS}",
-        short_help=importer.description.split(". ")[0].rstrip("."),
-    )
+    return run
 
 
 def _page_check(workspace: Path, written_by: str, page_keys: Sequence[str]) -> tuple[list[str], bool]:
