@@ -21,13 +21,13 @@ _PLACEHOLDERS = {"string": '"…"', "integer": "0", "number": "0.00", "boolean":
 
 
 def contract_text(whole: Mapping[str, Any] | None = None, *, allow_cross_section: bool = False) -> str:
-    """The contract for a prompt. `whole` is the auditable answer's schema, the published one by default."""
+    """Return the contract for a prompt, from the schema `whole` of auditable answers, by default ours."""
     answer = part_of(schema(ANSWER) if whole is None else whole)
     return "\n".join(_contract(answer, allow_cross_section=allow_cross_section)) + "\n"
 
 
 def smoke_test_text(whole: Mapping[str, Any] | None = None, *, allow_cross_section: bool = False) -> str:
-    """A prompt by which any model checks one answer against the contract, to try a chain out."""
+    """Return a prompt with which any model can check one answer against the contract."""
     whole = schema(ANSWER) if whole is None else whole
     lines = _smoke_test(part_of(whole), allow_cross_section=allow_cross_section)
     contract = contract_text(whole, allow_cross_section=allow_cross_section)
@@ -35,20 +35,19 @@ def smoke_test_text(whole: Mapping[str, Any] | None = None, *, allow_cross_secti
 
 
 def cited_fields(whole: Mapping[str, Any] | None = None) -> tuple[str, ...]:
-    """The fields that each citation of an auditable answer must have, in order."""
+    """Return the fields that each citation of an auditable answer must have, in order."""
     return tuple(_cited(part_of(schema(ANSWER) if whole is None else whole)).node["required"])
 
 
 def checked_codes(
     whole: Mapping[str, Any] | None = None, *, allow_cross_section: bool = False
 ) -> tuple[str, ...]:
-    """The codes that the smoke test may answer with, in the order of its checks."""
+    """Return the codes that the smoke test may answer with, in the order of its checks."""
     answer = part_of(schema(ANSWER) if whole is None else whole)
     return tuple(code for code, _ in _checks(answer, allow_cross_section=allow_cross_section))
 
 
 def _contract(answer: Part, *, allow_cross_section: bool) -> Iterator[str]:
-    """The contract, line by line."""
     yield "Contract:"
     yield "- Cite before you explain: write the citations first, then the answer that rests on them."
     yield "- Each citation is an object with all of these fields:"
@@ -71,7 +70,6 @@ def _contract(answer: Part, *, allow_cross_section: bool) -> Iterator[str]:
 
 
 def _smoke_test(answer: Part, *, allow_cross_section: bool) -> Iterator[str]:
-    """The task of the smoke test, line by line, without the contract."""
     checks = list(_checks(answer, allow_cross_section=allow_cross_section))
     numbers = [name for name in answer.node["required"] if name not in ("citations", "answer")]
     yield "Task: check the JSON under Input against the contract below, and nothing else."
@@ -90,7 +88,7 @@ def _smoke_test(answer: Part, *, allow_cross_section: bool) -> Iterator[str]:
 
 
 def _checks(answer: Part, *, allow_cross_section: bool) -> Iterator[tuple[str, str]]:
-    """The checks of the smoke test: the code of each, and what must hold."""
+    """Yield the checks of the smoke test: the code of each, and the condition."""
     for name in answer.node["required"]:
         yield f"missing_{code_name(name)}", f"the object has {name}"
     yield "cite_after_answer", "citations come before answer"
@@ -108,7 +106,6 @@ def _checks(answer: Part, *, allow_cross_section: bool) -> Iterator[tuple[str, s
 
 
 def _cited(answer: Part) -> Part:
-    """One citation of an auditable answer."""
     cited = dict(answer.properties())["citations"].items
     if cited is None:
         raise ValueError("the schema does not say what a citation is")
@@ -116,7 +113,6 @@ def _cited(answer: Part) -> Part:
 
 
 def _shape(part: Part, names: list[str], indent: str = "") -> Iterator[str]:
-    """An object of the shape that is asked for, line by line."""
     yield f"{indent}{{"
     properties = dict(part.properties())
     for name in names:
@@ -132,7 +128,7 @@ def _shape(part: Part, names: list[str], indent: str = "") -> Iterator[str]:
 
 
 def _placeholder(part: Part) -> str:
-    """What stands for a value: its states, its parts, or a sign for its type."""
+    """Return a placeholder for a value: its states, its parts, or a sign for its type."""
     if "enum" in part.node:
         return f'"{" | ".join(str(each) for each in part.node["enum"] if each is not None)}"'
     if "object" in part.types:

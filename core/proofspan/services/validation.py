@@ -346,7 +346,7 @@ class Checked(NamedTuple):
 
 @dataclass(slots=True)
 class Counts:
-    """What is counted over the lines of a range."""
+    """The counts over the lines of a range."""
 
     records: int = 0
     words: Words = field(default_factory=dict)
@@ -484,7 +484,7 @@ class Checker:
     def _trace(
         self, line: int, obj: Mapping[str, Json], reported: set[str]
     ) -> tuple[tuple[Problem, ...], bool]:
-        """Return the problems of citations and candidates, or why it is no trace; whether it is none."""
+        """Return the problems of citations and candidates, or why it is no trace; whether it is unread."""
         job = self._job
         trace = trace_from(obj, SourceLine(job.file, line, 0, 0), run_id=job.run_id)
         if isinstance(trace, LineIssue):
@@ -591,7 +591,7 @@ RELATING = ("query", "retrieved", "answer", "log", "rag-traces")
 
 
 class Facts(NamedTuple):
-    """What other records are compared with. `identity` is "" if the record needs none.
+    """The facts that other records are compared with. `identity` is "" if the record needs none.
 
     `chunks` are those that it names, each with its place in the record.
     """
@@ -625,7 +625,7 @@ def _identity(kind: str, obj: Mapping[str, Json]) -> str:
 
 @dataclass(slots=True)
 class Related:
-    """What separate records say together: the retrieved chunks by question, and all questions."""
+    """The retrieved chunks by question, and all questions, of separate records together."""
 
     retrieved: dict[str, set[str]] = field(default_factory=dict)
     questions: set[str] = field(default_factory=set)
@@ -667,7 +667,7 @@ class Across:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the caller gives besides the paths: the type of all records, and what to compare them with.
+    """The options of the caller: the type of all records, and what to compare them with.
 
     With `refusal` None, the phrases are the manifest's, for bare files the default ones.
     """
@@ -690,7 +690,7 @@ def jobs_of(path: Path, options: Options, *, cache_dir: Path) -> Iterator[Job | 
 
 
 def corpus_of(chunks: Path, *, cache_dir: Path) -> frozenset[str]:
-    """Return the ids of a chunk file. InputFault if it is none."""
+    """Return the ids of a chunk file. InputFault if it is no chunk file."""
     known, _ = read_chunks(plain_source(chunks, cache_dir=cache_dir), file=str(chunks))
     return frozenset(known)
 

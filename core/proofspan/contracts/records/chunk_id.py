@@ -1,4 +1,4 @@
-"""Chunk ids that say where a chunk stands: `<doc_uid>|r=<rev8>|s=<sect_path>|p=<page3>|b=<block3>`.
+"""Chunk ids that name a chunk's place: `<doc_uid>|r=<rev8>|s=<sect_path>|p=<page3>|b=<block3>`.
 
 An id is cited inside `citations: [id, id]`, so no part of it may hold white space, a comma or `]`; no part
 holds `|` either, which keeps parsing unambiguous. Pages in an id are 1-based, `p=000` means "no pages".
@@ -98,7 +98,7 @@ def mint(parts: ChunkId) -> str:
 
 
 def is_citable(chunk_id: str) -> bool:
-    """Whether an id, of whatever format, can stand in `citations: [id, id]` and be read again."""
+    """True if an id, of whatever format, can be written in `citations: [id, id]` and read again."""
     return _NO_ID.search(chunk_id) is None
 
 
@@ -121,7 +121,7 @@ def section_steps(sect_path: str) -> tuple[tuple[int, str], ...]:
 
 
 def clean_part(text: str) -> str:
-    """`text` as a doc_uid or section path: itself where it is clean, else cleaned and told apart by its hash.
+    """Return `text` as a doc_uid or section path: unchanged if it is clean, else cleaned, with a hash.
 
     "annual report, 2018" becomes "annual_report_2018-" and eight hex digits, so that two different names
     never become one.

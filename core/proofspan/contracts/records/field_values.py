@@ -89,11 +89,11 @@ def index_of(value: Json) -> int | None:
 
 
 def id_of(record: Mapping[str, Json]) -> str | None:
-    """The id under the first of `ID_NAMES` that is present: text as it is, a number in its spelling.
+    """Return the id under the first of `ID_NAMES` that is present: text as it is, a number in its spelling.
 
-    None where there is neither. So ids match whoever wrote them, `7` here and `"7"` there. The reference
-    keeps a number as it is: its report lists `7` where ours lists `"7"`, and the text `citations: [7]` is
-    none of its ids, while it is one of ours.
+    None if there is neither. So the ids `7` and `"7"` of two producers match. The reference keeps a number as
+    it is: its report lists `7` where ours lists `"7"`, and the text `citations: [7]` cites one of our ids,
+    but not one of its own.
     """
     for name in ID_NAMES:
         if name in record:
@@ -149,7 +149,7 @@ SPACES: dict[str, BoxSpace] = {
 
 
 def span_of(record: Mapping[str, Json]) -> Offsets | None:
-    """Where a record's text stands: its `offsets`, else its `span` of lines.
+    """Return the place of a record's text: its `offsets`, else its `span` of lines.
 
     A span is `{line_start, line_end}` or a pair; lines count from 1, and both ends are among its lines.
     """

@@ -52,7 +52,7 @@ def section_key(section_id: str | None) -> SectionKey:
 #
 # 1. Unicode is composed (NFC); CRLF and CR are line breaks; soft hyphens and byte order marks go.
 # 2. Page headers and footers go: with three pages or more, a line among the first or last three of a page
-# that stands in the same place (first from the top, second from the bottom …) on at least half of the
+# that is in the same place (first from the top, second from the bottom …) on at least half of the
 # pages, and on three at least, numbers aside. "Page 3 of 9" and "Page 4 of 9" are the same line.
 # 3. A word broken at a line's end is joined: letter, hyphen, line break, lower-case letter.
 # 4. Every run of white space becomes one space; none is left at either end.

@@ -42,7 +42,7 @@ class Offsets:
 
 @dataclass(frozen=True, slots=True)
 class SourceLine:
-    """Where a record stands: the file as the manifest names it, 1-based line, byte offset and length."""
+    """The place of a record: the file as the manifest names it, 1-based line, byte offset and length."""
 
     file: str
     line: int
@@ -110,10 +110,10 @@ class Citation:
 
     `number` is the 1-based position among the trace's citations and what `?cite=` names. `quote` is the text
     to look for on the page: the payload's own, else the chunk's text (filled in by services).
-    `page_from` says what gave the page: a record, or only the `p=` part of the chunk id. `page_note` says
-    what is odd about the payload's page: "page_below_one" (its `page` counts from 1, so 0 is a finding),
-    "page_unreadable", "pages_disagree". `page_label` is what is printed on the page, as the record gives it:
-    no index, and looked up in the document where there is none.
+    `page_from` is the source of the page: a record, or only the `p=` part of the chunk id. `page_note` is a
+    problem with the payload's page: "page_below_one" (its `page` counts from 1, so 0 is a finding),
+    "page_unreadable", "pages_disagree". `page_label` is the label printed on the page, as the record gives
+    it; without a page index it is looked up in the document.
     """
 
     number: int
@@ -214,7 +214,7 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class GoldSpan:
-    """Where the truth stands: a quote on a page of a document, with offsets where they are known."""
+    """The place of a gold answer: a quote on a page of a document, with offsets where they are known."""
 
     doc_id: str
     page_idx: int | None
@@ -224,7 +224,7 @@ class GoldSpan:
 
 @dataclass(frozen=True, slots=True)
 class GoldQuestion:
-    """What is known to be right for one question."""
+    """The known right answer to one question, and its evidence."""
 
     q_id: str
     q: str
@@ -242,10 +242,10 @@ class GoldQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """What can be attached to an answer: a signal box, a picture, a table, a symbol of a document.
+    """An attachment to an answer: a signal box, a picture, a table, a symbol of a document.
 
-    `box` is in `box_space`, points where nothing else is said. `render_ref` is the text as it stands in the
-    record (see `proofspan.contracts.records.render_ref`), None where there is nothing to draw.
+    `box` is in `box_space`, points by default. `render_ref` is the record's own text (see
+    `proofspan.contracts.records.render_ref`), None if there is nothing to draw.
     """
 
     attachment_id: str

@@ -1,8 +1,8 @@
-"""`render_ref`: what to draw for an attachment, a file of pictures or a region of a PDF page.
+"""`render_ref`: the picture of an attachment, a file or a region of a PDF page.
 
 `file:media/engine.png` is relative to the attachments folder; `pdf:DOC_ID#page_idx=41&bbox=72,140,320,260` is
-a box in points of the unrotated page. It comes from a stranger's file: what is not exactly one of the two is
-none at all, and a path that could leave its folder is never read.
+a box in points of the unrotated page. It comes from a foreign file: any other text is not a reference, and
+a path that could leave its folder is never read.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from proofspan.manifest.paths import refusal_of
 
 #: No reference is longer, in characters.
 MAX_LENGTH = 1_500
-#: A box is told to a millionth of a point.
+#: Boxes are written to a millionth of a point.
 DECIMALS = 6
 #: A box may reach this many points over the edge of its page: producers round.
 TOLERANCE = 0.5

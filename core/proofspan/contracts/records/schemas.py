@@ -1,7 +1,7 @@
-"""The published contract: one JSON Schema (draft 2020-12) a record type, under `data/schemas/`.
+"""The published contract: one JSON Schema (draft 2020-12) per record type, under `data/schemas/`.
 
-A schema may refer to another by its `$id`; what it refers to is put into it, so that it stands alone. A
-record's `$schema` names its type offline; nothing is ever fetched.
+A schema may refer to another by its `$id`; loading it includes the schemas that it refers to. A record's
+`$schema` names its type offline; nothing is ever fetched.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ def schema_files() -> dict[str, tuple[str, Path]]:
 
 
 def schema_names() -> tuple[str, ...]:
-    """The record types that have a schema; sorted."""
+    """Return the record types that have a schema, sorted."""
     return tuple(schema_files())
 
 
 def schema(name: str) -> dict[str, Any]:
-    """The newest schema of a record type, whole: those that it refers to stand among its `$defs` by name.
+    """Return the newest schema of a record type; those that it refers to are among its `$defs`, by name.
 
     KeyError for a type that has none.
     """
@@ -61,7 +61,7 @@ def schema(name: str) -> dict[str, Any]:
 
 
 def schema_alone(name: str) -> dict[str, Any]:
-    """The newest schema of a record type as its file has it, references to others unresolved."""
+    """Return the newest schema of a record type as in its file, references to others unresolved."""
     _, path = schema_files()[name]
     loaded: dict[str, Any] = orjson.loads(path.read_bytes())
     return loaded
@@ -69,13 +69,13 @@ def schema_alone(name: str) -> dict[str, Any]:
 
 @cache
 def validator(name: str) -> jsonschema_rs.Validator:
-    """The compiled schema of a record type, made once. KeyError for a type that has none."""
+    """Compile the schema of a record type, once. KeyError for a type that has none."""
     return jsonschema_rs.validator_for(schema(name))
 
 
 @lru_cache(maxsize=1 << 8)
 def type_named(uri: str) -> tuple[str, str] | None:
-    """The record type and version that a record's `$schema` names; None for one that is not known here.
+    """Return the record type and version that a record's `$schema` names; None for an unknown one.
 
     `https://wfgy.dev/schemas/chunk-1.0.json`, as the data contracts have it, and our own
     `urn:proofspan:schema:chunk-1.0` are both ("chunk", "1.0"). The version need not be one that is read.
@@ -88,7 +88,6 @@ def type_named(uri: str) -> tuple[str, str] | None:
 
 
 def _named_in(node: Any) -> Iterator[str]:
-    """The record types whose schemas a schema refers to."""
     if isinstance(node, dict):
         if isinstance(uri := node.get("$ref"), str) and (named := type_named(uri.partition("#")[0])):
             yield named[0]
@@ -102,11 +101,6 @@ def _by_version(found: tuple[str, str, Path]) -> tuple[str, list[int]]:
     return name, [int(part) for part in version.split(".")]
 
 
-# Parts of a schema with their references followed: what a property is called, and what it is made of.
-#
-# Works on what `proofspan.contracts.records.schemas.schema` gives: everything that is referred to stands
-# in it.
-
 Node = Mapping[str, Any]
 
 
@@ -114,8 +108,8 @@ Node = Mapping[str, Any]
 class Part:
     """A subschema.
 
-    `node` is what stands there, laid over what it refers to; `base` is the schema that its own references
-    are relative to, `whole` the one that all stand in.
+    `node` is its own text over that of the schema to which it refers; `base` is the schema that its own
+    references are relative to, `whole` the one that contains all.
     """
 
     node: Node
@@ -124,29 +118,29 @@ class Part:
 
     @property
     def types(self) -> tuple[str, ...]:
-        """The JSON types that it allows, null left out; () where it does not say."""
+        """Return the JSON types that it allows, without null; () if it does not say."""
         stated = self.node.get("type", ())
         return tuple(each for each in ([stated] if isinstance(stated, str) else stated) if each != "null")
 
     def properties(self) -> Iterator[tuple[str, Part]]:
-        """Its properties by name, in the order in which they stand."""
+        """Yield its properties by name, in their written order."""
         for name, node in self.node.get("properties", {}).items():
             yield name, followed(node, self.base, self.whole)
 
     @property
     def items(self) -> Part | None:
-        """What the entries of its list are; None where it does not say."""
+        """Return the schema of its list's entries; None if it does not say."""
         node = self.node.get("items")
         return None if node is None else followed(node, self.base, self.whole)
 
 
 def part_of(whole: Node) -> Part:
-    """A whole schema as a part."""
+    """Return a whole schema as a part."""
     return followed(whole, whole, whole)
 
 
 def followed(node: Node, base: Node, whole: Node) -> Part:
-    """A subschema with its reference followed; what stands beside the reference counts before it."""
+    """Follow the reference of a subschema; its own keywords override those of the target."""
     reference = node.get("$ref")
     if reference is None:
         return Part(node, base, whole)

@@ -29,7 +29,7 @@ _BARE_KEY = re.compile(r"(?<=[{,])\s*(error|fix|field|tip)\s*:")
         "unknown_lambda_state",
         "answer",
         "unknown λ state",
-        "The λ state is none of convergent, divergent, recursive and chaotic.",
+        "The λ state is not convergent, divergent, recursive or chaotic.",
         "Log one of the four, or its sign.",
         "warning",
     )

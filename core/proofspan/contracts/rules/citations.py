@@ -30,8 +30,8 @@ def validate_citations(items: Json, allow_cross: bool = False) -> str:
     For citations of the types that the payload's schema gives, this is the outcome of the contract's own
     validator, check for check: field names, `start < end`, one section, a score. It does not look at units,
     ranks or parity; `citation_problems` does. For anything else it returns a code and never raises: null is
-    absent, `wrong_type_…` names the field, `wrong_type_citations` a list that is none or an entry that is no
-    object.
+    absent, `wrong_type_…` names the field, `wrong_type_citations` is for a value that is not a list or an
+    entry that is not an object.
     """
     if not items:
         return "empty_citations"

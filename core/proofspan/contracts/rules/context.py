@@ -1,4 +1,4 @@
-"""What a record is compared with besides itself, and how messages show its values."""
+"""The context that a record is compared with, and how messages show a record's values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SHOWN = 80
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What is known about the run of a record; what is None or empty is not compared.
+    """The known facts about the run of a record; those that are None or empty are not compared.
 
     `index_hash`, `embed_model` and `analyzer` are those that the run pins, `revs` the revision of each
     document by `doc_id`, `corpus` the ids of the chunk file. With `allow_cross` a segment may cite any

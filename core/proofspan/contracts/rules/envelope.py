@@ -31,7 +31,7 @@ _TIME = re.compile(
 
 
 class _Required(NamedTuple):
-    """What the contract asks of a record type: an envelope, and one field of each group."""
+    """The contract's demands on a record type: an envelope, and one field of each group."""
 
     envelope: bool
     groups: tuple[tuple[str, ...], ...]

@@ -35,7 +35,7 @@ PAYLOAD_MARKS = frozenset(PAYLOAD_FIELDS) - {"doc_id", "section_id", "snippet_id
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What a record owes: fields, one of the scores (none if there are none), its k_pos."""
+    """The fields that a record owes, the scores of which it owes one (if any), whether it owes k_pos."""
 
     fields: tuple[str, ...] = ()
     scores: tuple[str, ...] = ()
@@ -154,7 +154,7 @@ def _wrong_offsets(value: dict[str, Json] | list[Json]) -> str | None:
     else:
         start, end, unit = value.get("start"), value.get("end"), value.get("unit")
     if unit is not None and (not isinstance(unit, str) or unit not in OFFSET_UNITS):
-        return f"the unit {shown(unit)} is none of {', '.join(OFFSET_UNITS)}"
+        return f"the unit {shown(unit)} is not one of {', '.join(OFFSET_UNITS)}"
     for name, number in (("start", start), ("end", end)):
         if number is None:
             return f"{name} is missing"

@@ -210,7 +210,7 @@ def with_lists(row: Mapping[str, Json]) -> dict[str, Json]:
         "ranking",
         "lists of different lengths",
         "There are not as many scores or ranks as citations, so nothing says which belongs to which.",
-        "Log one score and one rank for each citation, null where there is none.",
+        "Log one score and one rank for each citation, null for a missing one.",
     ),
     of="rag-traces",
 )

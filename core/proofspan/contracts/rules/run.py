@@ -67,7 +67,7 @@ def retrieval_problems(
 
 
 def usual(counts: Mapping[str, int]) -> str:
-    """Return the most frequent word, of equally frequent ones the first; "" if there is none.
+    """Return the most frequent word, of equally frequent ones the first; "" without any.
 
     `counts` is in the order of first occurrence.
     """
