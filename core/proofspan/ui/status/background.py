@@ -1,4 +1,4 @@
-"""What a page shows while something of it is being worked on: the rest of it never waits for long.
+"""Background tasks of a page, and placeholders for what is not ready: the rest of the page never waits long.
 
 All visits share one `BackgroundTasks`. What is not ready after a moment is a placeholder, which checks by
 itself and reruns the page when the task is done.
@@ -21,15 +21,15 @@ from proofspan.ui.widgets.markup import Piece
 
 T = TypeVar("T")
 
-#: So long the page itself waits: what is remembered, and most of what is not, is there by then.
+#: Seconds that a page waits: what is cached, and most of what is not, is ready by then.
 PATIENCE_S = 0.35
-#: So long each of several pieces of work is waited for when the patience is used up: most are remembered.
+#: Seconds to wait for each of several tasks when the patience is used up: most are cached.
 LEAST_S = 0.02
-#: How often a placeholder looks whether the work is done.
+#: Seconds between two checks of a placeholder.
 LOOK_S = 0.4
-#: From here on the placeholder says that it takes long.
+#: Seconds after which the placeholder reports that it takes long.
 LONG_S = 2.5
-#: Heights of the placeholder in CSS pixels: about those of the page that comes.
+#: Heights of the placeholder in CSS pixels, about those of the page.
 HEIGHTS = {"panel": 620, "stage": 680}
 
 
@@ -98,7 +98,7 @@ def is_worth_another_try(problem: Problem | None) -> bool:
 def _look(words: str, keys: tuple[Hashable, ...], since: float) -> None:
     if all(map(tasks().is_done, keys)):
         st.rerun()
-    told = [words]
+    lines = [words]
     if time.monotonic() - since > LONG_S:
-        told.append("This takes long. A document is given up after 10 s.")
-    markup.show(*(markup.text([Piece(line, "muted")], role="hint") for line in told), width="content")
+        lines.append("This takes long. A document is given up after 10 s.")
+    markup.show(*(markup.text([Piece(line, "muted")], role="hint") for line in lines), width="content")
