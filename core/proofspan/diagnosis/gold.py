@@ -16,8 +16,6 @@ from proofspan.traces.records.trace_record import listed, place_in, ranked_place
 GoldState = Literal["answered", "missed", "dropped", "uncited", "seen", "cited", "declined"]
 #: Worst first, as lists are ordered.
 GOLD_STATES: tuple[GoldState, ...] = get_args(GoldState)
-#: The states of questions that the documents hold no answer to.
-WITHOUT_ANSWER: frozenset[GoldState] = frozenset({"answered", "declined"})
 #: The states in which nothing went wrong.
 GOOD_STATES: frozenset[GoldState] = frozenset({"cited", "declined"})
 
