@@ -142,7 +142,7 @@ def audits(opened: session.Opened, *, with_documents: bool) -> Audited | None:
 
 @dataclass(frozen=True, slots=True)
 class Parity:
-    """What is written beside what is read, and how many questions have which code of those that tell so."""
+    """The settings of index and queries, and the number of questions by code that differ."""
 
     rows: tuple[ParityRow, ...]
     differing: Mapping[str, int]

@@ -235,8 +235,8 @@ def parity_panel(found: Parity, view: ViewState) -> None:
         if found.rows:
             show_grid(parity_grid(found.rows, found.differing, view), key="parity-cells")
         else:
-            said = "Nothing is pinned and nothing is logged, so queries and index cannot be compared."
-            markup.show(markup.text([Piece(said)], role="line"))
+            message = "Nothing is pinned and nothing is logged, so queries and index cannot be compared."
+            markup.show(markup.text([Piece(message)], role="line"))
 
 
 def parity_grid(rows: Sequence[ParityRow], differing: Mapping[str, int], view: ViewState) -> Grid:
