@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from proofspan.contracts.records.records import LABELS, SourceLine, Trace, TraceKey
 from proofspan.errors import StoreFault
 from proofspan.resources import PACKAGE
-from proofspan.store.files.columns import index_row, row_table
+from proofspan.store.files.columns import PAGE_COLUMNS, index_row, row_table
 from proofspan.store.files.segment_files import read_rows, write_segment
 from proofspan.store.index.build import build_index
 from proofspan.store.query.database import statement
 from proofspan.store.query.filters import SORT_KEYS, Filter, Sort
-from proofspan.store.query.store import FULL_COLUMNS, PAGE_COLUMNS, Store
+from proofspan.store.query.store import FULL_COLUMNS, Store
 from tests.unit.store_workspace import built, trace, write_workspace
 
 pytestmark = pytest.mark.slow

@@ -116,6 +116,17 @@ ROW_SCHEMA = pa.schema(
         ("length", pa.int64()),
     ]
 )
+#: The columns that identify a trace.
+KEY_COLUMNS = ("q_id", "paraphrase", "seed", "repeat")
+#: The columns of a page: all that a table row may show. Others stay on disk until they are asked for.
+PAGE_COLUMNS = (
+    *(*KEY_COLUMNS, "q", "label", "severity", "why", "stored_label"),
+    *("rank1_section", "rank1_doc"),
+    *("gold_state", "gold_is_refusal", "gold_seen_rank", "gold_retrieved_rank"),
+    *("unranked", "bucket", "section_rank", "top_rank"),
+    *("cited", "cited_retrieved", "cited_resolved", "query_coverage", "answer_coverage"),
+    *("numbers_unsupported", "suspicions", "codes", "safety_omitted", "evidence", "agreement"),
+)
 #: The folded columns, which are searched, and the column that each is made from.
 _FOLDED = {"q_folded": "q", "answer_folded": "answer"}
 _GATHERED = pa.schema([field for field in ROW_SCHEMA if field.name not in _FOLDED])

@@ -20,7 +20,7 @@ from proofspan.manifest.types import Manifest
 from proofspan.metrics.ranked import Bucket
 from proofspan.metrics.values import Tally
 from proofspan.store.files.citations import CitedTrace, read_citations
-from proofspan.store.files.columns import parse_setting
+from proofspan.store.files.columns import KEY_COLUMNS, PAGE_COLUMNS, parse_setting
 from proofspan.store.files.evidence_states import EVIDENCE_STATES, EvidenceState
 from proofspan.store.files.located import PLACED_SCHEMA, PlacedFile
 from proofspan.store.files.types import FailureCount, Flips, Found, Neighbours, PlacedFacts, RunFacts
@@ -52,16 +52,6 @@ Choices = dict[str, tuple[tuple[str, int], ...]]
 #: A code with its traces and its questions.
 CodeCounts = tuple[tuple[str, int, int], ...]
 
-_KEY = ("q_id", "paraphrase", "seed", "repeat")
-#: The columns of a page: all that a table row may show. Others stay on disk until they are asked for.
-PAGE_COLUMNS = (
-    *(*_KEY, "q", "label", "severity", "why", "stored_label"),
-    *("rank1_section", "rank1_doc"),
-    *("gold_state", "gold_is_refusal", "gold_seen_rank", "gold_retrieved_rank"),
-    *("unranked", "bucket", "section_rank", "top_rank"),
-    *("cited", "cited_retrieved", "cited_resolved", "query_coverage", "answer_coverage"),
-    *("numbers_unsupported", "suspicions", "codes", "safety_omitted", "evidence", "agreement"),
-)
 #: The columns of a page that are those of the run it is compared with.
 WAS_COLUMNS = ("was_label", "was_bucket")
 _INNER = {"row", "q_folded", "answer_folded", "evidence_severity", "cited_print"}
@@ -72,13 +62,13 @@ FULL_COLUMNS = tuple(name for name in ALL_COLUMNS if name not in _INNER)
 _CHOICES = ("suspicion", "code", "doc", "section", "gold", "bucket", "type", "state")
 _CHOSEN_BY = ("suspicions", "codes", "rank1_section", "gold_state", "bucket", "q_type", "lambda_state")
 #: The columns of a step through a list.
-PLACE_COLUMNS = (*_KEY, "q", "label", "line", "offset", "length")
+PLACE_COLUMNS = (*KEY_COLUMNS, "q", "label", "line", "offset", "length")
 #: The columns of a located citation.
 CITATION_COLUMNS = tuple(name for name in PLACED_SCHEMA.names if name != "row")
 _OUTCOMES = ("label", "bucket", "lambda_state", "unranked", "refused", "top_rank")
 _RANKED = ("section_rank", "top_rank", "bucket")
 _RANKS = ["q_id", "q", "run_id", *_RANKED]
-_VARIED = (*_KEY, "rank1_section", "cited_print", "label", "lambda_state")
+_VARIED = (*KEY_COLUMNS, "rank1_section", "cited_print", "label", "lambda_state")
 #: The order of a column's values in `transitions`.
 _ORDERS: Mapping[str, tuple[str, ...]] = {"label": LABELS, "bucket": get_args(Bucket)}
 #: The columns of `flip_rows` that both runs have, with the name of the other run's.
@@ -283,7 +273,9 @@ class Store:
         """Return all traces of a question in one run, with every column, the headline one first."""
 
         def read(loaded: LoadedRun) -> pd.DataFrame:
-            rows = self._database.column(statement("question"), {"q_id": q_id}, {"rows": loaded.table(_KEY)})
+            rows = self._database.column(
+                statement("question"), {"q_id": q_id}, {"rows": loaded.table(KEY_COLUMNS)}
+            )
             return self._frame(loaded, run, rows, FULL_COLUMNS)
 
         return self._kept.with_run(run, read)
@@ -567,13 +559,13 @@ class Store:
         return run.get_or_make(key, lambda: self._query(run, basis, "ordered", shown, sort, {}))
 
     def _row(self, run: LoadedRun, key: TraceKey) -> int | None:
-        identity = {name: getattr(key, name) for name in _KEY}
-        rows = self._database.rows(statement("find"), identity, {"rows": run.table(_KEY)})
+        identity = {name: getattr(key, name) for name in KEY_COLUMNS}
+        rows = self._database.rows(statement("find"), identity, {"rows": run.table(KEY_COLUMNS)})
         return rows[0][0] if rows else None
 
     def _key(self, run: LoadedRun, name: str, row: int) -> TraceKey:
-        record: Mapping[str, Any] = record_of(run.frame([row], _KEY))
-        return TraceKey(name, *(record[part] for part in _KEY))
+        record: Mapping[str, Any] = record_of(run.frame([row], KEY_COLUMNS))
+        return TraceKey(name, *(record[part] for part in KEY_COLUMNS))
 
     def _frame(
         self, run: LoadedRun, name: str, rows: Sequence[int] | np.ndarray, columns: Sequence[str]

@@ -159,7 +159,7 @@ class TriageColumn:
 
 
 #: The columns in their order; their titles are those of `COLUMN_NAMES`. Some may be new only here: what a
-#: cell reads is in `store.query.store.PAGE_COLUMNS`, what a sort orders by in `store.query.filters.SORTS`.
+#: cell reads is in `store.files.columns.PAGE_COLUMNS`, what a sort orders by in `store.query.filters.SORTS`.
 COLUMNS: Mapping[str, TriageColumn] = {
     "label": TriageColumn(
         _label, "worst", ("worst first", "best first"), "Worst first", width=11.4, narrow=8.6
