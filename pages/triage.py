@@ -28,7 +28,7 @@ cited = session.cited_pages(opened, store, view.run)
 off_pages = evidence_line.page_base(cited.findings) if cited else []
 has_citations = facts.placed.citations > 0 if facts.placed else bool(opened.manifest.documents)
 
-# The table is what a person waits for: of what stands above it only the words are sent before it.
+# People wait for the table: of the panels above it, only the words are sent first.
 has_gold, vs = opened.manifest.gold is not None, comparison.other_run(view, store)
 lines = sum(map(bool, (has_gold, has_citations, off_pages, facts.waiting_bytes, vs)))
 above = st.container(key=f"above-{lines:d}", gap="xsmall")

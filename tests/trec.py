@@ -37,7 +37,7 @@ def precision(ranking: Relevances, judged: Relevances, *, k: int) -> float | Non
 
 
 def recall(ranking: Relevances, judged: Relevances, *, k: int) -> float | None:
-    """recall@k in 0–1: the share of the relevant results that stand in the first k places."""
+    """recall@k in 0–1: the share of the relevant results that are in the first k places."""
     relevant = _count(judged)
     return _found(ranking, _at_least_one(k)) / relevant if relevant else None
 

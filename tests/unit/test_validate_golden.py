@@ -1,6 +1,7 @@
 """Files that break each rule of the contract once, and the table of exactly the findings that they give.
 
-`python -m tests.unit.test_validate_golden` writes the table anew, to be read before it is committed.
+`python -m tests.unit.test_validate_golden` rewrites the table; read it before
+you commit.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ ELSEWHERE = {
 
 
 def found_in(case: Case) -> Iterator[Finding]:
-    """What validating the case's files finds."""
+    """Return the findings of validating the case's files."""
     tally = Tally()
     with tempfile.TemporaryDirectory() as folder:
         yield from validate(

@@ -128,8 +128,8 @@ def _located(
             workers=workers,
             on_progress=lambda step: on_step("locating", step),
         ):
-            told = page_messages(manifest, placed.run_id, cache_dir=cache, document=pool.document)
-            yield replace(placed, findings=told)
+            findings = page_messages(manifest, placed.run_id, cache_dir=cache, document=pool.document)
+            yield replace(placed, findings=findings)
 
 
 def _print_index(report: IndexReport) -> None:
