@@ -18,6 +18,7 @@ from tools.plain_english import findings_of
         ("core/a.py", 'unfold("told")\ntolderated = 1\n', []),
         ("tests/a.py", 'told = "what was told"  # anew\n', ["anew"]),
         ("docs/a.md", "One line\nis none by now.\n", ["is none", "by now"]),
+        ("docs/a.md", "The key `said` is named `message`.\n", []),
         ("docs/a.md", "A standard that nobody understands; it is None.\n", []),
     ],
 )
