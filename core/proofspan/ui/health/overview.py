@@ -154,8 +154,8 @@ def _card(finding: RunFinding, view: ViewState) -> None:
         markup.text(markup.coded(finding.problem.fix), role="hint"),
     )
     if finding.shown is not None and finding.page != HEALTH:
-        script, label = _OPENS[finding.page]
-        st.page_link(script, label=label, query_params=linked(view, finding.shown).params())
+        script, title = _OPENS[finding.page]
+        st.page_link(script, label=title, query_params=linked(view, finding.shown).params())
 
 
 STATE_COLOURS: Mapping[State, str] = {

@@ -187,7 +187,7 @@ def _other_runs(runs: Sequence[OtherRun], current: str, *, at_work: bool) -> Non
             is_clicked = st.button(
                 _run_label(run, at_work=at_work),
                 key=f"run-{run.run_id}",
-                help=run.label,
+                help=markup.label(run.label or ""),
                 type="secondary" if run.run_id == current else "tertiary",
                 on_click=change_view,
                 kwargs={"run": run.run_id, "q": run.q, "cite": None, "chunk": None, "page": None},

@@ -83,8 +83,9 @@ def flip_line(flips: Flips, view: ViewState, *, outcomes: Sequence[str]) -> None
         markup.show(markup.text([markup.Piece(f"Compared with {view.filter.vs}:", "muted")], role="hint"))
         for kind in FLIPS_SHOWN:
             mark = "*✓* " if view.filter.flip == kind else ""
+            title = f"{mark}**{getattr(flips, kind):,}** {kind}"
             st.button(
-                f"{mark}**{getattr(flips, kind):,}** {kind}",
+                title,
                 key=f"flip-{kind}",
                 type="tertiary",
                 help=_MEANT[kind],

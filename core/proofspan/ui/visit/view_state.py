@@ -116,7 +116,7 @@ class ViewState:
         for name, param in _PARAMS.items():
             if name == "ids" and state.profile:
                 params |= {"template": [state.profile.template], "refusal": list(state.profile.refusal)}
-            if written := param.write(state._value(name)):
+            if written := param.values(state._value(name)):
                 params[name] = written
         return params
 
@@ -261,7 +261,7 @@ class _Param:
     """How a parameter of the URL is read, and written: defaults are left out."""
 
     read: Callable[[_Reader, str], Any]
-    write: Callable[[Any], list[str]]
+    values: Callable[[Any], list[str]]
 
 
 def _text(allowed: Sequence[str] | None = None, default: str | None = "") -> _Param:
