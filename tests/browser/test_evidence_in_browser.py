@@ -97,13 +97,13 @@ def test_a_citation_and_the_view_are_copied_by_keyboard(
     opened(page, serve().url + QUESTION, wait_for_run)
     page.get_by_test_id("ps-copy").focus()
     page.keyboard.press("Enter")
-    expect(page.get_by_test_id("ps-copy-said")).to_have_text("Copied")
+    expect(page.get_by_test_id("ps-copy-status")).to_have_text("Copied")
     citation = clipboard(page)
     assert re.fullmatch(r".+, section 8\.1, PDF page 15, page_idx 14(, printed .+)?", citation)
     assert citation == page.get_by_test_id("ps-copied-text").inner_text()
     page.keyboard.press("Tab")
     page.keyboard.press("Space")
-    expect(page.get_by_test_id("ps-copy-said")).to_have_text("Copied")
+    expect(page.get_by_test_id("ps-copy-status")).to_have_text("Copied")
     assert clipboard(page) == page.url
 
 

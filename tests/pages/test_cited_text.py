@@ -121,7 +121,7 @@ def test_health_tells_runs_that_cite_nothing_from_runs_that_nobody_looked_at(
     monkeypatch.setattr(rules.markup, "show", lambda *parts: told.extend(part.html for part in parts))
     rules.cited_pages({}, PRODUCER)
     rules.cited_pages({"R1": CitedPages((), {})}, PRODUCER)
-    assert "are located yet; proofspan index does that" in told[1]
+    assert "are located yet; proofspan index locates them" in told[1]
     assert "No run cites text that tells which page was meant." in told[3]
 
 
@@ -129,7 +129,7 @@ def test_a_filter_on_cited_text_that_is_not_located_says_so(
     make_workspace: MakeWorkspace, open_app: Open
 ) -> None:
     app = open_app(make_workspace(), evidence="exact")
-    assert "Nothing matches the filter on cited text until that is located." in shown(app)
+    assert "Nothing matches the filter on cited text until citations are located." in shown(app)
 
 
 def test_warnings_that_are_left_out_are_counted_filtered_by_and_named_in_their_rows(

@@ -1,4 +1,4 @@
-"""A number of each run as a line over the runs, with its intervals and the goals it is held to."""
+"""Lines of a number over the runs, with its intervals and goals."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FORMS = {"number": ".2f", "ms": ",.0f"}
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross")
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 HEIGHT = 250
-#: So many points are drawn large.
+#: Up to this many points are drawn large.
 MOST_LARGE = 15
 #: Room for the words of a goal beside the plot.
 RULE_WORDS = 88

@@ -1,4 +1,4 @@
-"""What the questions of each run fall into, as bars of 100 %."""
+"""Bars of 100 % of the questions of each run, by the value that they have."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', 'Liberation Sans', 
 #: CSS pixels.
 FONT_SIZE = 13
 SMALL_SIZE = 12
-#: So many runs have their names below the axis; of more only some.
+#: Up to this many runs have their names below the axis; of more only some.
 MOST_NAMES = 12
 
 

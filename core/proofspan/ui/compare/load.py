@@ -1,4 +1,4 @@
-"""What the Compare page loads: which runs, whether both can be read, and what was counted of them."""
+"""The two runs of the Compare page, their numbers, and one question in both."""
 
 from __future__ import annotations
 
@@ -107,8 +107,8 @@ def is_readable(both: Compared, store: Store) -> bool:
 def _await(opened: session.Opened, store: Store, run_id: str) -> None:
     if store.stamp(run_id) is not None or not session.others_are_indexed(opened):
         st.rerun()
-    told = f"{run_id} is not indexed yet. It is being read; the comparison appears by itself."
-    markup.show(markup.text([markup.Piece(told, "muted")], role="line"))
+    message = f"{run_id} is not indexed yet. It is being read; the comparison appears by itself."
+    markup.show(markup.text([markup.Piece(message, "muted")], role="line"))
 
 
 def metrics(both: Compared, store: Store) -> tuple[MetricPair, ...]:
@@ -175,7 +175,7 @@ class Side:
 
     @property
     def answer(self) -> str:
-        """Return the answer; "" where there is none."""
+        """Return the answer, "" without one."""
         return self.loaded.view.trace.answer if self.loaded else ""
 
     @property

@@ -114,10 +114,10 @@ def _change(key: str, name: str) -> None:
 def nothing_to_compare(manifest: Manifest, run_id: str) -> None:
     """Explain why there is no run to compare with, and what to do."""
     is_only = len(manifest.runs) < 2
-    said = "There is only one run." if is_only else f"No run precedes {run_id}."
+    message = "There is only one run." if is_only else f"No run precedes {run_id}."
     then = "List another under `runs:` in the manifest." if is_only else "Choose the run to compare it with."
     markup.show(
-        markup.text([Piece(said, "strong")], role="line"),
+        markup.text([Piece(message, "strong")], role="line"),
         markup.text(markup.coded(then, "muted"), role="hint"),
     )
 
@@ -128,9 +128,9 @@ def verdict(flips: Flips, view: ViewState, *, has_gold: bool, left_out: str) -> 
     Above an open question it is small print.
     """
     run, vs, outcome = view.run, view.vs or "", view.filter.outcome
-    said = verdict_sentence(flips, run=run, vs=vs, outcome=outcome, has_gold=has_gold)
+    message = verdict_sentence(flips, run=run, vs=vs, outcome=outcome, has_gold=has_gold)
     if view.q is not None:
-        markup.show(markup.text([Piece(said, "muted")], role="hint"))
+        markup.show(markup.text([Piece(message, "muted")], role="hint"))
         return
     besides: list[str] = []
     if run != vs:
@@ -140,7 +140,7 @@ def verdict(flips: Flips, view: ViewState, *, has_gold: bool, left_out: str) -> 
     besides += [f"The filter on {left_out} is not applied here: it goes by answers."] if left_out else []
     with st.container(key="verdict", gap="xxsmall"):
         markup.show(
-            markup.text([Piece(said, "strong")], role="verdict"),
+            markup.text([Piece(message, "strong")], role="verdict"),
             *(markup.text([Piece(each, "muted")], role="hint") for each in besides if each),
         )
         if narrowed:
@@ -157,11 +157,11 @@ def flips(lists: Mapping[FlipKind, pd.DataFrame], counts: Flips, view: ViewState
     longest = max(map(len, lists.values()))
     at = min(view.at, max(1, -(-longest // ROWS_A_PAGE)))
     with st.container(horizontal=True, vertical_alignment="center", key="flips-head"):
-        told = [
+        message = [
             Piece("Changed outcomes ", "strong"),
             Piece("open a question to see both answers", "muted"),
         ]
-        markup.show(markup.text(told, role="line"), width="content")
+        markup.show(markup.text(message, role="line"), width="content")
         st.space("stretch")
         beside = st.container(width="content", key="flips-beside")
     with st.container(key="compare-flips"):
@@ -191,8 +191,10 @@ def template_note(runs: Sequence[RunFacts]) -> None:
     """Explain that labels say little where no answer of a run follows the template."""
     absent = [each.run_id for each in runs if each.suggestion is not None]
     if absent:
-        told = f"No answer of {' and of '.join(absent)} follows the template, so labels say little: "
-        markup.show(markup.text([Piece(f"{told}Triage offers the profile that fits.", "muted")], role="hint"))
+        message = f"No answer of {' and of '.join(absent)} follows the template, so labels say little: "
+        markup.show(
+            markup.text([Piece(f"{message}Triage offers the profile that fits.", "muted")], role="hint")
+        )
 
 
 def matrices(labels: Transitions, buckets: Transitions, view: ViewState) -> None:
@@ -237,8 +239,8 @@ def pins(found: Pins, view: ViewState) -> None:
     elif found.same:
         markup.show(markup.text([Piece("No pinned setting differs.")], role="hint"))
     else:
-        told = "Neither run pins its configuration: add `pinned:` to the runs of the manifest."
-        markup.show(markup.text(markup.coded(told, "muted"), role="hint"))
+        message = "Neither run pins its configuration: add `pinned:` to the runs of the manifest."
+        markup.show(markup.text(markup.coded(message, "muted"), role="hint"))
     if found.same:
         markup.show(markup.text([Piece(f"Unchanged: {', '.join(found.same)}.", "muted")], role="hint"))
 
@@ -261,9 +263,9 @@ def flips_grid(rows: pd.DataFrame, view: ViewState, kind: FlipKind) -> Grid:
         Column(Cell(""), "start"),
     )
     listed = tuple(_row(record, view) for record in rows.to_dict("records"))
-    told = "were fixed" if kind == "fixed" else "regressed"
+    message = "were fixed" if kind == "fixed" else "regressed"
     return Grid(
-        f"Questions that {told} in {view.run} compared with {view.vs}",
+        f"Questions that {message} in {view.run} compared with {view.vs}",
         "question",
         columns,
         listed,

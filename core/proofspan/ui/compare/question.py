@@ -42,7 +42,7 @@ _KINDS: dict[When, dict[str, Kind]] = {
     "was": {"same": "plain", "words": "removed", "number": "removed-number"},
     "now": {"same": "plain", "words": "added", "number": "added-number"},
 }
-#: So many citations, and so many numbers that differ, are named.
+#: The most citations, and the most differing numbers, that are named.
 MOST_NAMED, MOST_NUMBERS = 12, 6
 
 
@@ -88,13 +88,13 @@ def _difference(difference: AnswerDifference, was: Side, now: Side) -> None:
         return
     old, new = (", ".join(found[:MOST_NUMBERS]) for found in difference.numbers)
     if old and new:
-        told = f"{was.run_id} says {old}; {now.run_id} says {new}."
-        markup.show(markup.text([Piece("Numbers differ: ", "strong"), Piece(told)], role="says"))
+        message = f"{was.run_id} says {old}; {now.run_id} says {new}."
+        markup.show(markup.text([Piece("Numbers differ: ", "strong"), Piece(message)], role="says"))
     if difference.is_rough:
-        told = (
+        message = (
             "The answers are too long to compare word by word; what lies between their equal ends is marked."
         )
-        markup.show(markup.text([Piece(told, "muted")], role="hint"))
+        markup.show(markup.text([Piece(message, "muted")], role="hint"))
 
 
 def _answer(when: When, side: Side, parts: Sequence[Part]) -> None:
@@ -124,8 +124,8 @@ def _missing(side: Side) -> None:
     if side.problems:
         notices.fault_panel(side.problems)
     else:
-        told = f"{side.run_id} does not hold this question."
-        markup.show(markup.text([Piece(told, "strong")], role="line"))
+        message = f"{side.run_id} does not hold this question."
+        markup.show(markup.text([Piece(message, "strong")], role="line"))
 
 
 def _cited(side: Side, view: QuestionView) -> list[list[Piece]]:
@@ -135,9 +135,9 @@ def _cited(side: Side, view: QuestionView) -> list[list[Piece]]:
         citation_line(item, found.get(cite_id(item.citation.number)), names_document=several)
         for item in view.citations[:MOST_NAMED]
     ]
-    told = [[Piece("cites ", "muted"), Piece(line.badge, "badge"), Piece(line.place)] for line in lines]
+    message = [[Piece("cites ", "muted"), Piece(line.badge, "badge"), Piece(line.place)] for line in lines]
     hidden = len(view.citations) - MOST_NAMED
-    return [*told, [Piece(f"and {counted(hidden, 'more citation')}", "muted")]] if hidden > 0 else told
+    return [*message, [Piece(f"and {counted(hidden, 'more citation')}", "muted")]] if hidden > 0 else message
 
 
 def pages(was: Side, now: Side) -> None:
@@ -150,9 +150,9 @@ def pages(was: Side, now: Side) -> None:
 
 
 def _page(when: str, side: Side) -> None:
-    with st.container(key=f"told-{when}", gap="xxsmall"):
+    with st.container(key=f"finding-{when}", gap="xxsmall"):
         markup.show(markup.text([Piece(f"{side.run_id} ", "strong"), *_passage(side)], role="hint"))
-        _told(side)
+        _finding(side)
     shown, view = side.shown, side.loaded.view if side.loaded else None
     if shown is None or view is None:
         return
@@ -185,7 +185,7 @@ def _passage(side: Side) -> list[Piece]:
     return [Piece(f"{shown.target.tag} "), Piece(f"{title}  {place_words(shown)}", "muted")]
 
 
-def _told(side: Side) -> None:
+def _finding(side: Side) -> None:
     """Draw the locator's finding on the passage, else why there is no page."""
     shown, view = side.shown, side.loaded.view if side.loaded else None
     if shown is None or view is None or shown.is_pending:
@@ -214,8 +214,8 @@ def candidates(was: Side, now: Side, view: ViewState) -> None:
         markup.show(markup.text([Piece("Neither trace lists a candidate.", "muted")], role="hint"))
         return
     if have_nothing_in_common(rows):
-        told = "No chunk is in both lists: the chunk ids may come from different builds."
-        markup.show(markup.text([Piece(told)], role="hint"))
+        message = "No chunk is in both lists: the chunk ids may come from different builds."
+        markup.show(markup.text([Piece(message)], role="hint"))
     show_grid(candidates_grid(rows, view), key="grid-candidates")
 
 

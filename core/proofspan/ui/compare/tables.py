@@ -74,8 +74,8 @@ def _difference(pair: MetricPair) -> Cell:
     if mean is None:
         return Cell(NOTHING if pair.gap is None else difference_in_words(pair.metric, pair.gap), look="quiet")
     if mean.low == mean.high == 0:
-        told = f"equal in all {mean.pairs:,}" if mean.pairs > 1 else "equal in the one"
-        return Cell(difference_in_words(pair.metric, 0.0), note=told, look="quiet")
+        message = f"equal in all {mean.pairs:,}" if mean.pairs > 1 else "equal in the one"
+        return Cell(difference_in_words(pair.metric, 0.0), note=message, look="quiet")
     low, high = (difference_in_words(pair.metric, bound, with_unit=False) for bound in (mean.low, mean.high))
     p = f" · {p_words(pair.p)}" if pair.p is not None else ""
     word, look = _sign(pair)

@@ -1,7 +1,7 @@
 """Background tasks of a page, and placeholders for what is not ready: the rest of the page never waits long.
 
-All visits share one `BackgroundTasks`. What is not ready after a moment is a placeholder, which checks by
-itself and reruns the page when the task is done.
+All visits share one `BackgroundTasks`. A part that is not ready after a moment is a placeholder, which checks
+by itself and reruns the page when the task is done.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Parts of a page that run again by themselves, each in a place of its own.
+"""Parts of a page that run again by themselves, each in a container of its own.
 
 Streamlit sends what a fragment drew in a full run only if the fragment's own next run has not begun
 meanwhile. Where it has, the browser takes the fragment's old elements away at the end of the full run, moves
-those after them up, and then draws the fragment over the first of them. In a container that holds nothing
-else there is none to draw over.
+those after them up, and then draws the fragment over the first of them. In a container with nothing else
+there is no such element.
 
-What a fragment inside another drew is sent even so, without the container that the outer one drew for it, and
-the browser gives up the whole page over that. So no fragment stands inside another.
+A fragment inside another is sent without the container that the outer one drew for it, and the browser gives
+up the whole page over that. So fragments are never nested.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from proofspan.ui.visit.view_state import ViewState
 from proofspan.ui.widgets import markup
 from proofspan.wording import counted
 
-#: Of a run that holds no record, so many lines are shown as panels; Health lists them all.
+#: How many unreadable lines of a run without records are shown as panels; Health lists them all.
 LINES_IN_PANELS = 3
 
 
@@ -62,17 +62,17 @@ def _index_progress(job: IndexJob, run_id: str, *, has_old_index: bool) -> None:
     if not job.is_running:
         st.rerun()
     step = job.progress
-    told = f"{step.rows:,} traces so far" if step else "starting"
+    message = f"{step.rows:,} traces so far" if step else "starting"
     older = " What you see is the index from before." if has_old_index else ""
-    st.progress(step.share if step else 0.0, text=f"Reading {markup.label(run_id)}: {told}.{older}")
+    st.progress(step.share if step else 0.0, text=f"Reading {markup.label(run_id)}: {message}.{older}")
 
 
-def _failed_index(said: str, opened: session.Opened) -> None:
+def _failed_index(message: str, opened: session.Opened) -> None:
     again = (
         f"proofspan index {shlex.quote(str(opened.manifest.folder))} --run {shlex.quote(opened.run.run_id)}"
     )
     fault_panel(
-        [Problem("index_failed", said, opened.run.run_id, f"mend that, or see it all with `{again}`")]
+        [Problem("index_failed", message, opened.run.run_id, f"fix that, or see all of it with `{again}`")]
     )
     st.button("Try again", key="index-again", on_click=session.build_again)
 
@@ -80,14 +80,14 @@ def _failed_index(said: str, opened: session.Opened) -> None:
 def line_issue_notice(facts: RunFacts, view: ViewState) -> None:
     """Draw how many lines could not be read and how many report rows have no trace, linked to Health."""
     unread = facts.line_issues - facts.unmatched
-    told = f"{counted(unread, 'line')} of this run's files could not be read." if unread else ""
+    message = f"{counted(unread, 'line')} of this run's files could not be read." if unread else ""
     if facts.unmatched:
-        rows = counted(facts.unmatched, "row")
-        told = f"{told} {rows} of its report {'has' if facts.unmatched == 1 else 'have'} no trace.".strip()
-    if told:
+        rows, verb = counted(facts.unmatched, "row"), "has" if facts.unmatched == 1 else "have"
+        message = f"{message} {rows} of its report {verb} no trace.".strip()
+    if message:
         st.page_link(
             HEALTH_PAGE,
-            label=f":red[{told}]",
+            label=f":red[{message}]",
             query_params=view.params(),
             width="content",
         )
@@ -96,8 +96,8 @@ def line_issue_notice(facts: RunFacts, view: ViewState) -> None:
 def waiting_notice(waiting_bytes: int) -> None:
     """Draw that the last line of a file is not complete yet, which is not an error."""
     if waiting_bytes:
-        said = f"The last line ({counted(waiting_bytes, 'byte')}) is not finished yet; it is read once "
-        markup.show(markup.text([markup.Piece(f"{said}its line break is there.", "muted")], role="hint"))
+        message = f"The last line ({counted(waiting_bytes, 'byte')}) is not finished yet; it is read once "
+        markup.show(markup.text([markup.Piece(f"{message}its line break is there.", "muted")], role="hint"))
 
 
 def empty_run_panels(store: Store, run_id: str) -> None:
@@ -108,9 +108,9 @@ def empty_run_panels(store: Store, run_id: str) -> None:
     )
 
 
-def notes(said: Iterable[str]) -> None:
+def notes(message: Iterable[str]) -> None:
     """Draw what in the address could not be used."""
-    for note in said:
+    for note in message:
         markup.show(markup.text([markup.Piece(note, "muted")], role="hint"))
 
 

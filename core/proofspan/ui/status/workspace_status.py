@@ -1,4 +1,4 @@
-"""What was found out about a workspace's files, and asked again only when one of them has changed."""
+"""Reports on a workspace's files, made again only when one of them has changed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SHARE = 0.15
 
 @dataclass(frozen=True, slots=True)
 class FullCheck:
-    """What `proofspan check` reports, and the row counts of artifacts that have rows."""
+    """The report of `proofspan check`, and the row counts of artifacts that have rows."""
 
     report: CheckReport
     rows: Mapping[str, int]

@@ -205,8 +205,8 @@ def _alt(title: str, trends: Trends, numbers: str) -> str:
 
 
 def _nothing(names: Sequence[str]) -> None:
-    told = f"No run has a value for {', '.join(names)}; the table below gives the reason."
-    markup.show(markup.text([Piece(told)], role="hint"))
+    message = f"No run has a value for {', '.join(names)}; the table below gives the reason."
+    markup.show(markup.text([Piece(message)], role="hint"))
 
 
 def line_table(trends: Trends, metric_ids: Sequence[str], view: ViewState, *, name: str) -> Grid:

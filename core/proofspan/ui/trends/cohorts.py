@@ -49,8 +49,8 @@ def cohort_panel(
         else:
             markup.show(markup.text([Piece("No cohort is frozen yet.", "muted")], role="hint"))
         fault_panel(st.session_state.pop(_PROBLEMS, ()))
-        if told := st.session_state.pop(_DONE, ""):
-            markup.show(markup.text([Piece(told, "strong")], role="hint"))
+        if message := st.session_state.pop(_DONE, ""):
+            markup.show(markup.text([Piece(message, "strong")], role="hint"))
         if manifest.cohorts is None:
             line = "To freeze one, add to the manifest: `cohorts: {path: cohorts.jsonl}`"
             markup.show(markup.text(markup.coded(line), role="hint"))
@@ -80,15 +80,15 @@ def _origin(cohort: Cohort) -> str:
 def _cohort_cell(cohort: Cohort, found: Conversion | None, view: ViewState) -> Cell:
     if found is None or not found.judged:
         return Cell("–", look="quiet", tip="none of them is judged in this run")
-    said = found.in_words(cohort.name)
+    message = found.in_words(cohort.name)
     return Cell(
         f"{found.hits:,} of {found.questions:,}",
         note="frozen here" if cohort.run_id == found.run_id else f"top 20: {found.in_top_20:,}",
-        tip=said,
+        tip=message,
         look="accent",
         tone=0.1 + 0.8 * found.hits / found.questions,
         href=base(view, found.run_id).change(cohort=cohort.name).link(""),
-        spoken=f"{found.run_id}: {said}, list them",
+        spoken=f"{found.run_id}: {message}, list them",
     )
 
 
@@ -113,8 +113,8 @@ def _freezing(run: RunTrend, manifest: Manifest, store: Store, *, file: str) -> 
         ).strip()
         again = st.checkbox("It may take the place of a cohort of that name", key="freeze-again")
         what = f"{counted(run.buckets[bucket], 'question')} of {BUCKET_NAMES[bucket]} in {run.run_id}"
-        told = f"Adds one line to {file} in the workspace: {what}{f', named {name}' if name else ''}."
-        markup.show(markup.text([Piece(told)], role="hint"))
+        message = f"Adds one line to {file} in the workspace: {what}{f', named {name}' if name else ''}."
+        markup.show(markup.text([Piece(message)], role="hint"))
         st.button(
             "Freeze",
             key="freeze-now",
@@ -161,8 +161,8 @@ def rank_grid(
     """
     columns = [Column(Cell(run_id, tip=title)) for run_id, title in runs.items()]
     if against is not None:
-        told = f"Places climbed or lost from {against} to {run}; not found counts as place {known.worst + 1}"
-        columns.append(Column(Cell("change", tip=told), "end"))
+        tip = f"Ranks gained or lost from {against} to {run}; not found counts as rank {known.worst + 1}"
+        columns.append(Column(Cell("change", tip=tip), "end"))
     starts = {run_id: base(view, run_id).link("question") for run_id in runs}
     rows = []
     for q_id in q_ids:
@@ -174,21 +174,21 @@ def rank_grid(
         cells += [_move(known.move(q_id, run, against))] if against is not None else []
         words = known.questions[q_id]
         rows.append(Row(Cell(f"{q_id}  {words}", tip=words), tuple(cells)))
-    told = "Rank of the gold section by question and run"
-    return Grid(told, "question", tuple(columns), tuple(rows), height=HEIGHT, from_end=True)
+    message = "Rank of the gold section by question and run"
+    return Grid(message, "question", tuple(columns), tuple(rows), height=HEIGHT, from_end=True)
 
 
 def _rank_cell(place: Place | None, q_id: str, run_id: str, address: str) -> Cell:
     if place is None:
         return Cell("", tip=f"{q_id} is not judged in {run_id}")
-    told = f"rank {place.rank:,}" if place.rank is not None else "not found"
+    message = f"rank {place.rank:,}" if place.rank is not None else "not found"
     return Cell(
         _NONE if place.rank is None else f"{place.rank:,}",
-        tip=f"{run_id}: gold section {told} in the last stage; {BUCKET_NAMES[place.bucket]}",
+        tip=f"{run_id}: gold section {message} in the last stage; {BUCKET_NAMES[place.bucket]}",
         look=BUCKET_COLOURS[place.bucket],
         tone=_tone(place),
         href=address,
-        spoken=f"{q_id} in {run_id}: gold section {told}, {BUCKET_NAMES[place.bucket]}; open the question",
+        spoken=f"{q_id} in {run_id}: gold section {message}, {BUCKET_NAMES[place.bucket]}; open the question",
     )
 
 

@@ -38,7 +38,7 @@ from proofspan.ui.visit import session
 from proofspan.ui.visit.view_state import ViewState
 from proofspan.ui.widgets.chart import BUCKET_COLOURS, LABEL_COLOURS
 
-#: Of each cohort what became of it, by run.
+#: Cohort → run → its conversion.
 Converted = Mapping[str, Mapping[str, Conversion]]
 
 
@@ -263,7 +263,7 @@ def metric_point(run: RunTrend, metric_id: str, view: ViewState) -> Point:
         return Point(None)
     verdict = run.measured.verdicts.get(metric_id)
     goal = run.measured.goals.get(metric_id)
-    told = (
+    message = (
         run_words(run),
         f"{value.metric.name}: {value_in_words(value)}",
         f"goal {goal.in_words()}: {verdict.why}" if goal and verdict else "",
@@ -274,7 +274,7 @@ def metric_point(run: RunTrend, metric_id: str, view: ViewState) -> Point:
         value.value,
         value.low,
         value.high,
-        tuple(filter(None, told)),
+        tuple(filter(None, message)),
         address_behind(metric_id, run.run_id, view),
     )
 
@@ -295,10 +295,10 @@ def rules(goals: Mapping[str, Goal], hues: Mapping[str, Hue], *, form: Form) -> 
 
 def goal_words(goals: Mapping[str, Goal], metric_ids: Iterable[str], *, form: Form) -> str:
     """Return ` Goals: Citation match ≥ 95 %, Anchor coverage ≥ 70 %.`; "" without goals."""
-    told = [
+    words = [
         f"{METRICS[one].name} {bound_words(goals[one].passes, form)}" for one in metric_ids if one in goals
     ]
-    return f" Goal{'s' * (len(told) > 1)}: {', '.join(told)}." if told else ""
+    return f" Goal{'s' * (len(words) > 1)}: {', '.join(words)}." if words else ""
 
 
 def bound_words(bound: Bound, form: Form = "number") -> str:
@@ -339,13 +339,15 @@ def _part(
     run: RunTrend, kind: Kind, count: int, whole: int, split: Split, view: ViewState, more: Mapping[str, str]
 ) -> Part:
     share = f", {share_in_words(count, whole)}" if whole else ""
-    told = (
+    message = (
         run_words(run),
         f"{kind.name}: {count:,} of {whole:,}{share}",
         more.get(kind.value, ""),
         f"A click lists the {'traces' if split.of_traces else 'questions'}.",
     )
-    return Part(count, whole, tuple(filter(None, told)), split.link(kind, run.run_id, view) if count else "")
+    return Part(
+        count, whole, tuple(filter(None, message)), split.link(kind, run.run_id, view) if count else ""
+    )
 
 
 def line_words(trends: Trends, metric_ids: Sequence[str]) -> str:
@@ -374,4 +376,4 @@ def _flow(known: Ranks, was: str, now: str) -> Mapping[str, str]:
         )
         for bucket in BUCKETS
     }
-    return {bucket: f"in {was}: {told}" for bucket, told in came.items() if told}
+    return {bucket: f"in {was}: {message}" for bucket, message in came.items() if message}

@@ -155,13 +155,13 @@ def _slice_cell(
     narrowed = base(view, run_id).change(
         **{_FILTERS[by]: (name,)}, miss=metric_id if metric_id in MISSES else ""
     )
-    said = value_in_words(value)
+    message = value_in_words(value)
     return Cell(
         number_in_words(value.metric, value.value),
         note=counted_in_words(value) if value.numerator is not None else f"of {value.denominator:,}",
-        tip=said,
+        tip=message,
         href=narrowed.link(""),
-        spoken=f"{_title(name, by)}, {value.metric.name}: {said}, list what counts against it",
+        spoken=f"{_title(name, by)}, {value.metric.name}: {message}, list what counts against it",
     )
 
 

@@ -67,17 +67,17 @@ def heading(trends: Trends, view: ViewState) -> None:
 
 def scope(trends: Trends, view: ViewState, *, has_gold: bool) -> None:
     """Explain which questions the numbers below count, where that may be mistaken."""
-    said = []
+    message = []
     if view.is_filtered:
-        said.append("The numbers count all questions of each run; Triage's filter does not apply.")
+        message.append("The numbers count all questions of each run; Triage's filter does not apply.")
     if not has_gold:
-        said.append(
+        message.append(
             "The workspace names no gold set, so ranking, citations and refusals are not measured. "
             "Add gold: {path: …} to its manifest."
         )
     if len(trends.runs) == 1 and not trends.missing:
-        said.append("This is the only run, so there is nothing to compare it with.")
-    for each in said:
+        message.append("This is the only run, so there is nothing to compare it with.")
+    for each in message:
         markup.show(markup.text([Piece(each, "muted")], role="hint"))
 
 
@@ -158,8 +158,8 @@ def rank_panel(trends: Trends, known: Ranks, view: ViewState) -> None:
         titles = {each.run_id: each.run.title or "" for each in trends.runs}
         show_grid(rank_grid(known, shown, view, runs=titles, run=run, against=other), key="rank-cells")
         with st.container(horizontal=True, vertical_alignment="center"):
-            told = f"{len(shown):,} of {counted(len(found), 'judged question')}"
-            markup.show(markup.text([Piece(told, "muted")], role="hint"), width="content")
+            message = f"{len(shown):,} of {counted(len(found), 'judged question')}"
+            markup.show(markup.text([Piece(message, "muted")], role="hint"), width="content")
             if pages > 1:
                 key = f"leaf:{leaf}"
                 turn = lambda: change_view(leaf=int(st.session_state[key]))  # noqa: E731
@@ -215,8 +215,8 @@ def metrics_panel(
         elif slices:
             show_grid(slice_grid(slices, view.by, run.run_id, view), key=f"metric-cells-{view.by}")
         else:
-            told = f"No question of {run.run_id} has a {_SLICES[view.by]}."
-            markup.show(markup.text([Piece(told, "strong")], role="hint"))
+            message = f"No question of {run.run_id} has a {_SLICES[view.by]}."
+            markup.show(markup.text([Piece(message, "strong")], role="hint"))
         with st.expander("How is this counted?", key="counted"):
             definitions()
 
@@ -263,8 +263,8 @@ def _stored_pack(run: RunTrend) -> None:
 
 
 def _nothing(value: MetricValue) -> None:
-    told = f"Nothing to count: {left_out_in_words(value) or 'no questions'}."
-    markup.show(markup.text([Piece(told)], role="hint"))
+    message = f"Nothing to count: {left_out_in_words(value) or 'no questions'}."
+    markup.show(markup.text([Piece(message)], role="hint"))
 
 
 _REFUSED: Mapping[bool, str] = {False: "answered", True: "refused"}
@@ -295,19 +295,19 @@ def refusal_grid(run: RunTrend, view: ViewState) -> Grid:
 
 def _refusal_cell(run: RunTrend, refused: bool, found: bool, whole: int, view: ViewState) -> Cell:
     count = run.refusals.get((refused, found), 0)
-    look, told = _LOOKS[refused, found]
+    look, meaning = _LOOKS[refused, found]
     if not count:
-        return Cell("0", look="quiet", tip=told)
+        return Cell("0", look="quiet", tip=meaning)
     buckets = ("hit", "score_policy") if found else ("retrieval_gap",)
-    said = f"{_REFUSED[refused]}, {_FOUND[found]}: {counted(count, 'question')} of {whole:,}"
+    message = f"{_REFUSED[refused]}, {_FOUND[found]}: {counted(count, 'question')} of {whole:,}"
     return Cell(
         f"{count:,}",
         note=share_in_words(count, whole),
-        tip=told,
+        tip=meaning,
         look=look,
         tone=0.25 + 0.6 * count / whole,
         href=base(view, run.run_id).change(refused=refused, bucket=buckets).link(""),
-        spoken=f"{said}, {told}; list them",
+        spoken=f"{message}, {meaning}; list them",
     )
 
 
@@ -334,7 +334,7 @@ def show_verdict(report: GateReport, view: ViewState) -> None:
                 ],
                 role="line",
             ),
-            *map(_told, against(report)),
+            *map(_check_line, against(report)),
         )
         with st.expander(f"All {counted(len(report.checks), 'check')}", key="checks"):
             show_grid(check_grid(report, view), key="check-cells")
@@ -376,12 +376,12 @@ def _check_row(check: Check, view: ViewState) -> Row:
     )
 
 
-def _told(check: Check) -> Markup:
+def _check_line(check: Check) -> Markup:
     word, _ = _STATUS[check.status]
     kind: Kind = "fail" if check.status == "fail" else "warn"
     counted_as, _, _ = check.message.partition("; ")
-    told = [Piece(word, kind), Piece(f" {check.title}: ", "strong"), Piece(counted_as, tip=check.message)]
-    return markup.text(told, role="hint")
+    message = [Piece(word, kind), Piece(f" {check.title}: ", "strong"), Piece(counted_as, tip=check.message)]
+    return markup.text(message, role="hint")
 
 
 def show_cards(trends: Trends, flips: Mapping[str, str], view: ViewState) -> None:
@@ -455,8 +455,8 @@ def show_stability(found: Stability, logged: MetricValue, view: ViewState) -> No
     show_grid(_shares(found, logged), key="stability-shares")
     doubted = found.convergent_by_log_alone
     if doubted.part:
-        told = f"{doubted.part:,} of {doubted.whole:,} logged as convergent throughout change nevertheless."
-        markup.show(markup.text([Piece(told)], role="line"))
+        message = f"{doubted.part:,} of {doubted.whole:,} that log convergent throughout do change."
+        markup.show(markup.text([Piece(message)], role="line"))
     unsteady = [question for question in found.questions if question.changing]
     if unsteady:
         show_grid(_questions(unsteady[:LISTED], view), key="stability-questions")
@@ -468,11 +468,11 @@ def show_stability(found: Stability, logged: MetricValue, view: ViewState) -> No
 def _asked(found: Stability) -> str:
     if not found.questions:
         return "each question was asked once, so stability cannot be measured"
-    told = f"over {counted(len(found.questions), 'question')} with several traces"
+    message = f"over {counted(len(found.questions), 'question')} with several traces"
     short = len(found.questions) - found.enough
     few = f"; {short:,} of them with fewer than 3 paraphrases × 2 seeds" if short else ""
     once = f"; {found.once:,} asked once" if found.once else ""
-    return f"{told}{few}{once}"
+    return f"{message}{few}{once}"
 
 
 def _shares(found: Stability, logged: MetricValue) -> Grid:

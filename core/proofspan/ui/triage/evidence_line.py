@@ -51,11 +51,11 @@ def cited_line(
 
 def safety_line(omitting: int, judged: int, view: ViewState) -> None:
     """Draw how many of the `judged` answers may omit a warning, in the list without its safety filter."""
-    told = "*✓* " if view.filter.safety else ""
+    message = "*✓* " if view.filter.safety else ""
     with line("safety", width="content"):
         markup.show(markup.text([markup.Piece("Safety:", "muted")], role="hint"))
         st.button(
-            f"{told}**{omitting:,}** of {judged:,} may omit a warning",
+            f"{message}**{omitting:,}** of {judged:,} may omit a warning",
             key="safety-omitted",
             type="tertiary",
             help="Neither answer nor citations mention a WARNING or CAUTION of the cited section; "
@@ -89,10 +89,10 @@ def page_base_line(findings: Sequence[PageBaseFinding], view: ViewState) -> None
                 on_click=change_view,
                 kwargs={"evidence": ("page_mismatch",)},
             )
-        told = f" (and {len(findings) - 1:,} more)" if len(findings) > 1 else ""
+        message = f" (and {len(findings) - 1:,} more)" if len(findings) > 1 else ""
         st.page_link(
             "pages/health.py",
-            label=f"What to do{told}",
+            label=f"What to do{message}",
             query_params=view.params(),
             width="content",
         )
@@ -104,9 +104,9 @@ def _being_located(job: IndexJob) -> None:
     if not job.is_running:
         st.rerun()
     share = job.progress.share if job.progress else 0.0
-    told = "Cited text: being located …" + (f" {100 * share:.0f} %" if share else "")
+    message = "Cited text: being located …" + (f" {100 * share:.0f} %" if share else "")
     with st.container(width="content"):
-        markup.show(markup.text([markup.Piece(told, "muted")], role="hint"))
+        markup.show(markup.text([markup.Piece(message, "muted")], role="hint"))
 
 
 def _not_located(folder: Path, failure: str | None) -> None:

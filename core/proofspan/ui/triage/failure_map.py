@@ -29,9 +29,9 @@ from proofspan.wording import counted
 
 #: In the address: all documents, each a cell, instead of one.
 ALL = "*"
-#: So many of the worst places stand below the strip in words.
+#: How many of the worst places are listed below the strip.
 WORST = 4
-#: So many documents can be chosen, those with the most failures.
+#: How many documents can be chosen, those with the most failures.
 OFFERED = 200
 
 _HELP = (
@@ -61,8 +61,8 @@ def show_failures(known: Failures, view: ViewState) -> None:
     where = chosen_document(asked, known.sections, view.where)
     with st.container(border=True, key="failures", gap="xsmall"):
         with st.container(horizontal=True, vertical_alignment="center", key="failures-head"):
-            told = f"  {failing:,} of {counted(judged, 'question')}"
-            heading = [Piece("Where it fails", "strong"), Piece(told, "muted", _HELP)]
+            message = f"  {failing:,} of {counted(judged, 'question')}"
+            heading = [Piece("Where it fails", "strong"), Piece(message, "muted", _HELP)]
             markup.show(markup.text(heading, role="line"), width="content")
             if len(asked) > 1:
                 st.space("stretch")
@@ -147,7 +147,7 @@ def _worst(shown: FailureMap) -> None:
 
 # Where it fails, in words: places, cells and the strip of a run. Pure; nothing here draws.
 
-#: So many areas of a shared cell are named, and so many runs of pages of a section.
+#: The most areas of a shared cell, and runs of pages of a section, that are named.
 AREAS_NAMED = 3
 RUNS_NAMED = 3
 
@@ -176,12 +176,12 @@ def cell_words(cell: Cell, firsts: Sequence[int]) -> str:
     """Return the cell's only area, or its pages with the area of most of its failures."""
     if len(cell.areas) == 1:
         return area_words(cell.areas[0])
-    told = fails_on(cell.failing, cell.judged)
+    message = fails_on(cell.failing, cell.judged)
     named = [f"{_short(area)} ({area.failing:,} of {area.judged:,})" for area in cell.areas[:AREAS_NAMED]]
     more = len(cell.areas) - AREAS_NAMED
     listed = ", ".join([*named, *([f"and {more:,} more"] if more > 0 else [])])
     pages = _pages(range(firsts[cell.at], firsts[cell.at + 1])) if firsts else []
-    return " · ".join([*pages, f"{told}: {listed}"])
+    return " · ".join([*pages, f"{message}: {listed}"])
 
 
 def failure_strip(shown: FailureMap, *, about: str) -> Strip:
@@ -214,8 +214,8 @@ def _pages(pages: Sequence[int]) -> list[str]:
     runs = list(_runs(pages))
     if len(runs) > RUNS_NAMED:
         return [f"PDF pages {pages[0] + 1:,} to {pages[-1] + 1:,}, in part"]
-    told = [f"{first + 1:,}" if first == last else f"{first + 1:,}–{last + 1:,}" for first, last in runs]
-    return [f"PDF page{'' if len(pages) == 1 else 's'} {', '.join(told)}"]
+    words = [f"{first + 1:,}" if first == last else f"{first + 1:,}–{last + 1:,}" for first, last in runs]
+    return [f"PDF page{'' if len(pages) == 1 else 's'} {', '.join(words)}"]
 
 
 def _runs(pages: Sequence[int]) -> Iterator[tuple[int, int]]:

@@ -1,7 +1,7 @@
-"""What the Triage list can be narrowed to, and what takes a restriction away again.
+"""The filters of the Triage list.
 
-The four filters that are used most stand in the bar, the rest in a menu beside them. What a link from another
-page restricts the list to has no widget of its own: it is a button with the sentence that the filter speaks.
+The ones that are used most are in the bar, the others in a menu beside it. A restriction that a link from
+another page sets has no widget: it is a button with the filter's sentence, which removes it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from proofspan.wording import counted
 
 #: Values with the number of questions that have them, most frequent first.
 Choices = Sequence[tuple[str, int]]
-#: A filter's list offers so many values, the most frequent first, besides those that are chosen.
+#: How many values a filter offers, the most frequent first, besides those that are chosen.
 OFFERED = 200
 #: Pixels in which a chosen value can be read.
 WIDTH_CHOSEN = 250

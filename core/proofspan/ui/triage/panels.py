@@ -45,10 +45,10 @@ def label_cards(
     with st.container(key="cards"):
         for label in LABELS:
             count = counts.get(label, 0)
-            told = text.unbroken(text.share_of(count, whole, unlabelled=unlabelled))
-            told += f" · {_against(moved, label, view)}" if moved else ""
+            message = text.unbroken(text.share_of(count, whole, unlabelled=unlabelled))
+            message += f" · {_against(moved, label, view)}" if moved else ""
             st.button(
-                f"{badge(label)} **{count:,}** *{told}*",
+                f"{badge(label)} **{count:,}** *{message}*",
                 key=f"card-{label}",
                 type="primary" if label in view.filter.label else "secondary",
                 width="stretch",

@@ -34,7 +34,7 @@ class ChunkFile:
 
 
 def chunk_file(manifest: Manifest, cache: Path) -> ChunkFile:
-    """Return the chunk file as it is now. Raises Fault where there is none."""
+    """Return the chunk file as it is now. Raises Fault without one."""
     path, file = located(manifest, manifest.chunks, "chunks")
     state = file_state(path)
     if manifest.redirects is not None:

@@ -1,10 +1,9 @@
-"""The page's address, of which a browser may know less than the server.
+"""The page's address, which a browser may know later than the server.
 
-A run that changes the address tells the browser, and what the browser asks for before it has heard of that
-still carries the address from before: a fragment that looks again by itself, a second click, a viewer that
-asks for its picture. Taken at its word it would undo the choice just made, with the new address in the
-browser's bar. So the last address written stands for those that it replaced, for as long as such a request
-may be on its way.
+A run that changes the address notifies the browser, and requests that the browser sends before that still
+carry the old address: a fragment that runs again by itself, a second click, a viewer that asks for its
+picture. Taken literally they would undo the choice just made. So the last address written replaces those
+before it, for as long as such a request may be on its way.
 """
 
 from __future__ import annotations

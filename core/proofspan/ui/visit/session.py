@@ -1,4 +1,4 @@
-"""What a visit works with: the workspace, its chunks and gold, its index and the PDF workers.
+"""The resources of a visit: the workspace, its chunks and gold, its index and the PDF workers.
 
 Everything costly is cached for all visits by the fingerprints of the files that it is made from: a file that
 changes on disk is read again at the next script run, and nothing is ever stale.
@@ -73,7 +73,7 @@ class Opened:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The index of the shown run: `store` None where there is none yet, `job` one that runs or has failed.
+    """The index of the shown run: `store` None before it is built, `job` one that runs or has failed.
 
     `cache_problem` says why the index is not in its usual folder.
     """
@@ -209,7 +209,7 @@ def run_facts(opened: Opened) -> dict[str, RunFacts]:
 
 
 def store_or_none(opened: Opened) -> Store | None:
-    """Return the index of the shown run without building it, None where there is none."""
+    """Return the index of the shown run without building it, None without one."""
     store = _store(opened.manifest, *identity(opened), str(cache_dir().path))
     return store if store.stamp(opened.run.run_id) is not None else None
 

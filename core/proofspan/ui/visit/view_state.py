@@ -47,7 +47,7 @@ Params = Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class ViewState:
-    """What one person sees, as the URL holds it.
+    """The state of a page, as the URL holds it.
 
     `filter.run` is "" until a run is known (`with_run`). `q` names a question as `question_name` writes it,
     `p` and `s` its paraphrase and seed, `cite` a citation's 1-based number, `chunk` a chunk id, `page` a
@@ -244,7 +244,7 @@ class _Reader:
             return False
         if allowed is not None and value not in allowed:
             choices = ", ".join(allowed)
-            self._note(name, f'"{_shortened(value)}" is none of {choices}', "left out")
+            self._note(name, f'"{_shortened(value)}" is not one of {choices}', "left out")
             return False
         return True
 

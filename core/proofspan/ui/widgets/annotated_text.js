@@ -40,7 +40,7 @@ function show(view, data) {
   view.chosen = data.chosen;
 }
 
-// The pieces as elements. Brackets and stops stay with the number that they stand at: no line ends inside "[1]".
+// The pieces as elements. Brackets and stops stay with their number: no line ends inside "[1]".
 function parts(pieces) {
   const rest = pieces.map((piece) => ({ ...piece }));
   return rest.map((piece, place) => {

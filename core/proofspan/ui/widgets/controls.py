@@ -62,9 +62,6 @@ def search_field(
     )
 
 
-# A line of counts that filter: each is a toggle, and all of them read as one line of words.
-
-
 @dataclass(frozen=True, slots=True)
 class Toggle:
     """A value of a filter: how many questions have it, its name, and its tooltip."""
@@ -88,9 +85,9 @@ def show_toggles(name: str, about: str, toggles: Sequence[Toggle], chosen: Seque
     """Draw the toggles of the filter `name` after its title."""
     markup.show(markup.text([markup.Piece(about, "muted")], role="hint"))
     for each in toggles:
-        told = "*✓* " if each.value in chosen else ""  # another `type` would lose the focus
+        message = "*✓* " if each.value in chosen else ""  # another `type` would lose the focus
         st.button(
-            f"{told}**{each.count:,}** {each.title}",
+            f"{message}**{each.count:,}** {each.title}",
             key=f"{name}-{each.value}",
             type="tertiary",
             help=each.help,
@@ -104,9 +101,6 @@ def toggle(name: str, value: str) -> None:
     chosen: tuple[str, ...] = getattr(read_view().filter, name)
     without = tuple(other for other in chosen if other != value)
     change_view(**{name: without if value in chosen else (*chosen, value)})
-
-
-# The way from one question of a list to the next, by buttons and keys, the same wherever one is shown.
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,9 +148,6 @@ def _step(words: str, key: str, to: Neighbour | None) -> None:
         on_click=change_view,
         kwargs={**place, "cite": None, "chunk": None, "page": None},
     )
-
-
-# The box that a figure or a table stands in, with a title and the sentence that says what it shows.
 
 
 @contextmanager

@@ -108,9 +108,9 @@ def chip(name: Label | None) -> Piece:
     return Piece(LABEL_NAMES[name], name, tip=name) if name else Piece(NO_LABEL, "no-label")
 
 
-def coded(told: str, kind: Kind = "plain") -> list[Piece]:
+def coded(message: str, kind: Kind = "plain") -> list[Piece]:
     """Return a message with its words between backticks as code, the rest as `kind`."""
-    parts = told.split("`")
+    parts = message.split("`")
     return [Piece(part, "code" if place % 2 else kind) for place, part in enumerate(parts) if part]
 
 

@@ -16,7 +16,7 @@ from proofspan.ui.component import component
 from proofspan.ui.widgets.markup import clean
 from proofspan.wording import counted
 
-#: So many numbers of one kind are named in a cell's words.
+#: How many numbers of one kind are named in a cell's words.
 NUMBERS_NAMED = 6
 #: Ranks beyond this are all drawn at the same height.
 LOWEST_RANK = 20

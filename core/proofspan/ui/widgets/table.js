@@ -256,7 +256,7 @@ function nextSorter(view, sorter, key) {
   return step && (shown[shown.indexOf(sorter) + step] ?? null);
 }
 
-// The next link that way, over cells without one; null where there is none, undefined for another key.
+// The next link that way, over cells without one; null without one, undefined for another key.
 function nextTarget(view, target, key) {
   let [row, column] = placeOf(view, target);
   const inRow = [...lines(view)[row].querySelectorAll("a, button")];
