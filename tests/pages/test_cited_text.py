@@ -122,7 +122,7 @@ def test_health_tells_runs_that_cite_nothing_from_runs_that_nobody_looked_at(
     rules.cited_pages({}, PRODUCER)
     rules.cited_pages({"R1": CitedPages((), {})}, PRODUCER)
     assert "are located yet; proofspan index locates them" in told[1]
-    assert "No run cites text that tells which page was meant." in told[3]
+    assert "No run cites text that determines its page." in told[3]
 
 
 def test_a_filter_on_cited_text_that_is_not_located_says_so(
