@@ -137,15 +137,15 @@ def test_a_bad_value_falls_back_and_is_named(
 def test_an_unknown_label_is_left_out_and_the_known_one_stays() -> None:
     state = ViewState.parse({"label": ["ok", "oky"]})
     assert state.filter.label == ("ok",)
-    assert '"oky" is none of generation_drift' in state.notes[0]
+    assert '"oky" is not one of generation_drift' in state.notes[0]
 
 
 def test_a_gold_state_that_there_is_not_is_left_out() -> None:
     state = ViewState.parse({"gold": ["dropped", "lost"]})
     assert state.filter.gold == ("dropped",)
     assert state.notes == (
-        'In the address, gold "lost" is none of answered, missed, dropped, uncited, seen, cited, declined: '
-        "left out.",
+        'In the address, gold "lost" is not one of answered, missed, dropped, uncited, seen, cited, '
+        "declined: left out.",
     )
 
 
@@ -153,7 +153,7 @@ def test_a_stage_that_there_is_not_is_left_out_and_a_list_has_none() -> None:
     state = ViewState.parse({"stage": ["sorted"]})
     assert state.stage is None
     assert state.notes == (
-        'In the address, stage "sorted" is none of retrieved, fused, reranked, chunks: left out.',
+        'In the address, stage "sorted" is not one of retrieved, fused, reranked, chunks: left out.',
     )
     assert ViewState(q="Q1", stage="fused").as_list().params() == {}
 
@@ -193,7 +193,7 @@ def test_a_run_to_compare_with_is_no_filter() -> None:
 def test_what_nothing_can_miss_or_flip_by_is_left_out_and_named(name: str, value: str) -> None:
     state = ViewState.parse({name: [value]})
     assert not state.params()
-    assert state.notes[0].startswith(f'In the address, {name} "{value}" is none of ')
+    assert state.notes[0].startswith(f'In the address, {name} "{value}" is not one of ')
 
 
 def test_a_run_that_is_not_there_falls_back_with_a_note() -> None:
