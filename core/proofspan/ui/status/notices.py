@@ -80,14 +80,14 @@ def _failed_index(message: str, opened: session.Opened) -> None:
 def line_issue_notice(facts: RunFacts, view: ViewState) -> None:
     """Draw how many lines could not be read and how many report rows have no trace, linked to Health."""
     unread = facts.line_issues - facts.unmatched
-    message = f"{counted(unread, 'line')} of this run's files could not be read." if unread else ""
+    summary = f"{counted(unread, 'line')} of this run's files could not be read." if unread else ""
     if facts.unmatched:
         rows, verb = counted(facts.unmatched, "row"), "has" if facts.unmatched == 1 else "have"
-        message = f"{message} {rows} of its report {verb} no trace.".strip()
-    if message:
+        summary = f"{summary} {rows} of its report {verb} no trace.".strip()
+    if summary:
         st.page_link(
             HEALTH_PAGE,
-            label=f":red[{message}]",
+            label=f":red[{summary}]",
             query_params=view.params(),
             width="content",
         )

@@ -51,11 +51,11 @@ def cited_line(
 
 def safety_line(omitting: int, judged: int, view: ViewState) -> None:
     """Draw how many of the `judged` answers may omit a warning, in the list without its safety filter."""
-    message = "*✓* " if view.filter.safety else ""
+    mark = "*✓* " if view.filter.safety else ""
     with line("safety", width="content"):
         markup.show(markup.text([markup.Piece("Safety:", "muted")], role="hint"))
         st.button(
-            f"{message}**{omitting:,}** of {judged:,} may omit a warning",
+            f"{mark}**{omitting:,}** of {judged:,} may omit a warning",
             key="safety-omitted",
             type="tertiary",
             help="Neither answer nor citations mention a WARNING or CAUTION of the cited section; "

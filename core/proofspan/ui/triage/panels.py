@@ -45,10 +45,10 @@ def label_cards(
     with st.container(key="cards"):
         for label in LABELS:
             count = counts.get(label, 0)
-            message = text.unbroken(text.share_of(count, whole, unlabelled=unlabelled))
-            message += f" · {_against(moved, label, view)}" if moved else ""
+            summary = text.unbroken(text.share_of(count, whole, unlabelled=unlabelled))
+            summary += f" · {_against(moved, label, view)}" if moved else ""
             st.button(
-                f"{badge(label)} **{count:,}** *{message}*",
+                f"{badge(label)} **{count:,}** *{summary}*",
                 key=f"card-{label}",
                 type="primary" if label in view.filter.label else "secondary",
                 width="stretch",

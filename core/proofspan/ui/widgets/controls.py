@@ -85,9 +85,9 @@ def show_toggles(name: str, about: str, toggles: Sequence[Toggle], chosen: Seque
     """Draw the toggles of the filter `name` after its title."""
     markup.show(markup.text([markup.Piece(about, "muted")], role="hint"))
     for each in toggles:
-        message = "*✓* " if each.value in chosen else ""  # another `type` would lose the focus
+        mark = "*✓* " if each.value in chosen else ""  # another `type` would lose the focus
         st.button(
-            f"{message}**{each.count:,}** {each.title}",
+            f"{mark}**{each.count:,}** {each.title}",
             key=f"{name}-{each.value}",
             type="tertiary",
             help=each.help,
