@@ -114,7 +114,7 @@ def test_a_run_with_a_report_alone_shows_its_row(
     app.query_params["q"] = "Q2"
     words = shown(app.run())
     assert "splendid" in words
-    assert "is none of Proofspan's labels" in html.unescape(words)
+    assert "is not one of Proofspan's labels" in html.unescape(words)
 
 
 def test_a_row_that_left_its_report_says_how_to_read_it_again(make_workspace: MakeWorkspace) -> None:

@@ -154,7 +154,7 @@ def test_a_catalogue_that_is_lost_leaves_the_page_standing(
     app = open_app(folder, page=PAGE, q="Q1")
     assert not app.exception
     assert ">Safety<" not in shown(app)
-    assert shown(app).count("which warnings the answers leave out is not known") == 1
+    assert shown(app).count("omitted warnings are not known") == 1
 
 
 @pytest.mark.slow

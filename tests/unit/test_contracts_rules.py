@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+import runpy
+from collections.abc import Iterator
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,12 +13,11 @@ from typing import Any
 import pytest
 
 from proofspan.contracts.record_rules import record_problems
-from proofspan.contracts.records.records import Json
 from proofspan.contracts.rules import catalogue
 from proofspan.contracts.rules.catalogue import CHECKED_IN, CHECKS, RULES, Rule, problem, reports
-from proofspan.contracts.rules.context import NO_CONTEXT, Context
-from proofspan.errors import Problem
+from proofspan.contracts.rules.context import NO_CONTEXT
 from proofspan.traces.contract import trace_codes
+from tests.places import CHECKOUT
 from tests.unit.contract_lines import line, trace
 
 TOO_LONG = Rule(
@@ -80,15 +80,9 @@ def test_two_rules_cannot_share_a_code() -> None:
 
 @pytest.mark.usefixtures("registry")
 def test_a_rule_of_another_package_is_checked_in_records_and_traces() -> None:
-    def answer_length(record: Mapping[str, Json], _: Context) -> Iterator[Problem]:
-        answer: Any = record.get("answer") or record.get("answer_text")
-        if isinstance(answer, str) and len(answer) > 10:
-            yield problem("answer_too_long", "answer", f"the answer has {len(answer):,} characters")
-
-    reports(TOO_LONG, of="answer")(answer_length)
-    reports(TOO_LONG, of="trace")(answer_length)
-    breaches = record_problems("answer", {"answer_text": "Admins do, all."}, NO_CONTEXT)
-    (breach,) = [each for each in breaches if each.code == "answer_too_long"]
-    assert (breach.severity, breach.fix) == ("warning", "Ask for less.")
-    codes = trace_codes(trace(line(answer="Admins do. citations: [hb-0007]")), NO_CONTEXT, declines=False)
+    example = runpy.run_path(str(CHECKOUT / "examples" / "rule.py"))["ANSWER_TOO_LONG"]
+    breaches = record_problems("answer", {"answer_text": "Admins do. " * 400}, NO_CONTEXT)
+    (breach,) = [each for each in breaches if each.code == example.code]
+    assert (breach.severity, breach.fix) == ("warning", example.fix)
+    codes = trace_codes(trace(line(answer="Admins do. " * 400)), NO_CONTEXT, declines=False)
     assert "answer_too_long" in codes

@@ -155,7 +155,7 @@ def test_the_words_for_what_meets_a_metric() -> None:
     assert [MEETS[name].sentence for name in named] == [
         "GT-in-top-20 met",
         "MRR of 1",
-        "no generation_drift",
+        "no Unsupported answer",
         "ΔS up to 0.45",
     ]
 

@@ -44,7 +44,7 @@ def test_what_is_known_is_not_asked_again_until_the_file_changes(tmp_path: Path)
 
 
 def test_a_lost_file_is_a_fault() -> None:
-    with pytest.raises(EvidenceFault, match="cannot be read"):
+    with pytest.raises(EvidenceFault, match="does not exist"):
         Placer(Source()).document(Path("/nowhere/at/all.pdf"))
 
 

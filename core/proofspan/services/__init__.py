@@ -1,1 +1,1 @@
-"""What a page or a command asks for, joined from the rooms below."""
+"""Answer what pages and commands ask for, from the layers below."""

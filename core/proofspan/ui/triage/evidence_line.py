@@ -89,10 +89,10 @@ def page_base_line(findings: Sequence[PageBaseFinding], view: ViewState) -> None
                 on_click=change_view,
                 kwargs={"evidence": ("page_mismatch",)},
             )
-        message = f" (and {len(findings) - 1:,} more)" if len(findings) > 1 else ""
+        title = f"What to do (and {len(findings) - 1:,} more)" if len(findings) > 1 else "What to do"
         st.page_link(
             "pages/health.py",
-            label=f"What to do{message}",
+            label=title,
             query_params=view.params(),
             width="content",
         )
