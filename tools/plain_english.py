@@ -2,8 +2,7 @@
 
 Checks docstrings, comments, messages and names in Python files, and the whole text of scripts, styles,
 queries, schemas and documents; in tests and benchmarks only docstrings and comments. CONTRIBUTING.md states
-the rule. Prints a line for each finding and exits with 1 if there is one. `--all` includes the files that are
-pending, `--update` writes their list.
+the rule. Prints a line for each finding and exits with 1 if there is one.
 """
 
 from __future__ import annotations
@@ -19,8 +18,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parents[1]
-#: Files that still fail. The list only gets shorter.
-PENDING = Path(__file__).with_name("plain_english_pending.txt")
 
 WORDS = re.compile(
     r"\b(stands?|told|tells?|said|mend(?:s|ed|ing)?|anew|held to|what became of|so many|so far as"
@@ -117,18 +114,13 @@ def checked_files() -> list[str]:
 
 
 def main() -> int:
-    """Print the findings of all files that are not pending, and pending files that have none any more."""
-    pending = set(PENDING.read_text("utf-8").split()) if PENDING.exists() else set()
-    by_file = {name: findings_of(name, (CHECKOUT / name).read_text("utf-8")) for name in checked_files()}
-    failing = {name for name, findings in by_file.items() if findings}
-    if "--update" in sys.argv:
-        PENDING.write_text("".join(f"{name}\n" for name in sorted(failing)), "utf-8")
-        return 0
-    for name in sorted(failing if "--all" in sys.argv else failing - pending):
-        print(*by_file[name], sep="\n")
-    for name in sorted(pending - failing):
-        print(f"{PENDING.name}: remove {name}, it passes")
-    return 1 if failing ^ pending else 0
+    """Print the findings of all files; return 1 if there is one."""
+    findings = [
+        each for name in checked_files() for each in findings_of(name, (CHECKOUT / name).read_text("utf-8"))
+    ]
+    if findings:
+        print(*findings, sep="\n")
+    return 1 if findings else 0
 
 
 if __name__ == "__main__":

@@ -54,7 +54,7 @@ ISSUE_NAMES: Final[Mapping[str, str]] = {
     "answer_missing": "No answer",
     "chunk_without_id": "Chunk without ID",
     "chunks_missing": "No chunks",
-    "citation_outside_retrieved": "Cites an unretrieved chunk",
+    "citation_outside_retrieved": "Cites unretrieved chunk",
     "citation_page_zero": "Cites a page below 1",
     "citations_disagree": "Text and payload differ",
     "citations_empty": "Citation line without IDs",

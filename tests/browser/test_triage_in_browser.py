@@ -314,7 +314,7 @@ def test_a_chosen_filters_value_can_be_read(serve: Serve, page_at: PageAt, wait_
     url = f"{serve().url}/?run=R002&suspicion=citation_outside_retrieved"
     open_triage(page, url, wait_for_run)
     pill = page.locator("[class*=st-key-filter-suspicion] [data-tag] [title]").first
-    expect(pill).to_have_text("Cites an unretrieved chunk · 1")
+    expect(pill).to_have_text("Cites unretrieved chunk · 1")
     assert pill.evaluate("pill => pill.clientWidth / pill.scrollWidth") > 0.8
 
 

@@ -156,7 +156,7 @@ def test_a_filter_value_that_the_run_does_not_have_is_said(
 def test_a_suspicion_has_one_name_and_its_code_as_the_tip(open_app: Open) -> None:
     words = html.unescape(shown(open_app(run="R002", suspicion="citation_outside_retrieved")))
     sentence = next(line for line in words.splitlines() if "worst first" in line)
-    assert "Cites an unretrieved chunk" in sentence
+    assert "Cites unretrieved chunk" in sentence
     assert re.sub(r'title="[^"]*"', "", sentence).count("citation_outside_retrieved") == 0
     assert 'title="suspicion: citation_outside_retrieved"' in sentence
 

@@ -201,7 +201,7 @@ def test_control_characters_cannot_pose_as_other_text() -> None:
 def test_an_id_that_may_be_made_up_comes_before_the_gold() -> None:
     codes = ["ok_contradicts", "citation_outside_retrieved"]
     assert issues_of(suspicions=codes, gold_state="missed") == (
-        "Cites an unretrieved chunk · Gold not retrieved · Pipeline flag disagrees"
+        "Cites unretrieved chunk · Gold not retrieved · Pipeline flag disagrees"
     )
 
 

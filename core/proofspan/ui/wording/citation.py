@@ -431,28 +431,25 @@ def _page_words(page_idx: int) -> str:
     return f"PDF page {page_idx + 1} (page_idx {page_idx})"
 
 
-# What became of cited text on its pages, in words: toggles, their sentences, a row's cell. Pure.
-
-#: Where the cited page is beside the right one, by how far the text is from it.
+#: The error of a cited page, by the distance of the text from it.
 _BESIDE = {-1: "Cited page is one too high", 1: "Cited page is one too low"}
 
 
 def wrong_text(states: Collection[str]) -> list[str]:
-    """What is wrong with the words that a trace cites, worst first."""
+    """Return the faults of the text that a trace cites, worst first."""
     return [EVIDENCE[state].name.capitalize() for state in ("not_found", "numbers_differ") if state in states]
 
 
 def besides(states: Collection[str], *, offset: int | None, omitted: int) -> list[str]:
-    """What else of a trace's citations needs a look: their pages, and the warnings that they pass over.
+    """Return the other faults of a trace's citations: their pages, and warnings that the answer may omit.
 
-    `offset` is the page where the text stands minus the cited one, None where that is not one and the same
-    for all its citations on other pages. `omitted` counts the warnings of the cited sections that the answer
-    may leave out.
+    `offset` is the page of the text minus the cited one, None unless it is the same for all citations of
+    other pages. `omitted` counts the warnings of the cited sections that the answer may omit.
     """
-    said = []
+    faults = []
     if "page_mismatch" in states:
         beside = _BESIDE.get(offset) if offset is not None else None
-        said.append(beside or EVIDENCE["page_mismatch"].name.capitalize())
+        faults.append(beside or EVIDENCE["page_mismatch"].name.capitalize())
     if omitted:
-        said.append("May omit a warning" if omitted == 1 else f"May omit {omitted:,} warnings")
-    return said
+        faults.append("May omit a warning" if omitted == 1 else f"May omit {omitted:,} warnings")
+    return faults
