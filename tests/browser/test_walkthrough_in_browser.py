@@ -41,7 +41,7 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def opened(page: Page, url: str, wait_for_run: WaitForRun) -> None:
     page.goto(url)
     wait_for_run(page)
-    page.get_by_test_id("ps-walk-bar").wait_for()
+    expect(page.get_by_test_id("ps-walk-place")).not_to_be_empty()  # its script runs: keys are heard
     page.get_by_test_id("ps-picture").wait_for()
 
 
