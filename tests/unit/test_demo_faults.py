@@ -165,7 +165,7 @@ def _bad_line(fault: Fault, product: Product) -> None:
 
 def _unfinished_line(fault: Fault, product: Product) -> None:
     assert fault["q_id"] not in product.rows
-    assert f"{fault['keep']} bytes of a last line without line end wait" in product.indexed
+    assert f"{fault['keep']} bytes) is not finished yet" in product.indexed
 
 
 def _one_based_pages(fault: Fault, product: Product) -> None:
