@@ -90,7 +90,8 @@ def mutated(draw: st.DrawFn) -> dict[str, Any]:
 def _mutate_some(draw: st.DrawFn, whole: Any, places: st.SearchStrategy[tuple[Any, ...]]) -> None:
     """Drop, repeat or replace the values in some places."""
     for place in draw(st.lists(places, max_size=8)):
-        _mutate(whole, place, draw(st.sampled_from(["put", "put", "drop", "repeat"])), draw(odd))
+        value = copy.deepcopy(draw(odd))  # a value may be changed in its turn, or put into itself
+        _mutate(whole, place, draw(st.sampled_from(["put", "put", "drop", "repeat"])), value)
 
 
 def _mutate(whole: Any, place: tuple[Any, ...], what: str, value: Any) -> None:

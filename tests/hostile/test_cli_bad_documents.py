@@ -51,7 +51,7 @@ def test_a_document_that_does_not_open_is_named_everywhere(
     pdf = folder / "manual.pdf"
     checked = proofspan("check", folder)
     assert checked.status == 1
-    holds(checked.out, f"`documents[manual]`: {in_check}", f"where  {pdf}", "remedy", "2 of 3 artifacts")
+    holds(checked.out, f"`documents[manual]`: {in_check}", f"where  {pdf}", "fix    ", "2 of 3 artifacts")
     rendered = proofspan("render", pdf, "--page-idx", 0, "-o", folder / "page.png")
     assert rendered.status == 2
     holds(rendered.err, f"error: {pdf}: {in_render}", " — ")
