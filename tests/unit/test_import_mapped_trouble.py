@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from proofspan.errors import Fault
+from proofspan.traces.importers import sources
 from proofspan.traces.importers.mapped import MAPPED
 from proofspan.traces.importers.workspace import import_source
 from tests.unit.mapped_room import MAPPING, RECORD, bytes_in, imported, traces_in, write_source
@@ -163,6 +164,15 @@ def test_a_source_that_is_no_json_is_named_with_its_remedy(source: Path, tmp_pat
     with pytest.raises(Fault) as caught:
         imported(source.with_name("absent.jsonl"), tmp_path / "ws")
     assert caught.value.problems[0].code == "missing_file"
+
+
+def test_an_object_that_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "MAX_OBJECT", 20)
+    file = tmp_path / "source.json"
+    file.write_text('{\n"rows": [{"q": "?"}, {"q": "?"}]\n}\n')
+    with pytest.raises(Fault) as caught:
+        list(sources.read_records(file, at=None, issues=[]))
+    assert [each.code for each in caught.value.problems] == ["object_too_large"]
 
 
 def test_a_box_must_say_what_it_is_measured_in(source: Path, tmp_path: Path) -> None:

@@ -12,6 +12,9 @@ from proofspan.traces.lines.reader import MAX_DEPTH, is_deeper
 from proofspan.traces.lines.sniff import first_byte
 from proofspan.traces.lines.tables import entry_issue, entry_lines, read_table, whole_json
 
+#: Bytes of a file that is one object: it is parsed as a whole.
+MAX_OBJECT = 256 << 20
+
 
 def read_records(path: FilePath, *, at: Path | None, issues: list[LineIssue]) -> Iterator[tuple[int, Json]]:
     """Yield every record with the 1-based line on which it begins, and add unreadable lines to `issues`.
@@ -36,7 +39,7 @@ def _values(path: FilePath, issues: list[LineIssue]) -> Iterator[tuple[int, Json
     except InputFault as fault:
         if fault.problems[0].code != "json_over_lines":
             raise
-        _, value = whole_json(path, file=path.name)
+        _, value = whole_json(path, file=path.name, limit=MAX_OBJECT)
         if is_deeper(value, MAX_DEPTH):
             raise InputFault.of(
                 "nested_too_deeply",

@@ -137,17 +137,17 @@ def entry_lines(path: Path) -> list[int]:
     return lines
 
 
-def whole_json(path: Path, *, file: str) -> tuple[bytes, Json]:
+def whole_json(path: Path, *, file: str, limit: int = MAX_ARRAY) -> tuple[bytes, Json]:
     """Return the bytes, without a byte order mark, and the value of a file that is one JSON value.
 
-    Raises InputFault if it is too large, or not JSON.
+    Raises InputFault if it has more than `limit` bytes, or is not JSON.
     """
     with open_source(path) as source:
-        data = source.read(MAX_ARRAY + 1)
-    if len(data) > MAX_ARRAY:
-        message = f"the JSON is one value larger than {MAX_ARRAY >> 20} MiB"
-        raise InputFault.of("array_too_large", message, where=file, fix="Write it as JSONL instead.")
-    data = data.removeprefix(b"\xef\xbb\xbf")
+        data = source.read(limit + 1).removeprefix(b"\xef\xbb\xbf")
+    if len(data) > limit:
+        code = "object_too_large" if data.lstrip()[:1] == b"{" else "array_too_large"
+        message = f"the JSON is one value larger than {limit >> 20} MiB"
+        raise InputFault.of(code, message, where=file, fix="Write it as JSONL instead.")
     try:
         return data, orjson.loads(data)
     except orjson.JSONDecodeError as error:
