@@ -125,7 +125,11 @@ def wait_for_query(page: Page, /, **wanted: str) -> None:
 def chromium() -> Iterator[Browser]:
     """One browser for the whole session; each test opens windows of its own with `page_at`."""
     executable = next(
-        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+        filter(
+            None,
+            map(shutil.which, ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")),
+        ),
+        None,
     )
     if executable is None:
         pytest.skip("no Chromium found: install the package `chromium` to run the browser tests")
