@@ -8,6 +8,7 @@ from dataclasses import replace
 import streamlit as st
 
 from proofspan.contracts.records.records import TraceKey
+from proofspan.resources import text_of
 from proofspan.services.bundles.walkthrough import Playlist, Scene, Stop
 from proofspan.store.query.store import Store
 from proofspan.ui.visit.view_state import ViewState, question_name, read_view, write_view
@@ -81,10 +82,9 @@ def acting(playlist: Playlist, scene: Scene | None, position: int) -> Callable[[
 
 
 def presenting(state: ViewState) -> None:
-    """Put the mark by which the stylesheet knows that the page is presented."""
+    """Hide everything but the evidence while the page is presented."""
     if state.present:
-        with st.container(key="walk-presenting"):
-            st.empty()
+        st.html(f"<style>{text_of('ui/walkthrough/presenting.css')}</style>")
 
 
 def show_more(stop: Stop) -> None:
