@@ -5,9 +5,11 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.manifest.load import load_manifest
@@ -64,6 +66,25 @@ def test_the_table_is_there_and_says_how_far_it_is(
     app = open_app()
     assert table(app)
     assert "Cited text: being located … 30 %" in shown(app)
+
+
+def test_an_index_that_is_being_built_again_moves_nothing(
+    open_app: Open, job: Callable[[str], IndexJob], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A part that changes its place is shown twice while the browser replaces the page."""
+    place, index = place_of_table(open_app()), session.index
+    at_work = job("import time; time.sleep(60)")
+    monkeypatch.setattr(session, "index", lambda opened: replace(index(opened), job=at_work))
+    app = open_app()
+    assert app.main.get("progress")
+    assert place_of_table(app) == place
+
+
+def place_of_table(app: AppTest) -> int:
+    """Return the place of the Triage table's container among the page's parts."""
+    parts = app.main.children.items()
+    (place,) = (at for at, part in parts if "-triage-table" in str(part.proto))
+    return place
 
 
 def test_what_went_wrong_is_told_with_the_command(

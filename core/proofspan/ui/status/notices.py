@@ -48,10 +48,14 @@ def store_or_progress(opened: session.Opened) -> Store:
     standing = session.index(opened)
     if standing.cache_problem:
         fault_panel([standing.cache_problem])
-    if standing.job is not None and standing.job.failure:
-        _failed_index(standing.job.failure, opened)
-    elif standing.job is not None:
-        _index_progress(standing.job, opened.run.run_id, has_old_index=standing.store is not None)
+    # Always one place: what follows keeps its own, and no part is shown twice while a page is replaced.
+    place = st.empty()
+    if standing.job is not None:
+        with place.container():
+            if standing.job.failure:
+                _failed_index(standing.job.failure, opened)
+            else:
+                _index_progress(standing.job, opened.run.run_id, has_old_index=standing.store is not None)
     if standing.store is None:
         st.stop()
     return standing.store

@@ -208,12 +208,6 @@ def run_facts(opened: Opened) -> dict[str, RunFacts]:
     return {run_id: store.run_facts(run_id) for run_id in store.runs()}
 
 
-def store_or_none(opened: Opened) -> Store | None:
-    """Return the index of the shown run without building it, None without one."""
-    store = _store(opened.manifest, *identity(opened), str(cache_dir().path))
-    return store if store.stamp(opened.run.run_id) is not None else None
-
-
 @st.cache_resource(show_spinner=False)
 def cache_dir() -> CacheDir:
     """Return the folder of the index; a temporary one, with the reason, where that cannot be written."""
