@@ -92,7 +92,9 @@ class Room:
         )
         self._command("locate", "spans.jsonl", "--root", str(demo / "corpus"), "-o", "-", prints='"exact"')
         self._command("metrics", str(demo), "--run", "R006", exits=1, prints="SectionMatch@1")
-        self._command("gate", str(demo), "--run", "R006", exits=1, prints=r"R006 .*not ready; \d+ of \d+ checks pass")
+        self._command(
+            "gate", str(demo), "--run", "R006", exits=1, prints=r"R006 .*not ready; \d+ of \d+ checks pass"
+        )
 
     def check_examples(self) -> None:
         """The examples that need nothing but the package itself."""
@@ -146,7 +148,9 @@ class Room:
 
 def _look_at(address: str, began: float) -> None:
     """Open the dashboard in Chromium, where playwright and a browser are at hand, and wait for its table."""
-    browser = next(filter(None, map(shutil.which, ("chromium-headless-shell", "chromium", "google-chrome"))), None)
+    browser = next(
+        filter(None, map(shutil.which, ("chromium-headless-shell", "chromium", "google-chrome"))), None
+    )
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:

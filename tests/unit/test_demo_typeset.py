@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from itertools import combinations, pairwise
-from pathlib import Path
 
 import pymupdf
 import pytest
@@ -15,12 +14,12 @@ from tools.demo.faces import faces, wrap
 from tools.demo.keywords import Keyword, read_keywords
 from tools.demo.markup import SOFT_HYPHEN, Block, parse, plain, read_manual
 from tools.demo.pages import Part, Placed
+from tools.demo.sources import HERE, MANUAL, TITLES, manual_of
 from tools.demo.typeset import SIGNAL
 
 pytestmark = pytest.mark.slow
 
-MANUAL = Path(__file__).parents[2] / "tools" / "demo" / "manual"
-TITLE = "Meridian owner's manual"
+TITLE = TITLES[MANUAL]
 
 SMALL = """= MERIDIAN
 = Owner's manual
@@ -60,7 +59,7 @@ KEYWORDS = [(Keyword("Oil", ("1.1",)), Keyword("in frost", ("1.1.1",), sub=True)
 
 @pytest.fixture(scope="module")
 def book() -> Book:
-    return make_book(parse(read_manual(MANUAL)), title=TITLE)
+    return manual_of()
 
 
 @pytest.fixture(scope="module")
@@ -142,7 +141,7 @@ def test_every_part_holds_exactly_its_blocks_words(book: Book, document: pymupdf
 
 def test_every_block_of_text_is_placed_once(book: Book) -> None:
     silent = {"title", "contents", "index", "chapter", "heading", "page", "columns"}
-    texts = [block for block in parse(read_manual(MANUAL)) if block.kind not in silent]
+    texts = [block for block in parse(read_manual(HERE / "manual")) if block.kind not in silent]
     assert sorted(map(repr, texts)) == sorted(repr(placed.block) for placed in book.placed)
 
 

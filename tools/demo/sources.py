@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tools.demo.book import make_book
+from tools.demo.book import Book, make_book
 from tools.demo.corpus import Piece, bulletin_pieces, manual_pieces
 from tools.demo.gold import read_questions
 from tools.demo.markup import parse, read_manual
@@ -44,9 +45,15 @@ class Sources:
         return next(piece.rev for piece in self.pieces if piece.doc_id == doc_id)
 
 
+@cache
+def manual_of(folder: Path = HERE) -> Book:
+    """Set the manual of the folder, once a process: it takes seconds."""
+    return make_book(parse(read_manual(folder / "manual")), title=TITLES[MANUAL])
+
+
 def load(folder: Path = HERE) -> Sources:
-    """Sets and cuts the texts of the folder."""
-    book = make_book(parse(read_manual(folder / "manual")), title=TITLES[MANUAL])
+    """Set and cut the texts of the folder."""
+    book = manual_of(folder)
     bulletin = (folder / f"{BULLETIN}.md").read_bytes()
     placed = manual_pieces(book.placed, doc_id=MANUAL)
     pieces = [piece for _, piece in placed] + bulletin_pieces(bulletin.decode(), doc_id=BULLETIN)
