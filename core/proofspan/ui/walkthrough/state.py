@@ -8,13 +8,13 @@ from dataclasses import replace
 import streamlit as st
 
 from proofspan.contracts.records.records import TraceKey
-from proofspan.resources import text_of
 from proofspan.services.bundles.walkthrough import Playlist, Scene, Stop
 from proofspan.store.query.store import Store
 from proofspan.ui.visit.view_state import ViewState, question_name, read_view, write_view
 from proofspan.ui.walkthrough.bar import Action
 from proofspan.ui.walkthrough.load import SceneRequest, Walk
 from proofspan.ui.walkthrough.panels import chosen_number, numbers
+from proofspan.ui.widgets import markup
 
 
 def place(view: ViewState, playlist: Playlist, store: Store) -> tuple[ViewState, Stop | None, int]:
@@ -84,7 +84,7 @@ def acting(playlist: Playlist, scene: Scene | None, position: int) -> Callable[[
 def presenting(state: ViewState) -> None:
     """Hide everything but the evidence while the page is presented."""
     if state.present:
-        st.html(f"<style>{text_of('ui/walkthrough/presenting.css')}</style>")
+        markup.stylesheet("ui/walkthrough/presenting.css")
 
 
 def show_more(stop: Stop) -> None:

@@ -19,7 +19,7 @@ import streamlit as st
 
 from proofspan.contracts.records.records import Label
 from proofspan.display_names import LABEL_NAMES, NO_LABEL
-from proofspan.resources import PACKAGE
+from proofspan.resources import PACKAGE, text_of
 from proofspan.services.page.text_view import TextLine, TextRun, TextView
 
 Kind = Literal[
@@ -187,9 +187,9 @@ def show_more(pieces: Sequence[Piece], *, key: str) -> None:
         st.button("Show more", key=f"more:{key}", on_click=_show_more, args=(f"shown:{key}",))
 
 
-def stylesheet() -> None:
-    """Add the dashboard's stylesheet, once per page."""
-    st.html(f"<style>{_css()}</style>")
+def stylesheet(path: str = "") -> None:
+    """Add the dashboard's stylesheet, once per page, or that of one of its states by its path."""
+    st.html(f"<style>{text_of(path) if path else _css()}</style>")
 
 
 def _show_more(state: str) -> None:
