@@ -297,11 +297,20 @@ class _Runs:
                 self._asked_after = None
 
     def wait(self) -> None:
+        self._wait_for_end()
+        while self._asked_after is not None:  # the request of a click just before arrived meanwhile
+            self._wait_for_end()
+        self._seen = self._ended
+
+    def _wait_for_end(self) -> None:
         deadline = time.monotonic() + RUN_SECONDS
         while self._ended == self._seen or self._asked_after is not None:
             if time.monotonic() > deadline:
                 raise AssertionError(f"no script run ended within {RUN_SECONDS} s on {self._page.url}")
-            self._page.wait_for_timeout(10)  # lets the events above arrive
+            self._page.wait_for_timeout(25)  # lets the events above arrive
+        self._rest()
+
+    def _rest(self) -> None:
         try:
             self._page.locator(IDLE).wait_for(state="attached", timeout=RUN_SECONDS * 1000)
             expect(self._page.locator(NOT_LOADED)).to_have_count(0)
@@ -311,7 +320,6 @@ class _Runs:
                 f"not at rest after {RUN_SECONDS} s on {self._page.url}: {shown!r}, {self._said}"
             ) from error
         self._page.evaluate(AT_REST)
-        self._seen = self._ended
 
 
 _RUNS: dict[Page, _Runs] = {}

@@ -44,9 +44,12 @@ def open_one_of(label: str, page: Page, url: str, wait_for_run: WaitForRun) -> N
     """Triage, narrowed to one label by its card; then the second row of the table."""
     page.goto(url)
     wait_for_run(page)
+    sentence = page.locator(".st-key-sentence .ps-line")
+    everything = sentence.inner_text()
     page.locator(f".st-key-card-{label} button").click()
     wait_for_run(page)
     wait_for_query(page, label=label)
+    expect(sentence).not_to_have_text(everything)
     page.get_by_test_id("ps-row").nth(1).click()
     wait_for_run(page)
     page.wait_for_url("**/question?*")
