@@ -266,7 +266,7 @@ def flips_grid(rows: pd.DataFrame, view: ViewState, kind: FlipKind) -> Grid:
     message = "were fixed" if kind == "fixed" else "regressed"
     return Grid(
         f"Questions that {message} in {view.run} compared with {view.vs}",
-        "question",
+        "Question",
         columns,
         listed,
         wide=False,
