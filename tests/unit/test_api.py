@@ -40,8 +40,10 @@ def test_every_public_name_is_there_and_documented() -> None:
         assert proofspan.nothing_of_this_name
 
 
-def test_importing_the_package_loads_none_of_its_libraries() -> None:
-    script = "import sys, proofspan; print(*{'duckdb', 'pandas', 'pymupdf', 'streamlit'} & set(sys.modules))"
+@pytest.mark.parametrize("module", ["proofspan", "proofspan.cli.index_cmd"])
+def test_the_package_and_the_command_that_pages_wait_for_load_no_slow_library(module: str) -> None:
+    slow = "{'duckdb', 'pandas', 'pymupdf', 'streamlit'}"
+    script = f"import sys, {module}; print(*{slow} & set(sys.modules))"
     answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert answer.stdout.split() == []
 

@@ -25,12 +25,11 @@ from proofspan.store.files.types import IndexReport, RunReport
 from proofspan.store.files.types import Progress as Step
 from proofspan.store.index.build import build_index
 from proofspan.store.index.scan import spare_pandas
-
-if TYPE_CHECKING:  # slow to import: see `_located`
-    from proofspan.services.locating import PlacedReport
-
-from proofspan.store.query.store import Store
 from proofspan.wording import counted
+
+if TYPE_CHECKING:  # slow to import: see `_located` and `indexed`
+    from proofspan.services.locating import PlacedReport
+    from proofspan.store.query.store import Store
 
 #: Line issues of a run that are printed; `--json` has the first hundred, the dashboard all.
 ISSUES_SHOWN = 20
@@ -217,6 +216,8 @@ def indexed(manifest: Manifest, runs: Sequence[str], cache_dir: Path | None) -> 
 
     `cache_dir` None is the dashboard's. Raises StoreFault when the index cannot be written.
     """
+    from proofspan.store.query.store import Store  # slow to import: it needs pandas, which indexing does not
+
     cache = cache_dir or default_cache_dir()
     with _progress(as_lines=False, quiet=False) as on_step:
         build_index(manifest, runs=runs, cache_dir=cache, on_progress=lambda step: on_step("progress", step))
