@@ -6,6 +6,7 @@ A test that needs a browser, real data or the reference script is skipped with a
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
@@ -70,6 +71,12 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     below = item.path.parts[len(Path(__file__).parent.parts) :]
     if below and below[0] in MARKERS:
         item.add_marker(MARKERS[below[0]])
+
+
+def pytest_collection_finish() -> None:
+    """Leave the thousands of collected tests out of each collection of garbage from here on."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(trylast=True)
