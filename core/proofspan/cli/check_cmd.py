@@ -15,8 +15,8 @@ from rich.filesize import decimal
 from rich.table import Table
 from rich.text import Text
 
-from proofspan.cli.output import NamedPath, progress_bar
-from proofspan.errors import Problem, printable
+from proofspan.cli.output import NamedPath, print_problems, progress_bar
+from proofspan.errors import printable
 from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.manifest import trust
 from proofspan.manifest.check import (
@@ -28,7 +28,6 @@ from proofspan.manifest.check import (
     sha256_lines,
 )
 from proofspan.manifest.load import load_manifest
-from proofspan.manifest.types import Manifest
 from proofspan.services.workspace.contents_check import everything, opening
 from proofspan.services.workspace.open import goals_of
 from proofspan.wording import counted
@@ -49,14 +48,6 @@ _WORDS = {
     "locked": "is locked",
     "no_pages": "has no pages",
 }
-_STATES = {
-    "ok": ("✓", "good", "green"),
-    "missing": ("✗", "missing", "red"),
-    "unreadable": ("✗", "unreadable", "red"),
-    "hash_differs": ("✗", "hash differs", "red"),
-    "wrong_content": ("✗", "wrong content", "red"),
-}
-
 #: A file that can be used, and of what it holds not all: why, by the finding's code.
 _PARTLY = {
     LINES_UNREADABLE: "some lines unreadable",
@@ -94,7 +85,7 @@ def command(workspace: Path, as_json: bool, no_hashes: bool, as_lines: bool, tru
     elif as_json:
         click.echo(json.dumps(report_to_json(report), ensure_ascii=False, indent=2, sort_keys=True))
     else:
-        _print_report(report, _console())
+        _print_report(report)
     sys.exit(0 if report.ok else 1)
 
 
@@ -103,8 +94,7 @@ def _print_lines(report: CheckReport) -> NoReturn:
     for line in sha256_lines(report):
         click.echo(printable(line))
     others = [p for p in report.problems if p.severity == "error" and p.code != "hash_differs"]
-    for problem in others:
-        click.echo(f"error: {problem}", err=True)
+    print_problems(others)
     sys.exit(1 if others else 0)
 
 
@@ -115,42 +105,39 @@ def report_to_json(report: CheckReport) -> dict[str, Any]:
         "workspace": str(report.manifest.folder),
         "ok": report.ok,
         "hashes_compared": report.hashed,
-        "artifacts": [_artifact_to_json(check) for check in report.artifacts],
-        "manifest_problems": [asdict(problem) for problem in report.others],
+        "artifacts": [
+            {
+                "key": check.artifact.key,
+                "path": check.artifact.path,
+                "root": check.artifact.root,
+                "state": check.state,
+                "size": check.size,
+                "sha256": check.sha256,
+                "sha256_expected": check.artifact.sha256,
+                "problems": list(map(asdict, check.problems)),
+            }
+            for check in report.artifacts
+        ],
+        "manifest_problems": list(map(asdict, report.others)),
     }
 
 
-def _artifact_to_json(check: ArtifactCheck) -> dict[str, Any]:
-    return {
-        "key": check.artifact.key,
-        "path": check.artifact.path,
-        "root": check.artifact.root,
-        "state": check.state,
-        "size": check.size,
-        "sha256": check.sha256,
-        "sha256_expected": check.artifact.sha256,
-        "problems": [asdict(problem) for problem in check.problems],
-    }
-
-
-def _console() -> Console:
-    return Console(width=None if sys.stdout.isatty() else WIDTH_WITHOUT_TERMINAL, highlight=False)
-
-
-def _print_report(report: CheckReport, console: Console) -> None:
-    console.print(_title(report.manifest))
+def _print_report(report: CheckReport) -> None:
+    console = Console(width=None if sys.stdout.isatty() else WIDTH_WITHOUT_TERMINAL, highlight=False)
+    name, folder = printable(report.manifest.name), printable(str(report.manifest.folder))
+    console.print(Text.assemble((name, "bold"), "  ", (folder, "dim")))
     console.print()
     console.print(_table(report))
     if report.problems:
         console.print()
     for problem in report.problems:
-        _print_problem(problem, console)
+        head = (problem.severity, _STYLES[problem.severity])
+        console.print(Text.assemble(head, "  ", printable(problem.message)), soft_wrap=True)
+        for name, value in (("where", problem.where), ("fix", problem.fix)):
+            if value:
+                console.print(Text.assemble((f"  {name:<7}", "dim"), printable(value)), soft_wrap=True)
     console.print()
     console.print(summary(report))
-
-
-def _title(manifest: Manifest) -> Text:
-    return Text.assemble((printable(manifest.name), "bold"), "  ", (printable(str(manifest.folder)), "dim"))
 
 
 def _table(report: CheckReport) -> Table:
@@ -161,48 +148,34 @@ def _table(report: CheckReport) -> Table:
     table.add_column("size", justify="right", no_wrap=True)
     table.add_column("state", no_wrap=True)
     for check in report.artifacts:
-        sign, words, style = _state_of(check)
+        artifact, (sign, words, style) = check.artifact, _state_of(check, hashed=report.hashed)
+        path = f"{artifact.root}: {artifact.path}" if artifact.root else artifact.path
         table.add_row(
             Text(sign, style),
-            Text(printable(check.artifact.key)),
-            Text(printable(_path_of(check)), "dim"),
+            Text(printable(artifact.key)),
+            Text(printable(path), "dim"),
             Text("" if check.size is None else decimal(check.size)),
-            Text(_state_words(check, words, hashed=report.hashed), style),
+            Text(words, style),
         )
     return table
 
 
-def _state_of(check: ArtifactCheck) -> tuple[str, str, str]:
+def _state_of(check: ArtifactCheck, *, hashed: bool) -> tuple[str, str, str]:
     """Sign, words and style of a state; a good file of which something cannot be used has its own."""
-    partly = next((problem.code for problem in check.problems if problem.code in _PARTLY), None)
-    if check.state == "ok" and partly is not None:
-        return "!", _PARTLY[partly], "yellow"
-    return _STATES[check.state]
-
-
-def _path_of(check: ArtifactCheck) -> str:
-    root = check.artifact.root
-    return f"{root}: {check.artifact.path}" if root else check.artifact.path
-
-
-def _state_words(check: ArtifactCheck, words: str, *, hashed: bool) -> str:
+    codes = [problem.code for problem in check.problems]
     if check.state != "ok":
-        return _WORDS.get(check.problems[0].code, words)
-    if any(problem.code == "no_line_yet" for problem in check.problems):
-        return "holds no line yet"
-    if check.file is None:
-        return "not written yet"
-    if check.artifact.sha256 is None:
-        return f"{words}, no hash given"
-    return f"{words}, hash agrees" if hashed else f"{words}, hash not compared"
-
-
-def _print_problem(problem: Problem, console: Console) -> None:
-    head = Text.assemble((problem.severity, _STYLES[problem.severity]), "  ", printable(problem.message))
-    console.print(head, soft_wrap=True)
-    for name, value in (("where", problem.where), ("fix", problem.fix)):
-        if value:
-            console.print(Text.assemble((f"  {name:<7}", "dim"), printable(value)), soft_wrap=True)
+        return "✗", _WORDS.get(codes[0], check.state.replace("_", " ")), "red"
+    partly = next((_PARTLY[code] for code in codes if code in _PARTLY), None)
+    sign, words, style = ("✓", "good", "green") if partly is None else ("!", partly, "yellow")
+    if "no_line_yet" in codes:
+        words = "holds no line yet"
+    elif check.file is None:
+        words = "not written yet"
+    elif check.artifact.sha256 is None:
+        words += ", no hash given"
+    else:
+        words += ", hash agrees" if hashed else ", hash not compared"
+    return sign, words, style
 
 
 def summary(report: CheckReport) -> Text:

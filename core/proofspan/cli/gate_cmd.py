@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
 import click
-from rich.console import Group, RenderableType
+from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -68,6 +68,7 @@ _OPTIONS: tuple[Option, ...] = (
 def command(
     workspace: Path,
     run_id: str | None,
+    against: str | None,
     strict: bool,
     junit: str | None,
     as_markdown: str | None,
@@ -91,13 +92,11 @@ def command(
         [name for name in (output, junit, as_markdown) if name is not None], workspace_files(manifest)
     )
     run = chosen_run(manifest, run_id)
-    other = chosen_run(manifest, asked["against"]) if asked["against"] is not None else None
-    baseline = other.run_id if other is not None else run.baseline
-    runs = [each for each in (run.run_id, baseline) if each is not None and manifest.run(each) is not None]
+    if against is not None:
+        chosen_run(manifest, against)
+    runs = [each for each in (run.run_id, against or run.baseline) if each and manifest.run(each) is not None]
     store = indexed(manifest, list(dict.fromkeys(runs)), cache_dir)
-    report = gate_run(
-        store, manifest, run.run_id, against=asked["against"], goals=goals, allow=asked["allow"]
-    )
+    report = gate_run(store, manifest, run.run_id, against=against, goals=goals, allow=asked["allow"])
     if as_markdown is not None:
         write_bytes(markdown(report, strict=strict, base=base).encode(), as_markdown)
     if junit is not None:
@@ -105,7 +104,7 @@ def command(
     if as_json:
         write_bytes(json_text(report_to_json(report, strict=strict, base=base)), output)
     else:
-        write_parts(_parts(report, strict=strict), output=output, width=WIDTH_WITHOUT_TERMINAL)
+        write_parts(*_parts(report, strict=strict), output=output, width=WIDTH_WITHOUT_TERMINAL)
     sys.exit(0 if report.passes(strict=strict) else 1)
 
 
@@ -135,40 +134,34 @@ def _link_base(text: str | None) -> str:
     return quote(text, safe=":/?&=%@[]~-._")
 
 
-def _parts(report: GateReport, *, strict: bool) -> RenderableType:
-    """Render a line per check, the questions concerned, and whether the run is ready for release."""
-    passes = report.passes(strict=strict)
-    against = f" against {one_line(report.against)}" if report.against is not None else ""
-    ready = f"{'ready' if passes else 'not ready'}{' (warnings count)' if strict else ''}"
-    verdict = f"Release check of {one_line(report.run_id)}{against}: {ready}; {report.counts_in_words()}"
-    return Group(
-        _table(report.checks),
-        *(part for check in report.checks if check.affected for part in _questions(check)),
-        Text(),
-        Text(verdict, "bold green" if passes else "bold red"),
-    )
-
-
-def _table(checks: Sequence[Check]) -> Table:
+def _parts(report: GateReport, *, strict: bool) -> Iterator[RenderableType]:
+    """Yield a line per check, the questions concerned, and whether the run is ready for release."""
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column()
     table.add_column(overflow="fold")
     table.add_column(overflow="fold")
-    for check in checks:
+    for check in report.checks:
         sign, style = SIGNS[check.status]
         table.add_row(Text(sign, style), Text(one_line(check.title)), Text(one_line(check.message, cut=None)))
-    return table
+    yield table
+    for check in report.checks:
+        if check.affected:
+            yield Text()
+            yield Text(f"{one_line(check.title)}: {check.count:,}", "bold")
+            yield from _questions(check)
+    passes = report.passes(strict=strict)
+    against = f" against {one_line(report.against)}" if report.against is not None else ""
+    ready = f"{'ready' if passes else 'not ready'}{' (warnings count)' if strict else ''}"
+    verdict = f"Release check of {one_line(report.run_id)}{against}: {ready}; {report.counts_in_words()}"
+    yield Text()
+    yield Text(verdict, "bold green" if passes else "bold red")
 
 
-def _questions(check: Check) -> list[Text]:
-    """Render a check's questions: with their texts if they changed, else by id."""
-    count, shown = check.count, SHOWN if check.is_change else SHOWN_BY_ID
-    more = f"… and {count - shown:,} more, see --json" if count > shown else ""
-    lines = [Text(), Text(f"{one_line(check.title)}: {count:,}", "bold")]
+def _questions(check: Check) -> Iterator[Text]:
+    """Yield a check's questions: with their texts if they changed, else by id."""
+    shown = SHOWN if check.is_change else SHOWN_BY_ID
+    more = [f"… and {check.count - shown:,} more, see --json"] if check.count > shown else []
     if check.is_change:
-        return [
-            *lines,
-            *(Text(f"  {each}") for each in [*map(question_line, check.affected[:shown]), more] if each),
-        ]
-    names = " ".join(one_line(each.q_id) for each in check.affected[:shown])
-    return [*lines, Text(f"  {names} {more}".rstrip())]
+        yield from (Text(f"  {each}") for each in [*map(question_line, check.affected[:shown]), *more])
+    else:
+        yield Text(f"  {' '.join([*(one_line(each.q_id) for each in check.affected[:shown]), *more])}")

@@ -19,7 +19,7 @@ from proofspan.manifest.types import Manifest, Run
 from proofspan.metrics.gates import FlipRule, read_gates
 from proofspan.metrics.goals import Goal, judge, read_goals
 from proofspan.metrics.ranked import Bucket
-from proofspan.metrics.values import MetricValue, left_out_in_words, value_in_words
+from proofspan.metrics.values import left_out_in_words, value_in_words
 from proofspan.services.health.run_findings import run_lines
 from proofspan.services.metrics.run_metrics import RunMetrics, run_metrics
 from proofspan.services.rows import markdown_head, markdown_line
@@ -32,7 +32,6 @@ from proofspan.wording import counted
 
 Status = Literal["pass", "warn", "fail", "skipped"]
 STATUSES: tuple[Status, ...] = ("fail", "warn", "pass", "skipped")
-_STATUS_OF: Mapping[str, Status] = {"pass": "pass", "warn": "warn", "fail": "fail", "unknown": "skipped"}
 #: The most names in a sentence, and the most questions kept of a goal or a suspicion.
 NAMED, MOST_LISTED = 5, 1_000
 
@@ -132,44 +131,55 @@ def gate_run(
     Raises InputFault for an unknown run or a run compared with itself, StoreFault if it has no index.
     """
     run = chosen_run(manifest, run_id)
-    other, why_none = _baseline(store, manifest, run_id, against)
+    other, why_none = _baseline(store, manifest, run, against)
     gates, misread = read_gates(manifest.gates)
     wanted, odd_goals = read_goals(manifest.goals)
     measured = run_metrics(store, manifest, run_id)
     drift = {gates.drift.metric_id: gates.drift} if gates.drift is not None else {}
-    judged = {**wanted, **drift, **(goals or {})}
-    checks = [
-        *index_checks(store, run_id, other),
-        question_check(store, run_id, other),
-        *flip_checks(store, gates.flips, run_id, other, allow=frozenset(allow), why_none=why_none),
-        *suspicion_checks(store, gates.suspicions, run_id),
-        *code_checks(store, gates.codes, run_id),
-        line_check(store, manifest, run, most=gates.line_issues),
-        *goal_checks(store, measured, judged),
-        *pack_check(run, measured),
-        *_of_problems("gates", "Gates", misread, "fail"),
-        *_of_problems("goals", "Goals", odd_goals, "warn"),
-        *_of_problems("files", "Files", measured.problems, "warn"),
-    ]
+    # Problems such as missing chunks keep a run from being labelled as a whole.
+    checks = [*_of_problems("index", f"Index of {run_id}", store.run_facts(run_id).problems)]
+    if other is not None:
+        problems = store.run_facts(other).problems
+        checks += _of_problems("index_of_baseline", f"Index of {other}", problems)
+    checks.append(_question_check(store, run_id, other))
+    if other is not None:
+        checks += _flip_checks(store, gates.flips, run_id, other, allow=frozenset(allow))
+    elif gates.flips:
+        checks.append(Check("flips", "Flips", "skipped", f"not compared: {why_none}"))
+    for code, most in gates.suspicions.items():
+        shown = Filter(run_id, suspicion=(code,))
+        checks.append(_at_most(store, shown, most, name=f"suspicion_{code}", title=f"Suspicion {code}"))
+    for code, most in gates.codes.items():
+        shown, start = Filter(run_id, code=(code,)), f"{rule_of(code).title}: "
+        checks.append(_at_most(store, shown, most, name=f"code_{code}", title=f"Rule {code}", start=start))
+    checks.append(_line_check(store, manifest, run, most=gates.line_issues))
+    checks += _goal_checks(store, measured, {**wanted, **drift, **(goals or {})})
+    if measured.pack is not None:
+        differing = [difference.in_words() for difference in measured.differences]
+        message = "; ".join(differing) or "agrees with the current metrics"
+        status: Status = "warn" if differing else "pass"
+        checks.append(Check("metrics_pack", "Metrics pack", status, message, {"differences": len(differing)}))
+    checks += _of_problems("gates", "Gates", misread, "fail")
+    checks += _of_problems("goals", "Goals", odd_goals, "warn")
+    checks += _of_problems("files", "Files", measured.problems, "warn")
     return GateReport(run_id, other, measured.questions, tuple(checks))
 
 
-def _baseline(store: Store, manifest: Manifest, run_id: str, against: str | None) -> tuple[str | None, str]:
+def _baseline(store: Store, manifest: Manifest, run: Run, against: str | None) -> tuple[str | None, str]:
     """Return the run to compare with, or None and the reason."""
     if against is not None:
-        other = chosen_run(manifest, against).run_id
-        if other == run_id:
+        if chosen_run(manifest, against) == run:
             raise InputFault.of(
                 "same_run",
-                f"{run_id!r} cannot be compared with itself",
+                f"{run.run_id!r} cannot be compared with itself",
                 where=str(manifest.folder),
                 fix="name the earlier run with --against",
             )
-        return other, ""
-    baseline = chosen_run(manifest, run_id).baseline
+        return against, ""
+    baseline = run.baseline
     if baseline is None:
         return None, "the manifest names no baseline for this run, and no other run is named"
-    if baseline == run_id or manifest.run(baseline) is None:
+    if baseline == run.run_id or manifest.run(baseline) is None:
         return None, f"its baseline {baseline} is not another run of the manifest"
     if store.stamp(baseline) is None:
         return None, f"its baseline {baseline} has no index yet"
@@ -187,121 +197,98 @@ def _of_problems(
         yield Check(code, title, status or ("fail" if problem.severity == "error" else "warn"), message)
 
 
-def index_checks(store: Store, run_id: str, against: str | None) -> Iterator[Check]:
-    """Yield the problems, such as missing chunks, that keep either run from being labelled as a whole."""
-    for run, name in ((run_id, "index"), (against, "index_of_baseline")):
-        if run is not None:
-            yield from _of_problems(name, f"Index of {run}", store.run_facts(run).problems)
-
-
-def question_check(store: Store, run_id: str, against: str | None) -> Check:
+def _question_check(store: Store, run_id: str, against: str | None) -> Check:
     """Check that the run has questions, and all of those of the other run."""
-    total = store.total(run_id)
+    total, lost = store.total(run_id), 0
     if not total:
         message = f"{run_id} has no question, so there is nothing to judge"
         return Check("questions", "Questions", "fail", message, {"questions": 0})
-    message = counted(total, "question")
-    if against is None:
-        return Check("questions", "Questions", "pass", message, {"questions": total})
-    flips = store.flips(Filter(run_id, vs=against))
-    both, lost = total - flips.only_here, flips.only_there
-    numbers = {"questions": total, "both": both, "only_here": flips.only_here, "only_there": lost}
-    message += f", {both:,} of them also in {against}"
-    if not lost:
-        return Check("questions", "Questions", "pass", message, numbers)
-    message += f"; {lost:,} of {against} {'is' if lost == 1 else 'are'} missing here"
-    here = {each.q_id for each in _listed(store, Filter(run_id))}
-    missing = tuple(
-        replace(each, now="missing") for each in _listed(store, Filter(against)) if each.q_id not in here
-    )
-    return Check("questions", "Questions", "warn", message, numbers, missing, len(missing))
+    message, numbers = counted(total, "question"), {"questions": total}
+    missing: tuple[Affected, ...] = ()
+    if against is not None:
+        flips = store.flips(Filter(run_id, vs=against))
+        both, lost = total - flips.only_here, flips.only_there
+        numbers |= {"both": both, "only_here": flips.only_here, "only_there": lost}
+        message += f", {both:,} of them also in {against}"
+    if against is not None and lost:
+        message += f"; {lost:,} of {against} {'is' if lost == 1 else 'are'} missing here"
+        here = {each.q_id for each in _listed(store, Filter(run_id))}
+        listed = (each for each in _listed(store, Filter(against)) if each.q_id not in here)
+        missing = tuple(replace(each, now="missing") for each in listed)
+    status: Status = "warn" if lost else "pass"
+    return Check("questions", "Questions", status, message, numbers, missing, len(missing))
 
 
-def line_check(store: Store, manifest: Manifest, run: Run, *, most: int) -> Check:
+def _line_check(store: Store, manifest: Manifest, run: Run, *, most: int) -> Check:
     """Check that at most `most` lines, besides those declared, are unreadable or belong to nothing."""
     lines = run_lines(store, manifest, run)
-    beyond = lines.beyond
-    numbers = {"found": lines.found, "declared": lines.declared, "beyond": beyond, "most": most}
+    beyond, is_over = lines.beyond, lines.beyond > most
     message = f"{counted(beyond, 'line')} could not be used" if beyond else "every line could be used"
     message += f", besides {lines.declared:,} declared" if lines.declared else ""
-    if beyond <= most:
-        return Check("line_issues", "Line issues", "pass", message, numbers)
-    first = lines.undeclared.head(NAMED)
-    places = ", ".join(f"{file}:{line}" for file, line in zip(first["file"], first["line"], strict=True))
-    message += f", at most {most:,} may: {places}{', …' if beyond > NAMED else ''}"
-    return Check("line_issues", "Line issues", "fail", message, numbers)
+    if is_over:
+        first = lines.undeclared.head(NAMED)
+        places = ", ".join(f"{file}:{line}" for file, line in zip(first["file"], first["line"], strict=True))
+        message += f", at most {most:,} may: {places}{', …' if beyond > NAMED else ''}"
+    numbers = {"found": lines.found, "declared": lines.declared, "beyond": beyond, "most": most}
+    return Check("line_issues", "Line issues", "fail" if is_over else "pass", message, numbers)
 
 
-def goal_checks(store: Store, measured: RunMetrics, goals: Mapping[str, Goal]) -> Iterator[Check]:
+def _goal_checks(store: Store, measured: RunMetrics, goals: Mapping[str, Goal]) -> Iterator[Check]:
     """Yield a check per goal, skipped if nothing can be counted for it."""
-    chaotic = measured.states.get("chaotic", 0)
     for metric_id, value in measured.values.items():
-        if metric_id in goals:
-            yield _goal_check(store, measured.run_id, value, goals[metric_id], chaotic=chaotic)
-
-
-def _goal_check(store: Store, run_id: str, value: MetricValue, goal: Goal, *, chaotic: int) -> Check:
-    metric, verdict = value.metric, judge(goal, value, chaotic=chaotic)
-    status = _STATUS_OF[verdict.status]
-    fields = ("value", "low", "high", "numerator", "denominator")
-    numbers = {name: getattr(value, name) for name in fields} | {"goal": str(goal)}
-    message = f"goal {goal.in_words()}; {verdict.why}"
-    if verdict.status != "unknown":
+        if metric_id not in goals:
+            continue
+        goal, name = goals[metric_id], value.metric.name
+        verdict = judge(goal, value, chaotic=measured.states.get("chaotic", 0))
+        fields = ("value", "low", "high", "numerator", "denominator")
+        numbers = {name: getattr(value, name) for name in fields} | {"goal": str(goal)}
+        if verdict.status == "unknown":
+            message = f"goal {goal.in_words()}; {verdict.why}"
+            yield Check(metric_id, name, "skipped", message, numbers)
+            continue
         parts = (value_in_words(value), f"goal {goal.in_words()}: {verdict.why}", left_out_in_words(value))
         message = "; ".join(filter(None, parts))
-    if status not in ("warn", "fail") or metric.metric_id not in MISSES:
-        return Check(metric.metric_id, metric.name, status, message, numbers)
-    shown = Filter(run_id, miss=metric.metric_id)
-    missed, count = tuple(_listed(store, shown, most=MOST_LISTED)), store.matching(shown)
-    return Check(metric.metric_id, metric.name, status, message, numbers, missed, count, shown)
+        if verdict.status == "pass" or metric_id not in MISSES:
+            yield Check(metric_id, name, verdict.status, message, numbers)
+            continue
+        shown = Filter(measured.run_id, miss=metric_id)
+        missed = tuple(_listed(store, shown, most=MOST_LISTED))
+        yield Check(metric_id, name, verdict.status, message, numbers, missed, store.matching(shown), shown)
 
 
-def flip_checks(
-    store: Store,
-    rules: Sequence[FlipRule],
-    run_id: str,
-    against: str | None,
-    *,
-    allow: frozenset[str],
-    why_none: str,
+def _flip_checks(
+    store: Store, rules: Sequence[FlipRule], run_id: str, against: str, *, allow: frozenset[str]
 ) -> Iterator[Check]:
     """Yield a check per rule about questions that changed for the worse."""
-    if against is None:
-        yield from [Check("flips", "Flips", "skipped", f"not compared: {why_none}")] if rules else []
-        return
-    for place, rule in enumerate(rules):
-        name = f"flips_{place + 1}" if len(rules) > 1 else "flips"
-        yield _flip_check(store, rule, run_id, against, name=name, allow=allow | rule.allow)
-
-
-def _flip_check(
-    store: Store, rule: FlipRule, run_id: str, against: str, *, name: str, allow: frozenset[str]
-) -> Check:
-    title = f"Flips from {rule.was}"
-    steps = store.transitions(Filter(run_id, vs=against), rule.column)
-    judged = [(was, count) for was, now, count in steps if was is not None and now is not None]
-    if not judged:
-        message = f"no question is judged in both {run_id} and {against}, so nothing could be compared"
-        return Check(name, title, "fail", message)
-    flipped = [
-        replace(each, was=rule.was, now=now)
-        for now in rule.now
-        for each in _listed(store, _flipped(rule, run_id, against, now))
-    ]
-    bad = tuple(each for each in flipped if each.q_id not in allow)
-    allowed = [each.q_id for each in flipped if each.q_id in allow]
-    were = sum(count for was, count in judged if was == rule.was)
-    numbers = {"found": len(bad), "allowed": len(allowed), "of": were, "most": rule.most}
-    is_over = len(bad) > rule.most
-    message = f"{len(bad):,} of {were:,} that were {rule.was} in {against} became {' or '.join(rule.now)}"
-    message += f"; at most {rule.most:,} may" if is_over or rule.most else ""
-    if allowed:
-        more = f" and {len(allowed) - NAMED:,} more" if len(allowed) > NAMED else ""
-        message += f"; allowed: {', '.join(allowed[:NAMED])}{more}"
-    if not is_over:
-        return Check(name, title, "pass", message, numbers)
-    shown = _flipped(rule, run_id, against, *rule.now)
-    return Check(name, title, "fail", message, numbers, bad, len(bad), shown)
+    for number, rule in enumerate(rules, start=1):
+        name, title = f"flips_{number}" if len(rules) > 1 else "flips", f"Flips from {rule.was}"
+        steps = store.transitions(Filter(run_id, vs=against), rule.column)
+        judged = [(was, count) for was, now, count in steps if was is not None and now is not None]
+        if not judged:
+            message = f"no question is judged in both {run_id} and {against}, so nothing could be compared"
+            yield Check(name, title, "fail", message)
+            continue
+        flipped = [
+            replace(each, was=rule.was, now=now)
+            for now in rule.now
+            for each in _listed(store, _flipped(rule, run_id, against, now))
+        ]
+        may = allow | rule.allow
+        bad = tuple(each for each in flipped if each.q_id not in may)
+        allowed = [each.q_id for each in flipped if each.q_id in may]
+        were = sum(count for was, count in judged if was == rule.was)
+        numbers = {"found": len(bad), "allowed": len(allowed), "of": were, "most": rule.most}
+        is_over = len(bad) > rule.most
+        message = f"{len(bad):,} of {were:,} that were {rule.was} in {against} became {' or '.join(rule.now)}"
+        message += f"; at most {rule.most:,} may" if is_over or rule.most else ""
+        if allowed:
+            more = f" and {len(allowed) - NAMED:,} more" if len(allowed) > NAMED else ""
+            message += f"; allowed: {', '.join(allowed[:NAMED])}{more}"
+        if is_over:
+            shown = _flipped(rule, run_id, against, *rule.now)
+            yield Check(name, title, "fail", message, numbers, bad, len(bad), shown)
+        else:
+            yield Check(name, title, "pass", message, numbers)
 
 
 def _flipped(rule: FlipRule, run_id: str, against: str, *now: str) -> Filter:
@@ -311,50 +298,25 @@ def _flipped(rule: FlipRule, run_id: str, against: str, *now: str) -> Filter:
     return Filter(run_id, vs=against, was_bucket=(was,), bucket=is_now)
 
 
-def suspicion_checks(store: Store, suspicions: Mapping[str, int], run_id: str) -> Iterator[Check]:
-    """Yield a check per suspicion with a limit on its questions."""
-    for code, most in suspicions.items():
-        shown = Filter(run_id, suspicion=(code,))
-        yield _at_most(store, shown, most, name=f"suspicion_{code}", title=f"Suspicion {code}")
-
-
-def code_checks(store: Store, codes: Mapping[str, int], run_id: str) -> Iterator[Check]:
-    """Yield a check per rule of the contract with a limit on the questions that break it."""
-    for code, most in codes.items():
-        shown, rule = Filter(run_id, code=(code,)), f"{rule_of(code).title}: "
-        yield _at_most(store, shown, most, name=f"code_{code}", title=f"Rule {code}", start=rule)
-
-
 def _at_most(store: Store, shown: Filter, most: int, *, name: str, title: str, start: str = "") -> Check:
     """Check that a list has at most `most` questions; `start` begins the message.
 
     A repeat or paraphrase counts as its question, as no headline trace is ever a `duplicate_question`.
     """
-    total, variants = store.total(shown.run), replace(shown, all_variants=True)
-    if store.matching(variants) > store.matching(shown):
+    total, count, variants = store.total(shown.run), store.matching(shown), replace(shown, all_variants=True)
+    if store.matching(variants) > count:
         by_question: dict[str, Affected] = {}
         for each in _listed(store, variants):
             by_question.setdefault(each.q_id, each)
         affected, count, shown = list(by_question.values())[:MOST_LISTED], len(by_question), variants
     else:
-        affected, count = list(_listed(store, shown, most=MOST_LISTED)), store.matching(shown)
+        affected = list(_listed(store, shown, most=MOST_LISTED))
     numbers = {"found": count, "of": total, "most": most}
     message = f"{start}{count:,} of {counted(total, 'question')}"
     message += f"; at most {most:,} may" if count > most or most else ""
     if count <= most:
         return Check(name, title, "pass", message, numbers)
     return Check(name, title, "fail", message, numbers, tuple(affected), count, shown)
-
-
-def pack_check(run: Run, measured: RunMetrics) -> Iterator[Check]:
-    """Yield a check that the stored metrics pack agrees with the current metrics, if there is a pack."""
-    if run.metrics is None or measured.pack is None:
-        return
-    status: Status = "warn" if measured.differences else "pass"
-    message = "; ".join(difference.in_words() for difference in measured.differences)
-    message = message or "agrees with the current metrics"
-    numbers = {"differences": len(measured.differences)}
-    yield Check("metrics_pack", "Metrics pack", status, message, numbers)
 
 
 def _listed(store: Store, shown: Filter, *, most: int | None = None) -> Iterator[Affected]:
@@ -387,7 +349,22 @@ def report_to_json(report: GateReport, *, strict: bool, base: str = "") -> dict[
         "strict": strict,
         "questions": report.questions,
         "counts": report.counts(),
-        "checks": [_check_to_json(check, base) for check in report.checks],
+        "checks": [
+            {
+                "name": check.name,
+                "title": check.title,
+                "status": check.status,
+                "message": check.message,
+                "numbers": dict(check.numbers),
+                "questions": [
+                    {"q_id": each.q_id, "q": each.q, "was": each.was or None, "now": each.now or None}
+                    for each in check.affected
+                ],
+                "questions_count": check.count,
+                "link": absolute(base, check.link) if base and check.link else check.link or None,
+            }
+            for check in report.checks
+        ],
     }
 
 
@@ -399,8 +376,22 @@ def junit_xml(report: GateReport, *, strict: bool) -> bytes:
     numbers = {name: str(number) for name, number in totals.items()} | {"time": "0"}
     root = Xml.Element("testsuites", {"name": "proofspan gate", **numbers})
     suite = Xml.SubElement(root, "testsuite", {"name": _xml(_title(report)), **numbers})
+    classname = _xml(f"proofspan.gate.{one_line(report.run_id)}")
     for check in report.checks:
-        _test_case(suite, report, check, strict=strict)
+        names = {"classname": classname, "name": _xml(check.name), "time": "0"}
+        case = Xml.SubElement(suite, "testcase", names)
+        message = _xml(one_line(check.message, cut=None))
+        questions = list(map(question_line, check.affected[:SHOWN_IN_XML]))
+        if check.count > SHOWN_IN_XML:
+            questions.append(f"… and {check.count - SHOWN_IN_XML:,} more")
+        if check.status == "fail" or (strict and check.status == "warn"):
+            failure = Xml.SubElement(case, "failure", {"message": message, "type": check.status})
+            failure.text = _xml("\n".join([f"{one_line(check.title)}: {message}", *questions]))
+        elif check.status == "skipped":
+            Xml.SubElement(case, "skipped", {"message": message})
+        else:
+            warning = "warning: " if check.status == "warn" else ""
+            Xml.SubElement(case, "system-out").text = _xml("\n".join([f"{warning}{message}", *questions]))
     Xml.indent(root)
     written: bytes = Xml.tostring(root, encoding="utf-8", xml_declaration=True)
     return written + b"\n"
@@ -421,6 +412,27 @@ def markdown(report: GateReport, *, strict: bool, base: str = "") -> str:
         *(line for check in report.checks if check.affected for line in _section(report, check, base)),
     ]
     return "".join(lines)
+
+
+def _section(report: GateReport, check: Check, base: str) -> Iterator[str]:
+    """Yield a heading with the questions of a check: with their texts if they changed, else by id."""
+
+    def name(each: Affected) -> str:
+        if not base:
+            return code(each.q_id)
+        vs = report.against if each.in_run == report.run_id else None
+        return f"[{code(each.q_id)}]({absolute(base, question_address(each.in_run, each.q_id, vs=vs))})"
+
+    shown, count = check.affected[:SHOWN], check.count
+    more = [f"… and {count - SHOWN:,} more"] if count > SHOWN else []
+    yield f"\n### {prose(check.title)}: {counted(count, 'question')}\n\n"
+    if check.is_change:
+        changes = [f"{name(each)} {prose(each.change)}: {code(each.q)}" for each in shown]
+        yield from (f"- {line}\n" for line in [*changes, *more])
+    else:
+        yield ", ".join([*map(name, shown), *more]) + "\n"
+    if base and check.link:
+        yield f"\n[All of them in Triage]({absolute(base, check.link)})\n"
 
 
 def question_line(each: Affected) -> str:
@@ -462,65 +474,6 @@ def _title(report: GateReport, named: Callable[[str], str] = one_line) -> str:
     """`R005 against R004`."""
     against = f" against {named(report.against)}" if report.against is not None else ""
     return f"{named(report.run_id)}{against}"
-
-
-def _check_to_json(check: Check, base: str) -> dict[str, object]:
-    return {
-        "name": check.name,
-        "title": check.title,
-        "status": check.status,
-        "message": check.message,
-        "numbers": dict(check.numbers),
-        "questions": [
-            {"q_id": each.q_id, "q": each.q, "was": each.was or None, "now": each.now or None}
-            for each in check.affected
-        ],
-        "questions_count": check.count,
-        "link": absolute(base, check.link) if base and check.link else check.link or None,
-    }
-
-
-def _test_case(suite: Xml.Element, report: GateReport, check: Check, *, strict: bool) -> None:
-    names = {"classname": _xml(f"proofspan.gate.{one_line(report.run_id)}"), "name": _xml(check.name)}
-    case = Xml.SubElement(suite, "testcase", names | {"time": "0"})
-    message = _xml(one_line(check.message, cut=None))
-    if check.status == "fail" or (strict and check.status == "warn"):
-        failure = Xml.SubElement(case, "failure", {"message": message, "type": check.status})
-        failure.text = _xml("\n".join([f"{one_line(check.title)}: {message}", *_lines(check)]))
-    elif check.status == "skipped":
-        Xml.SubElement(case, "skipped", {"message": message})
-    else:
-        warning = "warning: " if check.status == "warn" else ""
-        Xml.SubElement(case, "system-out").text = _xml("\n".join([f"{warning}{message}", *_lines(check)]))
-
-
-def _lines(check: Check) -> Iterator[str]:
-    yield from map(question_line, check.affected[:SHOWN_IN_XML])
-    if check.count > SHOWN_IN_XML:
-        yield f"… and {check.count - SHOWN_IN_XML:,} more"
-
-
-def _section(report: GateReport, check: Check, base: str) -> Iterator[str]:
-    """Yield a heading with the questions of a check: with their texts if they changed, else by id."""
-    shown, count = check.affected[:SHOWN], check.count
-    more = [f"… and {count - SHOWN:,} more"] if count > SHOWN else []
-    yield f"\n### {prose(check.title)}: {counted(count, 'question')}\n\n"
-    names = [_linked_name(report, each, base) for each in shown]
-    if check.is_change:
-        for name, each in zip(names, shown, strict=True):
-            yield f"- {name} {prose(each.change)}: {code(each.q)}\n"
-        yield from (f"- {line}\n" for line in more)
-    else:
-        yield ", ".join([*names, *more]) + "\n"
-    if base and check.link:
-        yield f"\n[All of them in Triage]({absolute(base, check.link)})\n"
-
-
-def _linked_name(report: GateReport, each: Affected, base: str) -> str:
-    if not base:
-        return code(each.q_id)
-    vs = report.against if each.in_run == report.run_id else None
-    return f"[{code(each.q_id)}]({absolute(base, question_address(each.in_run, each.q_id, vs=vs))})"
 
 
 def _xml(text: str) -> str:
