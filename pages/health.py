@@ -56,9 +56,9 @@ with of_run:
     with of_bundles:
         overview.bundle_levels(health.levels, view.run)
     with still_read:
-        parts = (part.key for part in (modes, parity) if isinstance(part, load.Pending))
+        of_modes = modes.key if isinstance(modes, load.Pending) else None
         locating = session.locating(opened, store) if store.placed_stamp(view.run) is None else None
-        overview.show_pending([*pending, health.pending, *parts], locating)
+        overview.show_pending([*pending, health.pending, of_modes], locating)
     overview.show_first(health, view)
     rules.codes_panel(health.table, view, workspace=opened.manifest.name)
     overview.show_run(health, view)

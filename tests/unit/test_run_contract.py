@@ -19,25 +19,29 @@ from proofspan.metrics.packs import PackDifference
 from proofspan.services.health.run_findings import (
     RunFinding,
     RunLines,
-    evidence_findings,
+    answer_findings,
     line_findings,
-    number_findings,
-    pack_findings,
+    measured_findings,
     page_findings,
     pin_findings,
-    report_findings,
-    template_findings,
     worst_first,
 )
 from proofspan.services.metrics.run_metrics import RunMetrics
 from proofspan.services.page_base import PRODUCER, CitedPages, examine
 from proofspan.services.workspace.links import list_address
-from proofspan.store.files.types import RunFacts
+from proofspan.store.files.types import PlacedFacts, RunFacts
 
 FACTS = RunFacts("R1", "t.jsonl", Profile(), 9, 9, 0, 0, 0, 0, False, (), None)
 ISSUE = {"file": "t.jsonl", "line": 4, "remedy": "write one object a line"}
 NO_LINES = RunLines(0, 0, pd.DataFrame([]))
 PINNED = {"index_hash": "faiss:1", "embed_model": "m:mean", "analyzer": "lowercase"}
+
+
+def of_answers(
+    evidence: Mapping[Any, int] | None = None, *, stale: int = 0, unsupported: int = 0, **facts: Any
+) -> list[RunFinding]:
+    known = replace(FACTS, **{"placed": PlacedFacts(9, 9, {}), **facts})
+    return list(answer_findings(known, evidence or {}, stale=stale, unsupported=unsupported))
 
 
 def codes(findings: Any) -> list[tuple[str, str]]:
@@ -76,34 +80,33 @@ def test_an_unreadable_line_is_told_by_its_place_and_remedy() -> None:
 
 
 def test_a_stale_report_opens_its_questions() -> None:
-    (found,) = report_findings("R1", 3, 9)
+    (found,) = of_answers(stale=3)
     assert (found.problem.code, found.problem.severity) == ("report_stale", "error")
     assert "3 of 9 questions, 33 % (12–65 %)" in found.problem.message
     assert address(found) == "./?run=R1&suspicion=report_stale"
-    assert not list(report_findings("R1", 0, 9))
+    assert not of_answers()
 
 
 def test_a_profile_that_fits_no_answer_comes_with_the_one_that_does() -> None:
     suggestion = Suggestion(Profile("payload"), "no answer follows the template")
-    (found,) = template_findings(replace(FACTS, suggestion=suggestion))
+    (found,) = of_answers(suggestion=suggestion)
     assert found.problem.code == "template_absent"
     assert "--template payload" in found.problem.fix
 
 
 def test_cited_text_that_stands_elsewhere_opens_its_questions() -> None:
     counts = {"not_found": 1, "page_mismatch": 2, "numbers_differ": 0, "exact": 6}
-    found = list(evidence_findings("R1", counts, 9, is_located=True))
+    found = of_answers(counts)
     assert [(each.problem.code, address(each)) for each in found] == [
         ("cited_text_not_found", "./?run=R1&evidence=not_found"),
         ("cited_page_differs", "./?run=R1&evidence=page_mismatch"),
     ]
-    assert codes(evidence_findings("R1", {}, 9, is_located=False)) == [("not_located", "note")]
+    assert codes(of_answers(placed=None)) == [("not_located", "note")]
 
 
 def test_numbers_without_evidence_open_their_questions() -> None:
-    (found,) = number_findings("R1", 2, 9)
+    (found,) = of_answers(unsupported=2)
     assert (found.problem.severity, address(found)) == ("warning", "./?run=R1&unsupported=yes")
-    assert not list(number_findings("R1", 0, 9))
 
 
 @pytest.mark.parametrize(
@@ -122,13 +125,13 @@ def test_what_is_not_pinned_is_named(pinned: Mapping[str, str], absent: str | No
 
 
 def test_a_run_without_a_pack_is_told_so() -> None:
-    assert codes(pack_findings(Run("R1", None), measured())) == [("metrics_pack_missing", "warning")]
+    assert codes(measured_findings(Run("R1", None), measured())) == [("metrics_pack_missing", "warning")]
 
 
 def test_a_pack_that_differs_is_an_error_with_its_numbers() -> None:
     run = Run("R1", None, metrics=Artifact("runs[R1].metrics", "m.json"))
     differs = (PackDifference("recall@50", Decimal("0.91"), 0.8919), PackDifference("nDCG@10", None, 0.5))
-    (found,) = pack_findings(run, measured(differences=differs))
+    (found,) = measured_findings(run, measured(differences=differs))
     assert (found.problem.code, found.problem.severity, found.title) == (
         "metrics_pack_differs",
         "error",
@@ -136,13 +139,13 @@ def test_a_pack_that_differs_is_an_error_with_its_numbers() -> None:
     )
     assert "recall@50: 0.91 in the pack, 0.8919 counted, and 1 other number." in found.problem.message
     assert address(found) == "./trends?run=R1"
-    assert not list(pack_findings(run, measured()))
+    assert not list(measured_findings(run, measured()))
 
 
 def test_a_pack_that_cannot_be_read_is_an_error() -> None:
     run = Run("R1", None, metrics=Artifact("runs[R1].metrics", "m.json"))
     problem = Problem("pack_not_json", "the metrics pack is no JSON", severity="warning")
-    assert codes(pack_findings(run, measured(problems=(problem,)))) == [("pack_not_json", "error")]
+    assert codes(measured_findings(run, measured(problems=(problem,)))) == [("pack_not_json", "error")]
 
 
 def test_only_what_is_systematic_about_pages_is_a_finding() -> None:

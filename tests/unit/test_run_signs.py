@@ -9,7 +9,7 @@ import pytest
 from proofspan.contracts.chunk_ids.audit import Audit
 from proofspan.contracts.records.records import Chunk, GoldQuestion
 from proofspan.services.health.failure_map import section_map
-from proofspan.services.health.failure_modes import Corpus, Place, adjacent, failure_counts
+from proofspan.services.health.failure_modes import Place, adjacent, failure_counts, gold_places
 from proofspan.services.health.rule_counts import health_table
 from proofspan.traces.records.chunks import read_chunks
 from proofspan.traces.records.gold import read_gold
@@ -22,24 +22,25 @@ CHUNKS = {
         *(("e", "other", "1.2"), ("f", "other", "9")),
     )
 }
-SECTIONS = section_map(CHUNKS.values())
 
 
 @pytest.mark.parametrize(
     ("first", "gold", "is_beside"),
     [
-        (("d", "1.1"), ("d", "1.2"), True),
-        (("d", "1.3"), ("d", "1.2"), True),
-        (("d", "1.2"), ("d", "1.2"), False),
-        (("d", "1.1"), ("d", "1.3"), False),
-        (("other", "9"), ("d", "1.3"), False),
-        (("other", "1.2"), ("d", "1.1"), False),
-        (("d", "unknown"), ("d", "1.1"), False),
-        (("d", "1.1"), ("d", "unknown"), False),
+        (("d", "1.1"), "b", True),
+        (("d", "1.3"), "b", True),
+        (("d", "1.2"), "b", False),
+        (("d", "1.1"), "c", False),
+        (("other", "9"), "c", False),
+        (("other", "1.2"), "a", False),
+        (("d", "unknown"), "a", False),
+        (("d", "1.1"), "unknown", False),
     ],
 )
-def test_a_section_stands_beside_another_in_its_document(first: Place, gold: Place, is_beside: bool) -> None:
-    assert adjacent([("Q1", first)], gold={"Q1": {gold}}, sections=SECTIONS) == is_beside
+def test_a_section_stands_beside_another_in_its_document(first: Place, gold: str, is_beside: bool) -> None:
+    known = {"Q1": GoldQuestion("Q1", "?", chunks=(gold,))}
+    assert adjacent([("Q1", first)], known, CHUNKS) == is_beside
+    assert not adjacent([("Q2", first)], known, CHUNKS)
 
 
 def test_gold_stands_in_the_sections_of_its_chunks_else_in_those_that_it_names() -> None:
@@ -48,12 +49,11 @@ def test_gold_stands_in_the_sections_of_its_chunks_else_in_those_that_it_names()
         "Q2": GoldQuestion("Q2", "?", sections=("1.2", "gone")),
         "Q3": GoldQuestion("Q3", "?"),
     }
-    corpus = Corpus.of(gold, CHUNKS.values())
-    assert {q_id: set(corpus.gold_places(q_id)) for q_id in (*gold, "Q4")} == {
+    sections = section_map(CHUNKS.values())
+    assert {q_id: set(gold_places(question, CHUNKS, sections)) for q_id, question in gold.items()} == {
         "Q1": {("d", "1.1")},
         "Q2": {("d", "1.2"), ("other", "1.2")},
         "Q3": set(),
-        "Q4": set(),
     }
 
 
@@ -68,7 +68,7 @@ def test_the_counts_of_a_run_are_those_of_its_lists(tmp_path: Path) -> None:
     known = read_gold(tmp_path / "gold.jsonl", file="gold.jsonl")[0]
     audits = [Audit("unique", "pass", "all differ"), Audit("order", "fail", "2 are out of order")]
     table = health_table(store, manifest.runs, "R1")
-    counts = failure_counts(store, table, Corpus.of(known, chunks.values()), audits=audits)
+    counts = failure_counts(store, table, known, chunks.values(), audits=audits)
     assert (counts.questions, counts.hits, counts.missed) == (3, 2, 1)
     assert (counts.outranked, counts.checked, counts.adjacent) == (1, 1, 1)
     assert counts.audits == {"order": "2 are out of order"}

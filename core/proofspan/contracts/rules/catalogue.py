@@ -98,7 +98,7 @@ def load_plugins() -> None:
 
 
 #: Prefix of a family → its rule, with `{}` for the field's name.
-_FAMILIES: Mapping[str, Rule] = {
+FAMILIES: Mapping[str, Rule] = {
     rule.code: rule
     for rule in (
         Rule(
@@ -138,7 +138,7 @@ _ENVELOPE = frozenset({"schema_version", "event", "ts", "trace_id", "agent_id", 
 
 def is_of_family(code: str) -> bool:
     """True if a code says that a field is missing, empty, of the wrong type or not allowed."""
-    return code not in RULES and any(code.startswith(prefix) and code != prefix for prefix in _FAMILIES)
+    return code not in RULES and any(code.startswith(prefix) and code != prefix for prefix in FAMILIES)
 
 
 def is_known(code: str) -> bool:
@@ -151,7 +151,7 @@ def rule_of(code: str) -> Rule:
     """Return the rule of a code; for an unknown code, which an older index may hold, one that says so."""
     if (rule := RULES.get(code)) is not None:
         return rule
-    for prefix, family in _FAMILIES.items():
+    for prefix, family in FAMILIES.items():
         field = code.removeprefix(prefix)
         if field and field != code:
             return Rule(

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Literal, cast
+from typing import Any, Literal
 
 import pandas as pd
 
-from proofspan.contracts.rules.catalogue import RULES, Group, in_order, rule_of
+from proofspan.contracts.rules.catalogue import FAMILIES, RULES, Group, in_order, rule_of
 from proofspan.diagnosis.messages import suspicion_text
 from proofspan.errors import Problem
 from proofspan.manifest.types import Run
@@ -23,7 +23,6 @@ from proofspan.services.health.run_findings import (
     share_of,
 )
 from proofspan.services.rows import Layout, exports
-from proofspan.store.files.evidence_states import EvidenceState
 from proofspan.store.query.filters import Filter
 from proofspan.store.query.store import Store
 from proofspan.wording import counted
@@ -46,13 +45,6 @@ NOTICED = "Noticed while reading and labelling"
 ON_THE_PAGE = "On the page"
 #: The fewest codes of a family that are folded into a row.
 FEWEST_FOLDED = 3
-#: Prefix of a family → the noun of its row.
-FAMILIES: Mapping[str, str] = {
-    "missing_": "fields missing",
-    "empty_": "fields empty",
-    "wrong_type_": "fields of the wrong type",
-    "bad_": "fields not allowed",
-}
 _FAMILY_FIX = (
     "Pass every field of the contract on in the adapter that writes the record, and let it fail rather than "
     "leave one out."
@@ -74,7 +66,7 @@ Union = Callable[[tuple[str, ...], int, Sequence[Count]], Count]
 
 @dataclass(frozen=True, slots=True)
 class HealthRow:
-    """The counts of some codes of one kind by run; several codes are a folded family.
+    """The counts of some codes by run; several codes are a folded family. `kind` is the filter of its lists.
 
     `problem` has their meaning, fix and severity. `unknown` are the indices of runs without a count yet.
     """
@@ -89,14 +81,8 @@ class HealthRow:
 
     def filter(self, run_id: str, count: Count) -> Filter:
         """Return the list of exactly these questions, with variants if only those have the problem."""
-        shown = Filter(run_id, all_variants=not count.questions)
-        if self.kind == "code":
-            return replace(shown, code=self.codes)
-        if self.kind == "suspicion":
-            return replace(shown, suspicion=self.codes)
-        if self.kind == "unsupported":
-            return replace(shown, unsupported=True)
-        return replace(shown, evidence=cast(tuple[EvidenceState, ...], self.codes))
+        narrow: dict[str, Any] = {self.kind: True if self.kind == "unsupported" else self.codes}
+        return Filter(run_id, all_variants=not count.questions, **narrow)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +111,10 @@ class HealthTable:
     def now(self, row: HealthRow) -> Count:
         """Return the row's count in the shown run."""
         return row.counts[self.shown]
+
+    def questions_by(self, kind: Kind) -> dict[str, int]:
+        """Return how many questions of the shown run have each code of a kind."""
+        return {row.codes[0]: self.now(row).questions for row in self.single() if row.kind == kind}
 
     def single(self) -> tuple[HealthRow, ...]:
         """Return all rows without folding."""
@@ -210,23 +200,21 @@ def folded(rows: Iterable[HealthRow], union: Union) -> tuple[tuple[HealthRow, ..
         alike = tuple(group)
         if not family or len(alike) < FEWEST_FOLDED:
             shown += alike
-        else:
-            shown.append(_as_one(alike, family, union))
-            members += alike
+            continue
+        members += alike
+        codes = tuple(row.codes[0] for row in alike)
+        by_run = zip(*(row.counts for row in alike), strict=True)
+        fields = ", ".join(code.removeprefix(family) for code in codes)
+        shown.append(
+            replace(
+                alike[0],
+                codes=codes,
+                title=FAMILIES[family].title.replace("{}", f"{len(alike)} fields"),
+                problem=replace(alike[0].problem, message=f"Any of {fields}.", fix=_FAMILY_FIX),
+                counts=tuple(union(codes, index, counts) for index, counts in enumerate(by_run)),
+            )
+        )
     return tuple(shown), tuple(members)
-
-
-def _as_one(rows: Sequence[HealthRow], family: str, union: Union) -> HealthRow:
-    codes = tuple(row.codes[0] for row in rows)
-    by_run = zip(*(row.counts for row in rows), strict=True)
-    fields = ", ".join(code.removeprefix(family) for code in codes)
-    return replace(
-        rows[0],
-        codes=codes,
-        title=f"{len(rows)} {FAMILIES[family]}",
-        problem=replace(rows[0].problem, message=f"Any of {fields}.", fix=_FAMILY_FIX),
-        counts=tuple(union(codes, index, counts) for index, counts in enumerate(by_run)),
-    )
 
 
 def _family(row: HealthRow) -> str:

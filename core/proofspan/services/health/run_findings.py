@@ -103,28 +103,24 @@ def run_findings(
     run = chosen_run(manifest, measured.run_id)
     return worst_first(
         [
-            *index_findings(store, manifest, run.run_id),
-            *pack_findings(run, measured),
-            *bundle_findings(measured),
+            *index_findings(store, manifest, run),
+            *measured_findings(run, measured),
             *(page_findings(pages, writer_of(manifest), run.run_id) if pages is not None else ()),
         ]
     )
 
 
-def index_findings(store: Store, manifest: Manifest, run_id: str) -> tuple[RunFinding, ...]:
+def index_findings(store: Store, manifest: Manifest, run: Run) -> tuple[RunFinding, ...]:
     """Return the findings of `run_findings` that the index alone gives, without reading a file."""
-    run, facts = chosen_run(manifest, run_id), store.run_facts(run_id)
-    shown, total = Filter(run_id), facts.questions
+    facts, run_id = store.run_facts(run.run_id), run.run_id
     stale = dict(store.options(run_id).get("suspicion", ())).get("report_stale", 0)
-    is_located = facts.placed is not None
+    evidence = store.evidence_counts(Filter(run_id))
+    unsupported = store.matching(Filter(run_id, unsupported=True))
     return worst_first(
         [
             *_of_problems(facts.problems, is_of_file=True),
             *line_findings(run_lines(store, manifest, run), facts),
-            *report_findings(run_id, stale, total),
-            *template_findings(facts),
-            *evidence_findings(run_id, store.evidence_counts(shown), total, is_located=is_located),
-            *number_findings(run_id, store.matching(Filter(run_id, unsupported=True)), total),
+            *answer_findings(facts, evidence, stale=stale, unsupported=unsupported),
             *pin_findings(run),
         ]
     )
@@ -191,8 +187,14 @@ def line_findings(lines: RunLines, facts: RunFacts) -> Iterator[RunFinding]:
         )
 
 
-def report_findings(run_id: str, stale: int, total: int) -> Iterator[RunFinding]:
-    """Yield a finding if labels of the stored report differ from those of the traces."""
+def answer_findings(
+    facts: RunFacts, evidence: Mapping[EvidenceState, int], *, stale: int, unsupported: int
+) -> Iterator[RunFinding]:
+    """Yield findings about labels and answers, the latter by evidence state and by unsupported numbers.
+
+    `stale` counts the questions with another label in the stored report.
+    """
+    run_id, total = facts.run_id, facts.questions
     if stale:
         yield RunFinding.of(
             "report_stale",
@@ -202,26 +204,16 @@ def report_findings(run_id: str, stale: int, total: int) -> Iterator[RunFinding]
             "Make it again from these traces and chunks: `proofspan triage TRACES CHUNKS -o REPORT`.",
             Filter(run_id, suspicion=("report_stale",)),
         )
-
-
-def template_findings(facts: RunFacts) -> Iterator[RunFinding]:
-    """Yield a finding if the profile fits none of the run's answers."""
-    if facts.suggestion is not None:
+    if facts.suggestion is not None:  # the profile fits none of the run's answers
         yield RunFinding.of(
             facts.suggestion.code,
             "warning",
             "no answer follows the template",
             f"{as_sentence(facts.suggestion.reason)}.",
             f"Read the run with the profile that fits: `{facts.suggestion.options}`.",
-            Filter(facts.run_id),
+            Filter(run_id),
         )
-
-
-def evidence_findings(
-    run_id: str, counts: Mapping[EvidenceState, int], total: int, *, is_located: bool
-) -> Iterator[RunFinding]:
-    """Yield a finding for each evidence state that contradicts citations."""
-    if not is_located:
+    if facts.placed is None:
         yield RunFinding.of(
             "not_located",
             "note",
@@ -230,12 +222,8 @@ def evidence_findings(
             "Wait, or run `proofspan index WORKSPACE`.",
         )
     for state, finding in EVIDENCE_FINDINGS.items():
-        if count := counts.get(state, 0):
+        if count := evidence.get(state, 0):
             yield finding.counted(count, total, Filter(run_id, evidence=(state,)))
-
-
-def number_findings(run_id: str, unsupported: int, total: int) -> Iterator[RunFinding]:
-    """Yield a finding if answers have numbers that are nowhere in the evidence."""
     if unsupported:
         yield UNSUPPORTED_NUMBERS.counted(unsupported, total, Filter(run_id, unsupported=True))
 
@@ -257,8 +245,8 @@ def pin_findings(run: Run) -> Iterator[RunFinding]:
         )
 
 
-def pack_findings(run: Run, measured: RunMetrics) -> Iterator[RunFinding]:
-    """Yield findings about a metrics pack that is missing, unreadable, or differs from the metrics now."""
+def measured_findings(run: Run, measured: RunMetrics) -> Iterator[RunFinding]:
+    """Yield findings about a metrics pack that is missing, unreadable or outdated, and missing bundles."""
     shown = Filter(run.run_id)
     if run.metrics is None:
         rule = rule_of("metrics_pack_missing")
@@ -277,10 +265,6 @@ def pack_findings(run: Run, measured: RunMetrics) -> Iterator[RunFinding]:
             shown,
             TRENDS,
         )
-
-
-def bundle_findings(measured: RunMetrics) -> Iterator[RunFinding]:
-    """Yield a finding if stored bundles leave out answered questions or cannot locate their citations."""
     covered = measured.values.get(BUNDLES)
     missing = covered.denominator - round(covered.numerator or 0) if covered is not None else 0
     if covered is not None and missing:

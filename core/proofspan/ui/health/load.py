@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 import streamlit as st
 
 from proofspan.contracts.chunk_ids.audit import Audit
+from proofspan.contracts.records.records import Chunk, GoldQuestion
 from proofspan.errors import Fault
 from proofspan.evidence.bundles import Level
 from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.manifest.check import CheckReport
-from proofspan.manifest.types import Manifest, Run
 from proofspan.services.chunk_ids import ChunkAudit, audit_workspace, gold_questions, workspace_chunks
 from proofspan.services.documents.background import Done, Failed, Waiting
 from proofspan.services.documents.document_cache import Recent
-from proofspan.services.health.failure_modes import Corpus, FailureMode, failure_counts, failure_modes
+from proofspan.services.health.failure_modes import FailureMode, failure_counts, failure_modes
 from proofspan.services.health.parity import ParityRow, logged_of_run, parity_rows
 from proofspan.services.health.rule_counts import HealthTable, health_table
 from proofspan.services.health.run_findings import RunFinding, index_findings, run_findings
@@ -57,11 +57,16 @@ class Health:
 
 def load(opened: session.Opened, store: Store) -> Health:
     """Load the table of all indexed runs and the findings about the shown one."""
-    known = session.identity(opened)
-    runs = [run for run in in_order(opened.manifest) if store.stamp(run.run_id) is not None]
-    stamps = " ".join(f"{store.stamp(run.run_id)} {store.placed_stamp(run.run_id)}" for run in runs)
-    table, broken_on = _table(store, runs, *known, opened.run.run_id, stamps)
-    manifest, run, key = opened.manifest, opened.run, _key(opened, store)
+    manifest, run, known = opened.manifest, opened.run, session.identity(opened)
+    runs = [each for each in in_order(manifest) if store.stamp(each.run_id) is not None]
+
+    def make() -> tuple[HealthTable, int]:
+        table = health_table(store, runs, run.run_id)
+        broken = tuple(row.codes[0] for row in table.broken())
+        return table, store.matching(Filter(run.run_id, code=broken)) if broken else 0
+
+    stamps = (_stamps(store, each.run_id) for each in runs)
+    table, broken_on = session.cached("health", (*known, run.run_id, *stamps), make, most=64)
     pages = session.cited_pages(opened, store, run.run_id)
 
     def read() -> tuple[tuple[RunFinding, ...], Mapping[Level, int]]:
@@ -69,13 +74,14 @@ def load(opened: session.Opened, store: Store) -> Health:
         levels, _ = bundle_levels(manifest, run)
         return findings, Counter((levels or {}).values())
 
+    files = [each.metrics for each in manifest.runs] + [run.bundles]
+    prints = (workspace_status.state_of(manifest, each) for each in files if each is not None)
+    key = ("health", *known, run.run_id, _stamps(store, run.run_id), *prints)
     outcome = background.ask(key, read, share=SHARE)
     if isinstance(outcome, Failed):
         raise outcome.fault
     if isinstance(outcome, Waiting):
-        stamp = _stamps(store, run.run_id)
-        findings = _index_findings(store, manifest, *known, run.run_id, stamp)
-        return Health(table, findings, broken_on, {}, key)
+        return Health(table, index_findings(store, manifest, run), broken_on, {}, key)
     findings, levels = outcome.value
     return Health(table, findings, broken_on, levels)
 
@@ -114,16 +120,12 @@ class Audited:
         return sum(audit.is_error for audit in self.audits)
 
 
-def _audit_key(opened: session.Opened) -> tuple[Hashable, ...]:
-    return ("chunk ids", *workspace_status.state_of_files(opened))
-
-
 def audits(opened: session.Opened, *, with_documents: bool) -> Audited | None:
     """Return the audits, with those of documents if requested; None without chunks."""
     manifest, pool, cache = opened.manifest, session.pdf_pool(), session.cache_dir().path
     if manifest.chunks is None:
         return None
-    key = _audit_key(opened)
+    key = ("chunk ids", *workspace_status.state_of_files(opened))
 
     def look(reader: PdfPool | None) -> ChunkAudit:
         return audit_workspace(manifest, reader, cache_dir=cache)
@@ -150,9 +152,8 @@ class Parity:
 
 def parity(opened: session.Opened, store: Store, table: HealthTable) -> Parity:
     """Return what the shown run pins and logs."""
-    differing = {row.codes[0]: table.now(row).questions for row in table.single() if row.kind == "code"}
     logged = logged_of_run(store, opened.run.run_id)
-    return Parity(parity_rows(opened.manifest, opened.run, logged), differing)
+    return Parity(parity_rows(opened.manifest, opened.run, logged), table.questions_by("code"))
 
 
 def modes(
@@ -160,17 +161,17 @@ def modes(
 ) -> tuple[FailureMode, ...] | Pending:
     """Return the typical failures of the shown run, once gold and chunks are read for them."""
     manifest, cache = opened.manifest, session.cache_dir().path
-    failed = tuple(f"{audit.name}: {audit.message}" for audit in audits if audit.status == "fail")
-    key = (
-        "modes",
-        *workspace_status.state_of_files(opened),
-        table.run_id,
-        _stamps(store, table.run_id),
-        *failed,
-    )
+    failed = (f"{audit.name}: {audit.message}" for audit in audits if audit.status == "fail")
+    files = workspace_status.state_of_files(opened)
+    key = ("modes", *files, table.run_id, _stamps(store, table.run_id), *failed)
 
     def look() -> tuple[FailureMode, ...]:
-        return failure_modes(failure_counts(store, table, _corpus(manifest, cache), audits=audits))
+        gold: Mapping[str, GoldQuestion] = {}
+        chunks: Sequence[Chunk] = ()
+        with suppress(Fault):  # a file that is lost is reported elsewhere
+            if known := gold_questions(manifest, cache_dir=cache):
+                gold, chunks = known, workspace_chunks(manifest, cache_dir=cache).chunks
+        return failure_modes(failure_counts(store, table, gold, chunks, audits=audits))
 
     outcome = background.ask(key, look, share=SHARE)
     if isinstance(outcome, Failed):
@@ -178,39 +179,5 @@ def modes(
     return Pending(key) if isinstance(outcome, Waiting) else outcome.value
 
 
-def _corpus(manifest: Manifest, cache: Path) -> Corpus:
-    """Read gold and chunks; empty if one is lost, which is reported elsewhere."""
-    try:
-        gold = gold_questions(manifest, cache_dir=cache)
-        return Corpus.of(gold, workspace_chunks(manifest, cache_dir=cache).chunks) if gold else Corpus()
-    except Fault:
-        return Corpus()
-
-
-def _key(opened: session.Opened, store: Store) -> Hashable:
-    """Return a key that changes with all inputs of the shown run's findings."""
-    manifest, run_id = opened.manifest, opened.run.run_id
-    files = [artifact for run in manifest.runs for artifact in (run.metrics,) if artifact is not None]
-    files += [opened.run.bundles] if opened.run.bundles is not None else []
-    prints = tuple(workspace_status.state_of(manifest, artifact) for artifact in files)
-    return ("health", *session.identity(opened), run_id, _stamps(store, run_id), prints)
-
-
 def _stamps(store: Store, run_id: str) -> str:
     return f"{store.stamp(run_id)} {store.placed_stamp(run_id)}"
-
-
-@st.cache_resource(max_entries=64, show_spinner=False)
-def _index_findings(
-    _store: Store, _manifest: Manifest, folder: str, print_: str, profile: str, run_id: str, stamps: str
-) -> tuple[RunFinding, ...]:
-    return index_findings(_store, _manifest, run_id)
-
-
-@st.cache_resource(max_entries=64, show_spinner=False)
-def _table(
-    _store: Store, _runs: Sequence[Run], folder: str, print_: str, profile: str, shown: str, stamps: str
-) -> tuple[HealthTable, int]:
-    table = health_table(_store, _runs, shown)
-    broken = tuple(row.codes[0] for row in table.broken())
-    return table, _store.matching(Filter(shown, code=broken)) if broken else 0

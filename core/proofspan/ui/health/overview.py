@@ -68,7 +68,7 @@ def show_files(report: CheckReport, *, is_full: bool, failed_audits: int = 0) ->
     so_far = "" if is_full else " (by name and size; their contents are being read)"
     audits = f"; {counted(failed_audits, 'failed audit')} of chunk ids" if failed_audits else ""
     message = f"Workspace: {counted(len(report.artifacts), 'artifact')}, {state}{so_far}{audits}."
-    markup.show(markup.text([Piece(message)], role="line"))
+    markup.note(message, role="line")
 
 
 def show_pending(keys: Sequence[Hashable | None], job: IndexJob | None) -> None:
@@ -91,7 +91,7 @@ def _look(keys: tuple[Hashable, ...], job: IndexJob | None) -> None:
     parts = ["parts of this page are being read"] if keys else []
     parts += [] if is_located else ["citations are being located"]
     message = f"{' and '.join(parts)}; the page updates by itself."
-    markup.show(markup.text([Piece(sentence_start(message), "muted")], role="hint"))
+    markup.note(sentence_start(message), "muted")
 
 
 def show_first(health: Health, view: ViewState) -> None:
@@ -99,14 +99,13 @@ def show_first(health: Health, view: ViewState) -> None:
     findings = fix_first(health.table, health.findings)
     if not findings:
         return
-    markup.show(markup.text([Piece("Fix first")], role="heading"))
+    markup.note("Fix first", role="heading")
     with st.container(key="health-cards"):
         for number, finding in enumerate(findings[:FIRST]):
             with st.container(border=True, key=f"card-of-finding-{number}"):
                 _card(finding, view)
     if len(findings) > FIRST:
-        more = f"{len(findings) - FIRST:,} more below."
-        markup.show(markup.text([Piece(more, "muted")], role="hint"))
+        markup.note(f"{len(findings) - FIRST:,} more below.", "muted")
 
 
 def show_run(health: Health, view: ViewState) -> None:
@@ -114,32 +113,31 @@ def show_run(health: Health, view: ViewState) -> None:
     about = "Findings about the run as a whole, and about the files committed with it."
     with panel("run", f"{health.table.run_id} as a whole", about):
         if health.pending is not None:
-            message = "Reading its bundles and its metrics pack …"
-            markup.show(markup.text([Piece(message, "muted")], role="hint"))
+            markup.note("Reading its bundles and its metrics pack …", "muted")
         if health.findings:
             show_grid(run_grid(health.findings, view), key="run-cells")
         elif health.pending is None:
             message = (
                 "No data-quality issues found in its files, report, metrics pack, citations and bundles."
             )
-            markup.show(markup.text([Piece(message)], role="line"))
+            markup.note(message, role="line")
 
 
 def run_grid(findings: Sequence[RunFinding], view: ViewState) -> Grid:
     """Return a row per finding, errors first."""
+    rows = []
+    for finding in findings:
+        problem, title = finding.problem, sentence_start(finding.title)
+        word, look = _SEVERITIES[problem.severity]
+        href = None
+        if finding.shown is not None and finding.page != HEALTH:
+            href = linked(view, finding.shown).link(finding.page)
+        spoken = f"{title}: {problem.message} Open it." if href else ""
+        message = problem.message.replace("`", "")
+        head = Cell(title, note=message, tip=problem.code, href=href, spoken=spoken)
+        rows.append(Row(head, (Cell(word, look=look), Cell(problem.fix.replace("`", "")))))
     columns = tuple(Column(Cell(name), "start") for name in ("", "what to do"))
-    rows = tuple(_run_row(finding, view) for finding in findings)
-    return Grid("Findings of the run", "of the run", columns, rows)
-
-
-def _run_row(finding: RunFinding, view: ViewState) -> Row:
-    problem, title = finding.problem, sentence_start(finding.title)
-    word, look = _SEVERITIES[problem.severity]
-    has_list = finding.shown is not None and finding.page != HEALTH
-    href = linked(view, finding.shown).link(finding.page) if has_list and finding.shown is not None else None
-    spoken = f"{title}: {problem.message} Open it." if href else ""
-    head = Cell(title, note=problem.message.replace("`", ""), tip=problem.code, href=href, spoken=spoken)
-    return Row(head, (Cell(word, look=look), Cell(problem.fix.replace("`", ""))))
+    return Grid("Findings of the run", "of the run", columns, tuple(rows))
 
 
 def linked(view: ViewState, shown: Filter) -> ViewState:
@@ -158,27 +156,21 @@ def _card(finding: RunFinding, view: ViewState) -> None:
         st.page_link(script, label=title, query_params=linked(view, finding.shown).params())
 
 
-STATE_COLOURS: Mapping[State, str] = {
-    "ok": "green",
-    "missing": "red",
-    "unreadable": "red",
-    "hash_differs": "yellow",
-    "wrong_content": "red",
+#: State of a file → its words and colour.
+STATES: Mapping[State, tuple[str, str]] = {
+    "ok": ("as named", "green"),
+    "missing": ("missing", "red"),
+    "unreadable": ("unreadable", "red"),
+    "hash_differs": ("hash differs", "yellow"),
+    "wrong_content": ("not usable", "red"),
 }
-STATE_WORDS: Mapping[State, str] = {
-    "ok": "as named",
-    "missing": "missing",
-    "unreadable": "unreadable",
-    "hash_differs": "hash differs",
-    "wrong_content": "not usable",
-}
+#: The state of a file that can be used only in part.
+PARTLY = ("in part", "yellow")
 #: Units of time in seconds, the longest first.
 _UNITS = (
     *(("year", 365 * 86_400), ("month", 30 * 86_400), ("day", 86_400)),
     *(("hour", 3_600), ("minute", 60)),
 )
-#: The state of a file that can be used only in part.
-PARTLY = "in part"
 #: The number of notes above the table.
 MAX_NOTES = 5
 #: Rows of a table that are visible before it scrolls.
@@ -193,23 +185,24 @@ MAX_CELL = 300
 def problems(report: CheckReport) -> None:
     """Show the problems of the manifest and its files, the first of each kind in full."""
     fault_panel(report.others)
-    listed = [problem for check in _worst_first(report.artifacts) for problem in _wrong(check)]
-    for alike in _by_code(listed):
+    by_code: dict[str, list[Problem]] = {}
+    for check in _worst_first(report.artifacts):
+        for problem in _wrong(check):
+            by_code.setdefault(problem.code, []).append(problem)
+    for alike in by_code.values():
         fault_panel(alike[:1])
         if len(alike) > 1:
-            more = f"{len(alike) - 1:,} more like this in the table of artifacts."
-            markup.show(markup.text([Piece(more, "muted")], role="hint"))
+            markup.note(f"{len(alike) - 1:,} more like this in the table of artifacts.", "muted")
 
 
 def artifacts(report: CheckReport, rows: Mapping[str, int], *, now: float) -> None:
     """Show the table of all files that the manifest names; `now` is the time in seconds."""
-    markup.show(markup.text([Piece("Artifacts")], role="heading"))
+    markup.note("Artifacts", role="heading")
     notes = [problem.message.replace("`", "") for problem in report.problems if problem.severity == "note"]
     for message in notes[:MAX_NOTES]:
-        markup.show(markup.text([Piece(f"{message}.", "muted")], role="hint"))
+        markup.note(f"{message}.", "muted")
     if len(notes) > MAX_NOTES:
-        more = f"{len(notes) - MAX_NOTES:,} more such notes, which proofspan check prints."
-        markup.show(markup.text([Piece(more, "muted")], role="hint"))
+        markup.note(f"{len(notes) - MAX_NOTES:,} more such notes, which proofspan check prints.", "muted")
     frame = artifact_frame(report.artifacts, rows, now=now)
     row = TALL_ROW_PIXELS if any(map(_wrong, report.artifacts)) else ROW_PIXELS
     st.dataframe(
@@ -222,8 +215,8 @@ def artifacts(report: CheckReport, rows: Mapping[str, int], *, now: float) -> No
         column_config={
             "state": st.column_config.MultiselectColumn(
                 width=110,
-                options=[*STATE_WORDS.values(), PARTLY],
-                color=[*STATE_COLOURS.values(), "yellow"],
+                options=[words for words, _ in (*STATES.values(), PARTLY)],
+                color=[colour for _, colour in (*STATES.values(), PARTLY)],
                 pinned=True,
             ),
             "artifact": st.column_config.TextColumn(width=190),
@@ -246,29 +239,28 @@ def artifact_frame(checks: Iterable[ArtifactCheck], rows: Mapping[str, int], *, 
 
     The columns of problems and fixes are left out if they are empty.
     """
-    frame = pd.DataFrame(
-        [
+    rows_of: list[dict[str, object]] = []
+    for check in _worst_first(checks):
+        wrong, key = _wrong(check), check.artifact.key
+        words, _ = STATES[check.state] if check.is_good or check.state != "ok" else PARTLY
+        # The key has its own column.
+        messages = (problem.message.removeprefix(f"`{key}`: ") for problem in wrong)
+        rows_of.append(
             {
-                "state": [STATE_WORDS[check.state] if check.is_good or check.state != "ok" else PARTLY],
-                "artifact": text_cell(check.artifact.key),
-                "what is wrong": text_cell(
-                    "; ".join(_without_key(problem, check) for problem in _wrong(check))
-                ),
-                "what to do": text_cell("; ".join(filter(None, (problem.fix for problem in _wrong(check))))),
+                "state": [words],
+                "artifact": text_cell(key),
+                "what is wrong": text_cell("; ".join(messages)),
+                "what to do": text_cell("; ".join(problem.fix for problem in wrong if problem.fix)),
                 "path": text_cell(check.artifact.path),
-                "rows": rows.get(check.artifact.key),
+                "rows": rows.get(key),
                 "size": check.size,
                 "changed": _changed(check, now),
                 "hash": _hash_words(check),
             }
-            for check in _worst_first(checks)
-        ],
-        columns=[
-            *("state", "artifact", "what is wrong", "what to do", "path", "rows", "size", "changed", "hash")
-        ],
-    ).astype({"rows": "Int64", "size": "Int64"})
-    nothing = [name for name in ("what is wrong", "what to do") if not frame[name].any()]
-    return frame.drop(columns=nothing)
+        )
+    names = ["state", "artifact", "what is wrong", "what to do", "path", "rows", "size", "changed", "hash"]
+    frame = pd.DataFrame(rows_of, columns=names).astype({"rows": "Int64", "size": "Int64"})
+    return frame.drop(columns=[name for name in names[2:4] if not frame[name].any()])
 
 
 def age_words(seconds: float) -> str:
@@ -280,22 +272,14 @@ def age_words(seconds: float) -> str:
 
 
 def _changed(check: ArtifactCheck, now: float) -> str | None:
-    try:
-        changed = check.file.stat().st_mtime if check.file is not None else None
-    except OSError:  # it was removed after the check
+    if check.file is None:
         return None
-    if changed is None:
+    try:
+        changed = check.file.stat().st_mtime
+    except OSError:  # it was removed after the check
         return None
     day = datetime.fromtimestamp(changed)
     return f"{age_words(now - changed)} · {day.day} {day:%b %Y}"
-
-
-def _by_code(problems: Iterable[Problem]) -> list[list[Problem]]:
-    """Group problems by code, in the order in which each code first comes."""
-    found: dict[str, list[Problem]] = {}
-    for problem in problems:
-        found.setdefault(problem.code, []).append(problem)
-    return list(found.values())
 
 
 def _wrong(check: ArtifactCheck) -> list[Problem]:
@@ -318,11 +302,6 @@ def text_cell(value: object) -> str:
     return line if len(line) <= MAX_CELL else f"{line[: MAX_CELL - 1]}…"
 
 
-def _without_key(problem: Problem, check: ArtifactCheck) -> str:
-    """Return the message without the artifact's key, which has its own column."""
-    return problem.message.removeprefix(f"`{check.artifact.key}`: ")
-
-
 def _hash_words(check: ArtifactCheck) -> str:
     if check.artifact.sha256 is None:
         return "none given"
@@ -333,7 +312,7 @@ def _hash_words(check: ArtifactCheck) -> str:
 
 def runs(manifest: Manifest, view: ViewState, facts: Mapping[str, RunFacts], rows: Mapping[str, int]) -> None:
     """Show all runs with their traces, citations and bundles; a click on one chooses it."""
-    markup.show(markup.text([Piece("Runs")], role="heading"))
+    markup.note("Runs", role="heading")
     key = f"runs:{view.run}"
     st.dataframe(
         run_frame(manifest, facts, rows),
@@ -399,7 +378,7 @@ def bundle_levels(levels: Mapping[Level, int], run_id: str) -> None:
     if levels:
         counts = ", ".join(f"{levels[level]:,} {level}" for level in LEVELS if levels.get(level))
         message = f"{run_id}: {counted(sum(levels.values()), 'bundle')}, {counts}."
-        markup.show(markup.text([Piece(message, "muted")], role="hint"))
+        markup.note(message, "muted")
 
 
 def line_issues(frame: pd.DataFrame, undeclared: pd.Index, run_id: str) -> None:
@@ -407,14 +386,9 @@ def line_issues(frame: pd.DataFrame, undeclared: pd.Index, run_id: str) -> None:
 
     `undeclared` are the rows of files with more such lines than the manifest declares.
     """
-    markup.show(markup.text([Piece(f"Line issues of {run_id}")], role="heading"))
+    markup.note(f"Line issues of {run_id}", role="heading")
     if frame.empty:
-        markup.show(
-            markup.text(
-                [Piece(f"Every line of {run_id} could be read and belongs to something.", "muted")],
-                role="line",
-            )
-        )
+        markup.note(f"Every line of {run_id} could be read and belongs to something.", "muted", role="line")
         return
     shown = pd.DataFrame(
         {

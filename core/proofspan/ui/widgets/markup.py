@@ -170,6 +170,18 @@ def show(*parts: Markup, width: Literal["stretch", "content"] = "stretch") -> No
     st.html("".join(part.html for part in parts), width=width)
 
 
+def note(
+    words: str,
+    kind: Kind = "plain",
+    *,
+    role: Role = "hint",
+    tip: str = "",
+    width: Literal["stretch", "content"] = "stretch",
+) -> None:
+    """Draw a line of a single piece."""
+    show(text([Piece(words, kind, tip)], role=role), width=width)
+
+
 def show_long(pieces: Sequence[Piece], *, key: str, role: Role = "text") -> None:
     """Draw a text of any length: `LIMIT` characters, and a button that shows as many again."""
     show(text(pieces, role=role, limit=shown_limit(key)))
