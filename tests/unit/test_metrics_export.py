@@ -20,7 +20,7 @@ def written(kind: str, *, slice_name: str = "") -> str:
         values = {SECTION: metric_value(METRICS[SECTION], Tally(4, 1, 1))}
         rows = metric_rows("R1", values, slice_name=slice_name)
     else:
-        rows = metric_rows(RUN.run_id, measured.values, goals=measured.goals, verdicts=measured.verdicts)
+        rows = metric_rows(RUN.run_id, measured.values, measured=measured)
     return "".join(METRIC_EXPORTS[kind].pieces([rows]))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any
 
@@ -48,12 +48,22 @@ def verdict_sentence(flips: Flips, *, run: str, vs: str, outcome: str, has_gold:
     `6 fixed, 1 regressed of 37 by SectionMatch@1: p = 0.125, not statistically significant.` `has_gold` is
     whether the workspace names gold questions.
     """
-    by, judged = OUTCOMES[outcome], _judged(flips)
+    by, judged = OUTCOMES[outcome], flips.judged
+    here, there = flips.left_out + flips.only_here, flips.left_out + flips.only_there
     if run == vs:
         return f"{run} is compared with itself."
+    if not judged and not here and not there:
+        return f"Neither {run} nor {vs} has a question."
+    if not judged and not (here and there):
+        return f"{vs if here else run} has no question."
+    if not judged and not flips.left_out:
+        return f"{run} and {vs} have no question in common: {here:,} and {there:,} questions of their own."
+    if not judged and outcome != WITHOUT_GOLD and not has_gold:
+        return f"Nothing can be judged by {by}: the workspace names no gold questions."
     if not judged:
-        is_gold_missing = outcome != WITHOUT_GOLD and not has_gold
-        return _nothing_judged(flips, run=run, vs=vs, by=by, is_gold_missing=is_gold_missing)
+        return (
+            f"None of the {counted(flips.left_out, 'question')} of both runs can be judged by {by} in both."
+        )
     if not flips.fixed + flips.regressed:
         unchanged = f"{flips.both:,} right in both runs, {flips.neither:,} in neither"
         return f"No flip among {counted(judged, 'question')} by {by}: {unchanged}."
@@ -70,7 +80,7 @@ def verdict_sentence(flips: Flips, *, run: str, vs: str, outcome: str, has_gold:
 
 def needs_sentence(flips: Flips) -> str:
     """Return how many questions significance would need; "" if it is reached, or nothing can be judged."""
-    judged, flipped = _judged(flips), flips.fixed + flips.regressed
+    judged, flipped = flips.judged, flips.fixed + flips.regressed
     if not judged or mcnemar(flips.fixed, flips.regressed) < LEVEL:
         return ""
     if judged < FEWEST or not flipped:
@@ -89,7 +99,7 @@ def needs_sentence(flips: Flips) -> str:
 
 def scope_sentences(flips: Flips, *, run: str, vs: str, outcome: str) -> tuple[str, ...]:
     """Return which questions are compared, if those are not all questions of both runs."""
-    judged, sentences = _judged(flips), []
+    judged, sentences = flips.judged, []
     shared = judged + flips.left_out
     alone = [
         f"{count:,} only in {name}"
@@ -114,23 +124,6 @@ def p_words(p: float) -> str:
         return "p = 1"
     digits = next((n for n in (3, 4, 5) if (round(p, n) < LEVEL) == (p < LEVEL)), 6)
     return f"p = {p:.{digits}f}"
-
-
-def _judged(flips: Flips) -> int:
-    return flips.fixed + flips.regressed + flips.both + flips.neither
-
-
-def _nothing_judged(flips: Flips, *, run: str, vs: str, by: str, is_gold_missing: bool) -> str:
-    here, there = flips.left_out + flips.only_here, flips.left_out + flips.only_there
-    if not here and not there:
-        return f"Neither {run} nor {vs} has a question."
-    if not here or not there:
-        return f"{vs if here else run} has no question."
-    if not flips.left_out:
-        return f"{run} and {vs} have no question in common: {here:,} and {there:,} questions of their own."
-    if is_gold_missing:
-        return f"Nothing can be judged by {by}: the workspace names no gold questions."
-    return f"None of the {counted(flips.left_out, 'question')} of both runs can be judged by {by} in both."
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,29 +168,23 @@ def metric_pairs(
 
     `paired` returns the differences of a metric, newer − other, over the questions that count in both.
     """
-    pairs = ((metric, here.get(metric_id), there.get(metric_id)) for metric_id, metric in METRICS.items())
-    return tuple(
-        _pair(metric, now, then, paired)
-        for metric, now, then in pairs
-        if any(value is not None and value.denominator for value in (now, then))
-    )
-
-
-def _pair(
-    metric: Metric,
-    now: MetricValue | None,
-    then: MetricValue | None,
-    paired: Callable[[str], np.ndarray],
-) -> MetricPair:
-    if now is None or then is None or now.value is None or then.value is None:
-        return MetricPair(metric, now, then)
-    if metric.kind == "quantile":
-        return MetricPair(metric, now, then, gap=now.value - then.value)
-    differences = paired(metric.metric_id)
-    known = differences[np.isfinite(differences)]
-    is_binary = metric.kind == "share" and len(known) and np.isin(known, (-1, 0, 1)).all()
-    p = mcnemar(int((known > 0).sum()), int((known < 0).sum())) if is_binary else None
-    return MetricPair(metric, now, then, mean_difference(known.tolist()), p=p)
+    pairs = []
+    for metric_id, metric in METRICS.items():
+        now, then = here.get(metric_id), there.get(metric_id)
+        if not any(value is not None and value.denominator for value in (now, then)):
+            continue
+        gap, difference, p = None, None, None
+        if now is not None and then is not None and now.value is not None and then.value is not None:
+            if metric.kind == "quantile":
+                gap = now.value - then.value
+            else:
+                differences = paired(metric_id)
+                known = differences[np.isfinite(differences)]
+                difference = mean_difference(known.tolist())
+                if metric.kind == "share" and len(known) and np.isin(known, (-1, 0, 1)).all():
+                    p = mcnemar(int((known > 0).sum()), int((known < 0).sum()))
+        pairs.append(MetricPair(metric, now, then, difference, gap, p))
+    return tuple(pairs)
 
 
 #: The largest record that is read, in bytes, and the depth below which parts are compared as a whole.
@@ -229,13 +216,18 @@ class Pins:
 def compared_pins(manifest: Manifest, was: Run, now: Run) -> Pins:
     """Compare the pinned settings of two runs, those in their records included."""
     problems: list[Problem] = []
-    then, here = (_settings(manifest, run, problems) for run in (was, now))
-    return pin_differences(then, here, problems=tuple(problems))
+    trees: list[dict[str, Any]] = []
+    for run in (was, now):
+        tree = {key: value for key, value in run.pinned.items() if key != "record"}
+        try:
+            tree |= {key: value for key, value in read_record(manifest, run).items() if key not in _OWN}
+        except Fault as fault:
+            problems += fault.problems
+        trees.append(tree)
+    return replace(pin_differences(*trees), problems=tuple(problems))
 
 
-def pin_differences(
-    was: Mapping[str, Any], now: Mapping[str, Any], *, problems: tuple[Problem, ...] = ()
-) -> Pins:
+def pin_differences(was: Mapping[str, Any], now: Mapping[str, Any]) -> Pins:
     """Compare two trees of values; a part that agrees is named once, at its top.
 
     Values agree if their JSON does: 1 is not 1.0 and not true.
@@ -247,7 +239,7 @@ def pin_differences(
             same.append(key)
         else:
             differing.append(PinDifference(key, *(None if v is _ABSENT else _words(v) for v in (then, here))))
-    return Pins(tuple(differing), tuple(same), problems)
+    return Pins(tuple(differing), tuple(same))
 
 
 def read_record(manifest: Manifest, run: Run) -> Mapping[str, Any]:
@@ -276,15 +268,6 @@ def _unusable(run: Run, reason: str) -> InputFault:
         where=run.record.path if run.record else "",
         fix="write one JSON object there, or take `record` out of the run's `pinned`",
     )
-
-
-def _settings(manifest: Manifest, run: Run, problems: list[Problem]) -> dict[str, Any]:
-    settings = {key: value for key, value in run.pinned.items() if key != "record"}
-    try:
-        settings |= {key: value for key, value in read_record(manifest, run).items() if key not in _OWN}
-    except Fault as fault:
-        problems.extend(fault.problems)
-    return settings
 
 
 def _leaves(key: str, was: Any, now: Any, depth: int) -> Iterator[tuple[str, Any, Any]]:

@@ -56,7 +56,11 @@ class AnswerDifference:
     @property
     def numbers(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The numbers that only one of the answers has: the older one's, the newer one's."""
-        return _numbers(self.was), _numbers(self.now)
+        was, now = (
+            tuple(dict.fromkeys(part.text for part in side if part.change == "number"))
+            for side in (self.was, self.now)
+        )
+        return was, now
 
 
 def answer_difference(was: str, now: str) -> AnswerDifference:
@@ -79,13 +83,14 @@ def _kept(old: Sequence[str], new: Sequence[str]) -> tuple[list[bool], list[bool
     end = _equal_ends(old[start:][::-1], new[start:][::-1])
     middles = old[start : len(old) - end], new[start : len(new) - end]
     kept = tuple([False] * len(middle) for middle in middles)
-    is_rough = _pairs(*middles) > MOST_PAIRS
+    counts = Counter(middles[1])
+    is_rough = sum(times * counts[word] for word, times in Counter(middles[0]).items()) > MOST_PAIRS
     if not is_rough:
         for block in SequenceMatcher(None, *middles, autojunk=False).get_matching_blocks():
             for side, at in zip(kept, (block.a, block.b), strict=True):
                 side[at : at + block.size] = [True] * block.size
-    ends = [True] * start, [True] * end
-    return [*ends[0], *kept[0], *ends[1]], [*ends[0], *kept[1], *ends[1]], is_rough
+    was, now = ([True] * start + middle + [True] * end for middle in kept)
+    return was, now, is_rough
 
 
 def _equal_ends(old: Sequence[str], new: Sequence[str]) -> int:
@@ -93,47 +98,30 @@ def _equal_ends(old: Sequence[str], new: Sequence[str]) -> int:
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
 
 
-def _pairs(old: Sequence[str], new: Sequence[str]) -> int:
-    """How many pairs of equal words there are: what it costs to compare."""
-    counts = Counter(new)
-    return sum(times * counts[word] for word, times in Counter(old).items())
-
-
 def _parts(tokens: Sequence[str], kept: Sequence[bool], others: frozenset[str]) -> tuple[Part, ...]:
     """Neighbours of one kind together, but each number for itself. The white space around what differs does
     not differ; `others` are the words of the other answer."""
-    kinds = (_kind(token.strip(), is_kept, others) for token, is_kept in zip(tokens, kept, strict=True))
-    numbered = [
-        (kind, place if kind == "number" else 0, token)
-        for place, (kind, token) in enumerate(zip(kinds, tokens, strict=True))
-    ]
+    numbered: list[tuple[Change, int, str]] = []
+    for place, (token, is_kept) in enumerate(zip(tokens, kept, strict=True)):
+        word = token.strip()
+        if is_kept:
+            numbered.append(("same", 0, token))
+        elif _DIGIT.search(word) and word not in others:
+            numbered.append(("number", place, token))
+        else:
+            numbered.append(("words", 0, token))
     parts: list[Part] = []
     for (kind, _), run in groupby(numbered, key=lambda item: item[:2]):
         text = "".join(token for _, _, token in run)
         body = text if kind == "same" else text.strip()
         before, _, after = text.partition(body) if body else (text, "", "")
-        _append(parts, before, "same")
-        _append(parts, body, kind)
-        _append(parts, after, "same")
+        stretches: tuple[tuple[str, Change], ...] = ((before, "same"), (body, kind), (after, "same"))
+        for stretch, change in stretches:
+            if stretch and change == "same" and parts and parts[-1].change == "same":
+                parts[-1] = Part(parts[-1].text + stretch, change)
+            elif stretch:
+                parts.append(Part(stretch, change))
     return tuple(parts)
-
-
-def _kind(word: str, is_kept: bool, others: frozenset[str]) -> Change:
-    if is_kept:
-        return "same"
-    return "number" if _DIGIT.search(word) and word not in others else "words"
-
-
-def _append(parts: list[Part], text: str, change: Change) -> None:
-    """Adds a stretch, to the one before it where both are the same in the other answer."""
-    if text and change == "same" and parts and parts[-1].change == "same":
-        text = parts.pop().text + text
-    if text:
-        parts.append(Part(text, change))
-
-
-def _numbers(parts: Sequence[Part]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(part.text for part in parts if part.change == "number"))
 
 
 # How the candidates of one question moved from one run to another.
@@ -148,16 +136,19 @@ TOP = 20
 class Aligned:
     """One chunk in both lists: `was` in the older run, `now` in the newer; None where a list lacks it.
 
-    Ranks count from 1 and may lie beyond the top that is shown.
+    `view` is the candidate as the newer run has it, else as the older one had it. `gold` says by what it is
+    right in either run.
     """
 
     chunk_id: str
     was: CandidateView | None
     now: CandidateView | None
+    view: CandidateView
+    gold: GoldMark | None
 
     @property
     def was_rank(self) -> int | None:
-        """Its rank in the older run."""
+        """Its rank in the older run, from 1; it may lie beyond the top that is shown."""
         return self.was.candidate.rank if self.was else None
 
     @property
@@ -177,19 +168,6 @@ class Aligned:
         """By how many ranks it went up or down; 0 where it is in one list alone."""
         return abs(self.was_rank - self.rank) if self.was_rank is not None and self.rank is not None else 0
 
-    @property
-    def view(self) -> CandidateView:
-        """The candidate as the newer run has it, else as the older one had it."""
-        view = self.now or self.was
-        if view is None:
-            raise ValueError(f"{self.chunk_id!r} is in neither list")
-        return view
-
-    @property
-    def gold(self) -> GoldMark | None:
-        """By what it is right in either run."""
-        return next((each.gold for each in (self.now, self.was) if each and each.gold), None)
-
 
 def aligned(was: StageView | None, now: StageView | None, *, top: int = TOP) -> tuple[Aligned, ...]:
     """Every chunk among the first `top` of either list, once: by its rank in the newer run, then those that
@@ -197,25 +175,23 @@ def aligned(was: StageView | None, now: StageView | None, *, top: int = TOP) -> 
 
     A chunk that a list names twice counts where it comes first. One of an earlier build is that of today.
     """
-    old, new = _by_chunk(was), _by_chunk(now)
-    rows = [
-        Aligned(chunk_id, old.get(chunk_id), new.get(chunk_id)) for chunk_id in dict.fromkeys([*new, *old])
-    ]
-    shown = [row for row in rows if min(row.rank or top + 1, row.was_rank or top + 1) <= top]
-    return tuple(sorted(shown, key=lambda row: (row.rank is None, row.rank or 0, row.was_rank or 0)))
+    pairs: dict[str, list[CandidateView | None]] = {}
+    for side, stage in ((1, now), (0, was)):
+        for view in stage.candidates if stage else ():
+            pair = pairs.setdefault(view.id_today, [None, None])
+            pair[side] = pair[side] or view
+    rows = []
+    for chunk_id, (then, here) in pairs.items():
+        known = [view for view in (here, then) if view is not None]
+        if min(view.candidate.rank for view in known) <= top:
+            gold = next((view.gold for view in known if view.gold), None)
+            rows.append(Aligned(chunk_id, then, here, known[0], gold))
+    return tuple(sorted(rows, key=lambda row: (row.rank is None, row.rank or 0, row.was_rank or 0)))
 
 
 def have_nothing_in_common(rows: Sequence[Aligned]) -> bool:
     """Whether both runs list candidates and share none: their chunk ids may come from different builds."""
-    moves = {row.move for row in rows}
-    return moves == {"new", "gone"}
-
-
-def _by_chunk(stage: StageView | None) -> Mapping[str, CandidateView]:
-    found: dict[str, CandidateView] = {}
-    for view in stage.candidates if stage else ():
-        found.setdefault(view.id_today, view)
-    return found
+    return {row.move for row in rows} == {"new", "gone"}
 
 
 # The questions that two runs answer differently well, in an order, and as files.

@@ -16,9 +16,8 @@ from proofspan.contracts.records.field_values import text_of
 from proofspan.contracts.records.records import Json
 from proofspan.contracts.rules.envelope import USUAL
 from proofspan.errors import Problem
-from proofspan.manifest.types import Manifest, Run
+from proofspan.manifest.types import Manifest
 from proofspan.metrics.catalogue import METRICS
-from proofspan.metrics.goals import Goal, Verdict
 from proofspan.metrics.packs import PACK_SOURCE, RATE, RATE_COUNTED, pack_text
 from proofspan.metrics.values import MetricValue, left_out_in_words, value_in_words
 from proofspan.services.compare import MetricPair, metric_pairs, scope_sentences, verdict_sentence
@@ -26,12 +25,11 @@ from proofspan.services.metrics.run_metrics import (
     BUNDLES,
     GoldGaps,
     RunMetrics,
-    dataset_of,
     gold_gaps,
     metrics_by,
     run_metrics,
 )
-from proofspan.services.rows import Column, Layout, Record, exports, markdown_cell
+from proofspan.services.rows import Column, Layout, exports, markdown_cell
 from proofspan.services.workspace.open import chosen_run
 from proofspan.store.files.types import RunFacts
 from proofspan.store.query.filters import Filter
@@ -112,6 +110,7 @@ def _compared(store: Store, manifest: Manifest, measured: RunMetrics, vs: str) -
 def report_to_json(report: MetricsReport) -> dict[str, Json]:
     """Return the report as plain data: each number with its counts, interval, goal, and what was left out."""
     measured, facts, gaps = report.measured, report.facts, report.gaps
+    stored = measured.pack.numbers if measured.pack is not None else None
     data: dict[str, Json] = {
         "run_id": measured.run_id,
         "profile": facts.profile.describe(),
@@ -126,7 +125,13 @@ def report_to_json(report: MetricsReport) -> dict[str, Json]:
         "findings": report.has_findings,
         "lambda_states": {state or "not logged": count for state, count in measured.states.items()},
         "metrics": {name: _metric(measured, name, value) for name, value in measured.values.items()},
-        "pack": _pack(measured),
+        "pack": {
+            "counted": {key: _rounded(number) for key, number in measured.numbers.items()},
+            "stored": None
+            if stored is None
+            else {key: None if number is None else float(number) for key, number in stored.items()},
+            "differences": [difference.in_words() for difference in measured.differences],
+        },
         "problems": [asdict(problem) for problem in report.problems],
     }
     if report.slices is not None:
@@ -172,33 +177,17 @@ def _metric(measured: RunMetrics, name: str, value: MetricValue) -> dict[str, Js
     return _value(value) | {"goal": threshold, "verdict": verdict.status, "why": verdict.why}
 
 
-def _pack(measured: RunMetrics) -> dict[str, Json]:
-    stored = measured.pack
-    return {
-        "counted": {key: _rounded(number) for key, number in measured.numbers.items()},
-        "stored": None
-        if stored is None
-        else {key: None if number is None else float(number) for key, number in stored.numbers.items()},
-        "differences": [difference.in_words() for difference in measured.differences],
-    }
-
-
 def _pair(pair: MetricPair) -> dict[str, Json]:
-    mean = pair.difference
+    difference: dict[str, Json] | None = None
+    if pair.difference is not None:
+        difference = pair.difference._asdict()
+        difference |= {name: _rounded(getattr(pair.difference, name)) for name in ("mean", "low", "high")}
     return {
         "here": _rounded(pair.here.value if pair.here else None),
         "there": _rounded(pair.there.value if pair.there else None),
         "gap": _rounded(pair.gap),
         "p": _rounded(pair.p),
-        "difference": None
-        if mean is None
-        else {
-            "mean": _rounded(mean.mean),
-            "low": _rounded(mean.low),
-            "high": _rounded(mean.high),
-            "pairs": mean.pairs,
-            "method": mean.method,
-        },
+        "difference": difference,
     }
 
 
@@ -219,12 +208,12 @@ def metric_rows(
     run_id: str,
     values: Mapping[str, MetricValue],
     *,
-    goals: Mapping[str, Goal] | None = None,
-    verdicts: Mapping[str, Verdict] | None = None,
+    measured: RunMetrics | None = None,
     slice_name: str = "",
 ) -> pd.DataFrame:
     """Return a row per metric; goals and verdicts are those of a whole run."""
-    known_goals, known_verdicts = goals or {}, verdicts or {}
+    goals = measured.goals if measured is not None else {}
+    verdicts = measured.verdicts if measured is not None else {}
     return pd.DataFrame(
         [
             {
@@ -237,8 +226,8 @@ def metric_rows(
                 "high": value.high,
                 "numerator": value.numerator,
                 "denominator": value.denominator,
-                "goal": str(known_goals[metric_id]) if metric_id in known_goals else "",
-                "verdict": known_verdicts[metric_id].status if metric_id in known_verdicts else "",
+                "goal": str(goals.get(metric_id, "")),
+                "verdict": verdicts[metric_id].status if metric_id in verdicts else "",
                 "in_words": value_in_words(value),
                 "left_out": left_out_in_words(value),
             }
@@ -248,15 +237,11 @@ def metric_rows(
     )
 
 
-def _goal(row: Record) -> str:
-    return " ".join(filter(None, (row["goal"], row["verdict"])))
-
-
 _CELLS = (
     Column("slice", lambda row: markdown_cell(row["slice"])),
     Column("metric", lambda row: markdown_cell(row["name"])),
     Column("number", lambda row: markdown_cell(row["in_words"])),
-    Column("goal", lambda row: markdown_cell(_goal(row))),
+    Column("goal", lambda row: markdown_cell(f"{row['goal']} {row['verdict']}")),
     Column("left out", lambda row: markdown_cell(row["left_out"])),
 )
 
@@ -280,20 +265,11 @@ _MEMORY: Final = ("mem_rev", "mem_hash")
 def run_pack(store: Store, manifest: Manifest, run_id: str, *, cache_dir: Path) -> str:
     """Return the metrics pack of a run as JSON; packed traces are unpacked below `cache_dir`.
 
+    Its time is the run's if the manifest has one, its state of memory that of the traces if they have one.
     The same run gives the same text. Raises InputFault for an unknown run or traces that differ from the
     index, StoreFault if the run has no index.
     """
     run = chosen_run(manifest, run_id)
-    numbers = run_metrics(store, manifest, run_id).numbers
-    envelope = _envelope(store, manifest, run, cache_dir)
-    return pack_text(numbers, dataset=dataset_of(manifest), envelope=envelope)
-
-
-def _envelope(store: Store, manifest: Manifest, run: Run, cache_dir: Path) -> dict[str, str]:
-    """Return the envelope of a pack.
-
-    Its time is the run's if the manifest has one, its state of memory that of the traces if they have one.
-    """
     name = f"urn:proofspan:metrics:{manifest.name}/{run.run_id}"
     envelope = {
         "schema_version": USUAL,
@@ -303,9 +279,14 @@ def _envelope(store: Store, manifest: Manifest, run: Run, cache_dir: Path) -> di
     }
     if run.ts:
         envelope["ts"] = run.ts
-    line = store.line_of_one_memory(run.run_id)
+    numbers = run_metrics(store, manifest, run_id).numbers
+    line = store.line_of_one_memory(run_id)
     if line is not None:
         path, _ = needed_trace_file(manifest, run, cache_dir=cache_dir)
-        raw = read_trace_at(path, line, run_id=run.run_id).raw
+        raw = read_trace_at(path, line, run_id=run_id).raw
         envelope |= {key: value for key in _MEMORY if (value := text_of(raw.get(key))) is not None}
-    return envelope
+    dataset = None
+    if manifest.gold is not None:
+        version = f"_v{manifest.gold.version}" if manifest.gold.version else ""
+        dataset = f"{Path(manifest.gold.path).name.partition('.')[0]}{version}"
+    return pack_text(numbers, dataset=dataset, envelope=envelope)

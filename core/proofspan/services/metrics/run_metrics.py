@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from proofspan.contracts.records.records import TraceKey
 from proofspan.diagnosis.answers import refuses
@@ -78,21 +77,27 @@ def run_metrics(store: Store, manifest: Manifest, run_id: str, *, shown: Filter 
     asked = shown or Filter(run_id)
     questions = store.matching(asked) if shown else sum(store.bucket_counts(asked).values())
     bundles, unread = bundle_levels(manifest, run)
-    covered = _coverage(store, manifest, asked, bundles) if bundles is not None else _uncovered(questions)
-    tallies = {**store.measure(asked), BUNDLES: covered}
-    values = _values(tallies)
+    covered = Tally(0, left_out={"no_bundle": questions})
+    if bundles is not None:
+        covered = _coverage(store, manifest, asked, bundles)
+    values = _values({**store.measure(asked), BUNDLES: covered})
     states = store.state_counts(Filter(run_id, all_variants=True))
     goals, _ = goals_of(manifest)
     chaotic = states.get("chaotic", 0)
-    verdicts = {name: judge(goal, values[name], chaotic=chaotic) for name, goal in goals.items()}
     numbers = numbers_of(values, states)
-    pack, wrong = _pack_of(manifest, run) if shown is None else (None, ())
+    pack: Pack | None = None
+    wrong: tuple[Problem, ...] = ()
+    if run.metrics is not None and shown is None:
+        try:
+            pack, wrong = read_pack(artifact_path(manifest, run.metrics), file=run.metrics.path)
+        except Fault as fault:
+            wrong = _warnings(fault)
     return RunMetrics(
         run_id=run_id,
         questions=questions,
         values=values,
         goals=goals,
-        verdicts=verdicts,
+        verdicts={name: judge(goal, values[name], chaotic=chaotic) for name, goal in goals.items()},
         states=states,
         numbers=numbers,
         pack=pack,
@@ -105,14 +110,6 @@ def metrics_by(store: Store, run_id: str, by: Slice) -> dict[str, dict[str, Metr
     """Return the metrics of each slice of a run's headline questions, the largest first, without bundles."""
     sliced = store.measure_by(Filter(run_id), by)
     return {name: _values(tallies) for name, tallies in sliced.items()}
-
-
-def dataset_of(manifest: Manifest) -> str | None:
-    """Return the name of the gold set in a metrics pack: its file's name and version; None without one."""
-    if manifest.gold is None:
-        return None
-    name = Path(manifest.gold.path).name.partition(".")[0]
-    return f"{name}_v{manifest.gold.version}" if manifest.gold.version else name
 
 
 def bundle_levels(
@@ -128,7 +125,11 @@ def bundle_levels(
         with unpacked(artifact_path(manifest, run.bundles)) as plain:
             return StoredBundles.of(plain, file=run.bundles.path, run_id=run.run_id).levels, ()
     except Fault as fault:
-        return None, tuple(replace(each, severity="warning") for each in fault.problems)
+        return None, _warnings(fault)
+
+
+def _warnings(fault: Fault) -> tuple[Problem, ...]:
+    return tuple(replace(each, severity="warning") for each in fault.problems)
 
 
 def gold_gaps(store: Store, manifest: Manifest, run_id: str) -> GoldGaps:
@@ -150,21 +151,6 @@ def gold_gaps(store: Store, manifest: Manifest, run_id: str) -> GoldGaps:
 
 def _values(tallies: Mapping[str, Tally]) -> dict[str, MetricValue]:
     return {name: metric_value(METRICS[name], tallies[name]) for name in METRICS if name in tallies}
-
-
-def _pack_of(manifest: Manifest, run: Run) -> tuple[Pack | None, tuple[Problem, ...]]:
-    if run.metrics is None:
-        return None, ()
-    try:
-        path = artifact_path(manifest, run.metrics)
-    except Fault as fault:
-        return None, tuple(replace(each, severity="warning") for each in fault.problems)
-    return read_pack(path, file=run.metrics.path)
-
-
-def _uncovered(questions: int) -> Tally:
-    """Return the tally without stored bundles."""
-    return Tally(0, left_out={"no_bundle": questions})
 
 
 def _coverage(store: Store, manifest: Manifest, shown: Filter, bundles: Mapping[TraceKey, Level]) -> Tally:

@@ -113,6 +113,11 @@ class Flips:
     only_there: int
     left_out: int
 
+    @property
+    def judged(self) -> int:
+        """The number of questions that can be judged in both runs."""
+        return self.fixed + self.regressed + self.both + self.neither
+
 
 @dataclass(frozen=True, slots=True)
 class PlacedFacts:

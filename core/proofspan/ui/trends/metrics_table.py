@@ -185,7 +185,7 @@ def metrics_export(
 def _rows(run: RunTrend, slices: Mapping[str, Mapping[str, MetricValue]] | None) -> Iterator[pd.DataFrame]:
     measured = run.measured
     if slices is None:
-        yield metric_rows(run.run_id, measured.values, goals=measured.goals, verdicts=measured.verdicts)
+        yield metric_rows(run.run_id, measured.values, measured=measured)
         return
     for name, values in slices.items():
         yield metric_rows(run.run_id, values, slice_name=name)

@@ -78,7 +78,7 @@ def flip_line(flips: Flips, view: ViewState, *, outcomes: Sequence[str]) -> None
 
     `flips` counts the list without its flip filter, by the first of `outcomes`.
     """
-    judged = flips.fixed + flips.regressed + flips.both + flips.neither
+    judged = flips.judged
     with line("flip"):
         markup.show(markup.text([markup.Piece(f"Compared with {view.filter.vs}:", "muted")], role="hint"))
         for kind in FLIPS_SHOWN:
