@@ -48,10 +48,10 @@ _OF_WHOLE_RUNS = frozenset({"run_id", "all_variants", "cache_dir", "output"})
 
 def _refuse_filters(context: click.Context) -> None:
     """Raise UsageError for filters on a kind that is written whole."""
-    options = {each.name: each for each in context.command.params if isinstance(each, click.Option)}
-    for name, option in options.items():
-        given = context.get_parameter_source(name) if name else None
-        if name not in _OF_WHOLE_RUNS and given is ParameterSource.COMMANDLINE:
+    for option in context.command.params:
+        if not isinstance(option, click.Option) or option.name is None or option.name in _OF_WHOLE_RUNS:
+            continue
+        if context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE:
             kind = context.params["kind"]
             raise click.UsageError(f"{option.opts[0]} narrows a list, and {kind} is written whole")
 
@@ -132,16 +132,15 @@ def command(kind: str, workspace: Path, output: str, cache_dir: Path | None, **a
     table `rag_traces` as .jsonl, .parquet or .sql, by the suffix of the output. If a row lacks a value that
     the table declares NOT NULL, a message says so and the exit status is 1.
     """
-    if kind in KINDS:
+    is_whole = kind in KINDS
+    if is_whole:
         _refuse_filters(click.get_current_context())
     profile = profile_of_options(asked.pop("template"), asked.pop("refusal"))
     manifest = with_profile(load_manifest(workspace), profile)
     check_outputs([output], workspace_files(manifest))
-    run_id = chosen_run(manifest, asked.pop("run_id")).run_id
-    cache = cache_dir or default_cache_dir()
-    if kind in KINDS:
-        run, variants = chosen_run(manifest, run_id), asked["all_variants"]
-        _write_records(kind, manifest, run, output, cache_dir=cache, all_variants=variants)
+    run, cache = chosen_run(manifest, asked.pop("run_id")), cache_dir or default_cache_dir()
+    if is_whole:
+        _write_records(kind, manifest, run, output, cache_dir=cache, all_variants=asked["all_variants"])
         return
     if asked["cohort"] and asked["cohort"] not in read_cohorts(manifest):
         raise InputFault.of(
@@ -151,13 +150,12 @@ def command(kind: str, workspace: Path, output: str, cache_dir: Path | None, **a
             fix="choose one that `proofspan cohort list` prints, or freeze it",
         )
     others = [chosen_run(manifest, asked["vs"]).run_id] if asked["vs"] else []
-    build_index(manifest, runs=[run_id, *others], cache_dir=cache)
+    build_index(manifest, runs=[run.run_id, *others], cache_dir=cache)
     sort = Sort(asked.pop("sort"), asked.pop("desc"))
     if asked["evidence"] or sort.by == "evidence":
         with PdfPool(workers=LOCATORS, timeout_s=TIMEOUT_S) as pool:
-            place_run(manifest, run_id, cache_dir=cache, pool=pool, workers=LOCATORS)
+            place_run(manifest, run.run_id, cache_dir=cache, pool=pool, workers=LOCATORS)
     store = Store(manifest, cache)
-    pieces = EXPORTS[kind].pieces(store.rows(Filter(run=run_id, **asked), sort))
     with output_to(output) as sink:
-        for piece in pieces:
+        for piece in EXPORTS[kind].pieces(store.rows(Filter(run.run_id, **asked), sort)):
             sink.write(piece.encode("utf-8", "replace"))

@@ -25,58 +25,19 @@ from proofspan.traces.records.identity import Repeats
 from proofspan.traces.records.traces import iter_traces
 from proofspan.traces.separate.join_cache import needed_trace_file
 from proofspan.traces.separate.log_lines import LogRecord, format_log_line, log_records, row_of
+from proofspan.wording import counted
 
 #: The columns of CSV and JSONL, in the order of a CSV's header.
 COLUMNS: tuple[str, ...] = (
-    "run_id",
-    "q_id",
-    "paraphrase",
-    "seed",
-    "repeat",
-    "label",
-    "why",
-    "q",
-    "answer",
-    "rank1_section",
-    "rank1_doc",
-    "docs",
-    "cited",
-    "cited_retrieved",
-    "cited_resolved",
-    "query_coverage",
-    "answer_coverage",
-    "numbers_unsupported",
-    "suspicions",
-    "codes",
-    "evidence",
-    "agreement",
-    "gold_state",
-    "gold_seen_rank",
-    "gold_retrieved_rank",
-    "gold_retrieved_stage",
-    "q_type",
-    "answerable",
-    "refused",
-    "unranked",
-    "bucket",
-    "section_rank",
-    "top_rank",
-    "section_coverage",
-    *(f"recall_{k}" for k in CUTS),
-    "ndcg_10",
-    "reciprocal_rank",
-    "citation_precision",
-    "citation_recall",
-    "anchor_coverage",
-    "safety_omitted",
-    "about",
-    "stored_label",
-    "ok",
-    "delta_s",
-    "lambda_state",
-    "latency_ms",
-    "file",
-    "line",
+    *("run_id", "q_id", "paraphrase", "seed", "repeat", "label", "why", "q", "answer"),
+    *("rank1_section", "rank1_doc", "docs", "cited", "cited_retrieved", "cited_resolved"),
+    *("query_coverage", "answer_coverage", "numbers_unsupported", "suspicions", "codes"),
+    *("evidence", "agreement"),
+    *("gold_state", "gold_seen_rank", "gold_retrieved_rank", "gold_retrieved_stage"),
+    *("q_type", "answerable", "refused", "unranked", "bucket", "section_rank", "top_rank"),
+    *("section_coverage", *(f"recall_{k}" for k in CUTS), "ndcg_10", "reciprocal_rank"),
+    *("citation_precision", "citation_recall", "anchor_coverage", "safety_omitted", "about"),
+    *("stored_label", "ok", "delta_s", "lambda_state", "latency_ms", "file", "line"),
 )
 
 _WHOLE_NUMBERS = frozenset(
@@ -85,10 +46,6 @@ _WHOLE_NUMBERS = frozenset(
 )
 #: The most codes in a cell of a Markdown table.
 MOST_CODES = 4
-
-
-def _label(record: Record) -> str:
-    return f"**{record['label'] or 'no label'}**"
 
 
 def _rank(record: Record) -> str:
@@ -102,24 +59,18 @@ def _codes(record: Record) -> str:
     return ", ".join(codes[:MOST_CODES]).replace("|", "\\|") + left_out
 
 
-_REPORT = (
-    Column("q", lambda record: question_cell(record["q"])),
-    Column("label", _label),
-    Column("why", lambda record: record["why"] or ""),
-)
-_RANKING = (
-    Column("bucket", lambda record: record["bucket"] or ""),
-    Column("gold section at", _rank, "---:"),
-)
-_RULES = Column("breaks", _codes)
-
-
 def _markdown_columns(first: pd.DataFrame | None) -> list[Column]:
     """Choose the report's columns, the ranking's if any row is judged, and the rules if any is broken."""
-    columns = list(_REPORT)
-    if first is not None:
-        columns += _RANKING if not first["bucket"].isna().all() else ()
-        columns += [_RULES] if any(map(plain, first["codes"])) else ()
+    columns = [
+        Column("q", lambda record: question_cell(record["q"])),
+        Column("label", lambda record: f"**{record['label'] or 'no label'}**"),
+        Column("why", lambda record: record["why"] or ""),
+    ]
+    if first is not None and not first["bucket"].isna().all():
+        columns.append(Column("bucket", lambda record: record["bucket"] or ""))
+        columns.append(Column("gold section at", _rank, "---:"))
+    if first is not None and any(map(plain, first["codes"])):
+        columns.append(Column("breaks", _codes))
     return columns
 
 
@@ -152,21 +103,15 @@ class RecordCounts:
 
     def problems(self) -> list[Problem]:
         """Return a problem per code, then those about lines left out."""
-        problems = [
-            Problem(
-                code,
-                f"{first.message}: {self.findings[code]:,} of {self.rows:,} rows, first {first.record_id}",
-                code,
-                first.fix,
-            )
-            for code, first in self.first.items()
-        ]
+        problems = []
+        for code, first in self.first.items():
+            where = f"{self.findings[code]:,} of {self.rows:,} rows, first {first.record_id}"
+            problems.append(Problem(code, f"{first.message}: {where}", code, first.fix))
         if self.unread:
-            message = f"{self.unread:,} line{'s' * (self.unread != 1)} could not be read and are left out"
+            message = f"{counted(self.unread, 'line')} could not be read and are left out"
             if self.unread == self.declared:
-                problems.append(
-                    Problem("lines_unreadable_declared", f"{message}, as declared", severity="note")
-                )
+                code, message = "lines_unreadable_declared", f"{message}, as declared"
+                problems.append(Problem(code, message, severity="note"))
             else:
                 problems.append(Problem("lines_unreadable", message, fix="proofspan check WORKSPACE"))
         if self.variants:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 from proofspan.contracts.records.field_values import text_of
@@ -27,7 +27,7 @@ ENOUGH = 3
 MAX_TITLE = 60
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Section:
     """A section: its 0-based pages in order (none in a text), its title, its position in the file.
 
@@ -52,8 +52,7 @@ Sections = Mapping[tuple[str | None, str], Section]
 class Area:
     """A place that questions are about: how many can be judged, and how many of them fail.
 
-    `value` is the place as a filter names it. `slots` are the positions that it takes on a strip of its
-    document: pages, or its own one in a list.
+    `value` is the place as a filter names it. `pages` are 0-based.
     """
 
     place: About
@@ -62,7 +61,6 @@ class Area:
     failing: int
     title: str = ""
     pages: tuple[int, ...] = ()
-    slots: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +93,6 @@ class FailureMap:
     firsts: tuple[int, ...] = ()
 
 
-@dataclass(slots=True)
-class _Gathered:
-    order: int
-    pages: set[int] = field(default_factory=set)
-    title: str = ""
-    has_chunks: bool = False
-
-
 def section_map(
     chunks: Iterable[Chunk], *, unpaged: Container[str] = ()
 ) -> dict[tuple[str | None, str], Section]:
@@ -110,31 +100,27 @@ def section_map(
 
     A page in an `unpaged` document means nothing.
     """
-    found: dict[tuple[str | None, str], _Gathered] = {}
+    found: dict[tuple[str | None, str], Section] = {}
+    pages: defaultdict[tuple[str | None, str], set[int]] = defaultdict(set)
     for chunk in chunks:
         doc_id, _, page_idx = place = place_of(chunk)
         if not (own := section_of(place)):
             continue
-        titles = _titles(chunk, own)
-        for name in (own, *outer_sections(own)):
-            section = found.setdefault((doc_id, name), _Gathered(len(found)))
+        names = (own, *outer_sections(own))
+        # A chunk gives its section a title, and those that hold it where it names one for each step.
+        path = chunk.raw.get("title_path")
+        steps = [text_of(step) or "" for step in path] if isinstance(path, list) else []
+        titles = dict(zip(reversed(names), steps, strict=True)) if len(steps) == len(names) else {}
+        titles[own] = text_of(chunk.raw.get("section_title")) or titles.get(own, "")
+        for name in names:
+            section = found.setdefault((doc_id, name), Section(order=len(found), has_chunks=False))
             section.has_chunks |= name == own
             section.title = section.title or titles.get(name, "")[:MAX_TITLE]
             if page_idx is not None and doc_id not in unpaged:
-                section.pages.add(page_idx)
-    return {
-        key: Section(tuple(sorted(each.pages)), each.title, each.order, each.has_chunks)
-        for key, each in found.items()
-    }
-
-
-def _titles(chunk: Chunk, own: str) -> dict[str, str]:
-    """The titles that a chunk gives its section and, where it names one for each step, those that hold it."""
-    names = (own, *outer_sections(own))
-    path = chunk.raw.get("title_path")
-    steps = [text_of(step) or "" for step in path] if isinstance(path, list) else []
-    held = dict(zip(reversed(names), steps, strict=True)) if len(steps) == len(names) else {}
-    return held | {own: text_of(chunk.raw.get("section_title")) or held.get(own, "")}
+                pages[doc_id, name].add(page_idx)
+    for key, each in pages.items():
+        found[key].pages = tuple(sorted(each))
+    return found
 
 
 def documents(counts: Sequence[FailureCount], titles: Titles) -> tuple[Area, ...]:
@@ -164,19 +150,34 @@ def failure_map(
         if place.doc_id == doc_id
         and (place.section_id is not None or (is_paged and place.page_idx is not None))
     ]
+    last = None
     if doc_id is None or not areas:
-        whole = _documents(tally, titles)
-        return _in_line(None, [About(name) for name in titles], whole, whole, tally)
-    narrow = [area for area in areas if area.value in tally.narrowest]
-    worst = _at_one_level(areas, narrow)
-    pages = [*(section.pages for section in own.values()), *(area.pages for area in areas)]
-    last = max((page for some in pages for page in some), default=None)
+        doc_id, narrow = None, _documents(tally, titles)
+        worst = narrow
+        places = [About(name) for name in titles]
+    else:
+        narrow = tuple(area for area in areas if area.value in tally.narrowest)
+        worst = _at_one_level(areas, narrow)
+        pages = [*(section.pages for section in own.values()), *(area.pages for area in areas)]
+        last = max((page for some in pages for page in some), default=None)
+        with_chunks = [name for name in own if own[name].has_chunks]
+        places = [About(doc_id, name) for name in sorted(with_chunks, key=lambda name: own[name].order)]
+    # The positions on the strip: pages, else one of each place, those that only the questions name last.
+    names = dict.fromkeys([*(place.value for place in places), *(area.value for area in narrow)])
+    slots: dict[str, tuple[int, ...]] = {value: (at,) for at, value in enumerate(names)}
+    size = len(names)
     if last is not None:
-        on_pages = [replace(area, slots=area.pages) for area in narrow]
-        return _mapped(doc_id, last + 1, on_pages, worst, tally, firsts=cell_firsts(last + 1))
-    with_chunks = [name for name in own if own[name].has_chunks]
-    by_order = sorted(with_chunks, key=lambda name: own[name].order)
-    return _in_line(doc_id, [About(doc_id, name) for name in by_order], narrow, worst, tally)
+        size, slots = last + 1, {area.value: area.pages for area in narrow}
+    shared: dict[int, list[Area]] = defaultdict(list)
+    for area in narrow:
+        for at in {cell_of(slot, size) for slot in slots[area.value]}:
+            shared[at].append(area)
+    marked = []
+    for at in sorted(shared):
+        listed = tuple(sorted(shared[at], key=_worst_first)[:MOST_PLACES])
+        marked.append(Cell(at, listed, *tally.of(area.value for area in listed)))
+    firsts = cell_firsts(size)
+    return FailureMap(doc_id, len(firsts) - 1, tuple(marked), worst, () if last is None else firsts)
 
 
 def _at_one_level(areas: Sequence[Area], narrow: Sequence[Area]) -> tuple[Area, ...]:
@@ -204,49 +205,10 @@ def _documents(tally: _Tally, titles: Titles) -> tuple[Area, ...]:
     return tuple(sorted(found, key=_worst_first))
 
 
-def _in_line(
-    doc_id: str | None,
-    places: Sequence[About],
-    areas: Sequence[Area],
-    worst: tuple[Area, ...],
-    tally: _Tally,
-) -> FailureMap:
-    """A cell for each of the places, then for those that only the questions name."""
-    names = dict.fromkeys([*(place.value for place in places), *(area.value for area in areas)])
-    slots = {value: (at,) for at, value in enumerate(names)}
-    in_line = [replace(area, slots=slots[area.value]) for area in areas]
-    return _mapped(doc_id, len(names), in_line, worst, tally)
-
-
-def _mapped(
-    doc_id: str | None,
-    slots: int,
-    areas: Sequence[Area],
-    worst: tuple[Area, ...],
-    tally: _Tally,
-    *,
-    firsts: tuple[int, ...] = (),
-) -> FailureMap:
-    shared: dict[int, list[Area]] = defaultdict(list)
-    for area in areas:
-        for at in {cell_of(slot, slots) for slot in area.slots}:
-            shared[at].append(area)
-    marked = tuple(_cell(at, shared[at], tally) for at in sorted(shared))
-    return FailureMap(doc_id, len(cell_firsts(slots)) - 1, marked, worst, firsts)
-
-
-def _cell(at: int, areas: Sequence[Area], tally: _Tally) -> Cell:
-    """The cell with as many of its areas as one address can open; its numbers are theirs."""
-    worst = tuple(sorted(areas, key=_worst_first)[:MOST_PLACES])
-    judged, failing = tally.of([area.value for area in worst])
-    return Cell(at, worst, judged, failing)
-
-
 def _area(place: About, tally: _Tally, section: Section = NOWHERE, *, title: str = "") -> Area:
     value = place.value
-    judged, failing = tally.of([value])
     pages = section.pages if place.page_idx is None else (place.page_idx,)
-    return Area(place, value, judged, failing, title or section.title, pages)
+    return Area(place, value, *tally.of([value]), title or section.title, pages)
 
 
 def _worst_first(area: Area) -> tuple[int, int, bool, tuple[int, ...], str]:
@@ -264,7 +226,9 @@ class _Tally:
             for value in count.about:
                 self._rows[value].append(row)
         #: The places that some question is about and that hold no other one that it is about.
-        self.narrowest = {value for count in counts for value in _narrowest(count.about)}
+        self.narrowest = {
+            value for count in counts for value in set(count.about).difference(*map(_holding, count.about))
+        }
 
     def places(self) -> Iterator[About]:
         """Every place that any question is about."""
@@ -274,11 +238,6 @@ class _Tally:
         """Of the questions about any of these places: how many can be judged, how many fail."""
         rows = {row for value in values for row in self._rows.get(value, ())}
         return sum(self._counts[row].judged for row in rows), sum(self._counts[row].failing for row in rows)
-
-
-def _narrowest(about: Sequence[str]) -> Iterator[str]:
-    holding = {outer for value in about for outer in _holding(value)}
-    return (value for value in about if value not in holding)
 
 
 @lru_cache(maxsize=1 << 14)
