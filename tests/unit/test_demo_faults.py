@@ -20,8 +20,8 @@ from proofspan.evidence.types import FoundSpan
 from proofspan.manifest.load import load_manifest
 from proofspan.manifest.types import Manifest
 from proofspan.services.documents.document_cache import Placer
-from proofspan.services.health.rule_counts import HealthTable, fix_first, health_table, verdict
-from proofspan.services.health.run_findings import RunFinding, run_findings
+from proofspan.services.health.rule_counts import HealthTable, health_table
+from proofspan.services.health.run_findings import RunFinding, fix_first, run_findings, verdict
 from proofspan.services.metrics.run_metrics import run_metrics
 from proofspan.services.page.target import choose, targets_of
 from proofspan.services.page.view import locate_view
@@ -86,7 +86,8 @@ def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
     assert run is not None
     with PdfPool(workers=1) as pool:
         pages = examine_run(manifest, RUN, cache_dir=Path(cache), document=pool.document)
-        findings = run_findings(store, manifest, run_metrics(store, manifest, RUN), pages)
+        health = health_table(store, [run], RUN)
+        findings = run_findings(store, manifest, health, run_metrics(store, manifest, RUN), pages)
         yield Product(
             rows={row["q_id"]: row for row in map(json.loads, rows.splitlines())},
             indexed=indexed,
@@ -97,7 +98,7 @@ def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
             pages=pages,
             metrics=_command("metrics", str(DEMO), "--run", RUN, "--cache-dir", cache),
             store=store,
-            health=health_table(store, [run], RUN),
+            health=health,
             findings={finding.problem.code: finding for finding in findings},
         )
 
@@ -284,6 +285,6 @@ def test_the_mended_run_has_none_of_it(tmp_path: Path) -> None:
     assert not [row["q_id"] for row in found if row["codes"]]
     manifest = load_manifest(DEMO)
     store = Store(manifest, tmp_path)
-    findings = run_findings(store, manifest, run_metrics(store, manifest, "R006"), None)
     table = health_table(store, manifest.runs[-1:], "R006")
+    findings = run_findings(store, manifest, table, run_metrics(store, manifest, "R006"), None)
     assert verdict(table, findings, 0) == "R006: No data-quality issues found in 41 questions."

@@ -18,15 +18,13 @@ from proofspan.services.health.rule_counts import (
     HealthRow,
     HealthTable,
     code_rows,
-    fix_first,
     folded,
     health_frame,
     health_table,
     suspicion_rows,
     trend,
-    verdict,
 )
-from proofspan.services.health.run_findings import RunFinding
+from proofspan.services.health.run_findings import RunFinding, fix_first, verdict
 from proofspan.store.query.filters import Filter
 from proofspan.ui.health.rules import code_grid
 from proofspan.ui.visit.view_state import ViewState

@@ -16,6 +16,7 @@ from proofspan.errors import Problem
 from proofspan.evidence.page_base import PlacedQuote
 from proofspan.manifest.types import Artifact, Run
 from proofspan.metrics.packs import PackDifference
+from proofspan.services.health.rule_counts import ON_THE_PAGE, Count, HealthRow, HealthTable, Kind
 from proofspan.services.health.run_findings import (
     RunFinding,
     RunLines,
@@ -37,11 +38,15 @@ NO_LINES = RunLines(0, 0, pd.DataFrame([]))
 PINNED = {"index_hash": "faiss:1", "embed_model": "m:mean", "analyzer": "lowercase"}
 
 
-def of_answers(
-    evidence: Mapping[Any, int] | None = None, *, stale: int = 0, unsupported: int = 0, **facts: Any
-) -> list[RunFinding]:
+def of_answers(*rows: HealthRow, stale: int = 0, **facts: Any) -> list[RunFinding]:
+    table = HealthTable((Run("R1", None),), (9,), 0, rows)
     known = replace(FACTS, **{"placed": PlacedFacts(9, 9, {}), **facts})
-    return list(answer_findings(known, evidence or {}, stale=stale, unsupported=unsupported))
+    return list(answer_findings(table, known, stale=stale))
+
+
+def on_the_page(kind: Kind, code: str, count: int, severity: str = "error") -> HealthRow:
+    problem = Problem(code, "It differs.", severity=severity)
+    return HealthRow(kind, (code,), "differs", problem, ON_THE_PAGE, (Count(count, count),))
 
 
 def codes(findings: Any) -> list[tuple[str, str]]:
@@ -94,19 +99,19 @@ def test_a_profile_that_fits_no_answer_comes_with_the_one_that_does() -> None:
     assert "--template payload" in found.problem.fix
 
 
-def test_cited_text_that_stands_elsewhere_opens_its_questions() -> None:
-    counts = {"not_found": 1, "page_mismatch": 2, "numbers_differ": 0, "exact": 6}
-    found = of_answers(counts)
-    assert [(each.problem.code, address(each)) for each in found] == [
-        ("cited_text_not_found", "./?run=R1&evidence=not_found"),
-        ("cited_page_differs", "./?run=R1&evidence=page_mismatch"),
+def test_what_is_wrong_on_the_page_opens_its_questions() -> None:
+    rows = [("evidence", "not_found", 1), ("evidence", "page_mismatch", 2), ("evidence", "exact", 0)]
+    found = of_answers(
+        *(on_the_page(kind, state, count) for kind, state, count in rows),
+        on_the_page("unsupported", "unsupported", 2, "warning"),
+    )
+    assert [(each.problem.severity, each.title, address(each)) for each in found] == [
+        ("error", "differs on 1 of 9", "./?run=R1&evidence=not_found"),
+        ("error", "differs on 2 of 9", "./?run=R1&evidence=page_mismatch"),
+        ("warning", "differs on 2 of 9", "./?run=R1&unsupported=yes"),
     ]
+    assert found[1].problem.message == "It differs. On 2 of 9 questions, 22 % (6–55 %)."
     assert codes(of_answers(placed=None)) == [("not_located", "note")]
-
-
-def test_numbers_without_evidence_open_their_questions() -> None:
-    (found,) = of_answers(unsupported=2)
-    assert (found.problem.severity, address(found)) == ("warning", "./?run=R1&unsupported=yes")
 
 
 @pytest.mark.parametrize(

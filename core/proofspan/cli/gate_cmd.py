@@ -27,7 +27,7 @@ from proofspan.cli.output import (
     write_bytes,
     write_parts,
 )
-from proofspan.errors import InputFault, Problem
+from proofspan.errors import InputFault
 from proofspan.manifest.load import load_manifest
 from proofspan.metrics.goals import Goal, read_goals
 from proofspan.services.gate import (
@@ -110,19 +110,16 @@ def command(
 
 def _goals(given: Sequence[str]) -> dict[str, Goal]:
     """Parse `--goal`. Raises InputFault for an unknown metric or threshold."""
-    goals: dict[str, Goal] = {}
-    problems: list[Problem] = []
+    asked: dict[str, str] = {}
     for text in given:
         match = _GOAL.fullmatch(text)
         if match is None:
             raise click.UsageError(f'--goal {text!r} is not a goal; write one such as "gt_in_top_20>=0.9"')
-        read, wrong = read_goals({match["metric"]: match["threshold"]}, where="--goal")
-        problems += wrong
-        if not wrong:
-            goals[match["metric"]] = read[match["metric"]]
+        asked[match["metric"]] = match["threshold"]
+    goals, problems = read_goals(asked, where="--goal")
     if problems:
         raise InputFault(*problems)
-    return goals
+    return {metric_id: goals[metric_id] for metric_id in asked}
 
 
 def _link_base(text: str | None) -> str:

@@ -9,16 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, cast
+from typing import Any, Literal, get_args
 from xml.etree import ElementTree as Xml
 
-from proofspan.contracts.records.records import Label
 from proofspan.contracts.rules.catalogue import rule_of
 from proofspan.errors import InputFault, Problem, printable
 from proofspan.manifest.types import Manifest, Run
 from proofspan.metrics.gates import FlipRule, read_gates
 from proofspan.metrics.goals import Goal, judge, read_goals
-from proofspan.metrics.ranked import Bucket
 from proofspan.metrics.values import left_out_in_words, value_in_words
 from proofspan.services.health.run_findings import run_lines
 from proofspan.services.metrics.run_metrics import RunMetrics, run_metrics
@@ -30,12 +28,9 @@ from proofspan.store.query.metric_sql import MISSES
 from proofspan.store.query.store import Store
 from proofspan.wording import counted
 
-Status = Literal["pass", "warn", "fail", "skipped"]
-STATUSES: tuple[Status, ...] = ("fail", "warn", "pass", "skipped")
+Status = Literal["fail", "warn", "pass", "skipped"]
 #: The most names in a sentence, and the most questions kept of a goal or a suspicion.
 NAMED, MOST_LISTED = 5, 1_000
-
-Numbers = Mapping[str, float | int | str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +65,7 @@ class Check:
     title: str
     status: Status
     message: str
-    numbers: Numbers = field(default_factory=dict)
+    numbers: Mapping[str, float | str | None] = field(default_factory=dict)
     affected: tuple[Affected, ...] = ()
     count: int = 0
     shown: Filter | None = None
@@ -97,7 +92,7 @@ class GateReport:
 
     def counts(self) -> dict[Status, int]:
         """Return how many checks have each status."""
-        return {status: sum(check.status == status for check in self.checks) for status in STATUSES}
+        return {status: sum(check.status == status for check in self.checks) for status in get_args(Status)}
 
     def passes(self, *, strict: bool = False) -> bool:
         """Return whether the run is ready for release; with `strict`, warnings fail as well."""
@@ -263,20 +258,23 @@ def _flip_checks(
     for number, rule in enumerate(rules, start=1):
         name, title = f"flips_{number}" if len(rules) > 1 else "flips", f"Flips from {rule.was}"
         steps = store.transitions(Filter(run_id, vs=against), rule.column)
-        judged = [(was, count) for was, now, count in steps if was is not None and now is not None]
+        judged = [(then, count) for then, now, count in steps if then is not None and now is not None]
         if not judged:
             message = f"no question is judged in both {run_id} and {against}, so nothing could be compared"
             yield Check(name, title, "fail", message)
             continue
+        was, is_now = ("was", "label") if rule.column == "label" else ("was_bucket", "bucket")
+        states: dict[str, Any] = {was: (rule.was,), is_now: rule.now}
+        shown = Filter(run_id, vs=against, **states)
         flipped = [
             replace(each, was=rule.was, now=now)
             for now in rule.now
-            for each in _listed(store, _flipped(rule, run_id, against, now))
+            for each in _listed(store, Filter(run_id, vs=against, **{**states, is_now: (now,)}))
         ]
         may = allow | rule.allow
         bad = tuple(each for each in flipped if each.q_id not in may)
         allowed = [each.q_id for each in flipped if each.q_id in may]
-        were = sum(count for was, count in judged if was == rule.was)
+        were = sum(count for then, count in judged if then == rule.was)
         numbers = {"found": len(bad), "allowed": len(allowed), "of": were, "most": rule.most}
         is_over = len(bad) > rule.most
         message = f"{len(bad):,} of {were:,} that were {rule.was} in {against} became {' or '.join(rule.now)}"
@@ -285,17 +283,9 @@ def _flip_checks(
             more = f" and {len(allowed) - NAMED:,} more" if len(allowed) > NAMED else ""
             message += f"; allowed: {', '.join(allowed[:NAMED])}{more}"
         if is_over:
-            shown = _flipped(rule, run_id, against, *rule.now)
             yield Check(name, title, "fail", message, numbers, bad, len(bad), shown)
         else:
             yield Check(name, title, "pass", message, numbers)
-
-
-def _flipped(rule: FlipRule, run_id: str, against: str, *now: str) -> Filter:
-    if rule.column == "label":
-        return Filter(run_id, vs=against, was=(cast(Label, rule.was),), label=now)
-    was, is_now = cast(Bucket, rule.was), cast(tuple[Bucket, ...], now)
-    return Filter(run_id, vs=against, was_bucket=(was,), bucket=is_now)
 
 
 def _at_most(store: Store, shown: Filter, most: int, *, name: str, title: str, start: str = "") -> Check:

@@ -16,16 +16,10 @@ from proofspan.contracts.rules.catalogue import FAMILIES, RULES, Group, in_order
 from proofspan.diagnosis.messages import suspicion_text
 from proofspan.errors import Problem
 from proofspan.manifest.types import Run
-from proofspan.services.health.run_findings import (
-    EVIDENCE_FINDINGS,
-    UNSUPPORTED_NUMBERS,
-    RunFinding,
-    share_of,
-)
 from proofspan.services.rows import Layout, exports
+from proofspan.store.files.evidence_states import EVIDENCE
 from proofspan.store.query.filters import Filter
 from proofspan.store.query.store import Store
-from proofspan.wording import counted
 
 Kind = Literal["code", "suspicion", "evidence", "unsupported"]
 
@@ -48,6 +42,12 @@ FEWEST_FOLDED = 3
 _FAMILY_FIX = (
     "Pass every field of the contract on in the adapter that writes the record, and let it fail rather than "
     "leave one out."
+)
+_UNSUPPORTED = Problem(
+    "numbers_unsupported",
+    "A number in the answer is nowhere in the evidence that the answerer saw.",
+    fix="Check these numbers against the page before the answers are used.",
+    severity="warning",
 )
 
 
@@ -137,7 +137,7 @@ def health_table(store: Store, runs: Sequence[Run], shown: str) -> HealthTable:
     totals = tuple(store.total(run_id) for run_id in ids)
     singles = [
         *code_rows(store.code_counts(ids), ids),
-        *_evidence_rows(store, ids),
+        *_page_rows(store, ids),
         *suspicion_rows(store.suspicion_counts(ids), ids),
     ]
 
@@ -174,22 +174,21 @@ def suspicion_rows(frame: pd.DataFrame, runs: Sequence[str]) -> Iterator[HealthR
         yield HealthRow("suspicion", (code,), code.replace("_", " "), problem, NOTICED, counts[code])
 
 
-def _evidence_rows(store: Store, runs: Sequence[str]) -> Iterator[HealthRow]:
-    """Yield a row per finding about cited text and numbers that any run has."""
+def _page_rows(store: Store, runs: Sequence[str]) -> list[HealthRow]:
+    """Return a row per finding about cited text and numbers that any run has."""
     known = [store.evidence_counts(Filter(run_id)) for run_id in runs]
     unknown = frozenset(index for index, counts in enumerate(known) if not counts)
-    for state, finding in EVIDENCE_FINDINGS.items():
-        yield from _page_row("evidence", state, finding, [each.get(state, 0) for each in known], unknown)
-    numbers = [store.matching(Filter(run_id, unsupported=True)) for run_id in runs]
-    yield from _page_row("unsupported", "unsupported", UNSUPPORTED_NUMBERS, numbers)
-
-
-def _page_row(
-    kind: Kind, code: str, finding: RunFinding, numbers: Sequence[int], unknown: frozenset[int] = frozenset()
-) -> Iterator[HealthRow]:
-    if any(numbers):
-        counts = tuple(Count(number, number) for number in numbers)
-        yield HealthRow(kind, (code,), finding.title, finding.problem, ON_THE_PAGE, counts, unknown)
+    rows = []
+    for state, text in EVIDENCE.items():
+        problem = Problem(text.code, text.meaning, fix=text.fix)
+        counts = tuple(Count(number, number) for number in (each.get(state, 0) for each in known))
+        if text.code:  # else the state is no finding
+            rows.append(HealthRow("evidence", (state,), text.name, problem, ON_THE_PAGE, counts, unknown))
+    numbers = (store.matching(Filter(run_id, unsupported=True)) for run_id in runs)
+    counts = tuple(Count(number, number) for number in numbers)
+    title = "number without evidence"
+    rows.append(HealthRow("unsupported", ("unsupported",), title, _UNSUPPORTED, ON_THE_PAGE, counts))
+    return [row for row in rows if any(count.traces for count in row.counts)]
 
 
 def folded(rows: Iterable[HealthRow], union: Union) -> tuple[tuple[HealthRow, ...], tuple[HealthRow, ...]]:
@@ -230,57 +229,6 @@ def _by_code(frame: pd.DataFrame, name: str, runs: Sequence[str]) -> dict[str, t
     for run_id, code, questions, traces in zip(*columns, strict=True):
         counts.setdefault(code, {})[run_id] = Count(int(questions), int(traces))
     return {code: tuple(by_run.get(run_id, NONE) for run_id in runs) for code, by_run in counts.items()}
-
-
-#: The most findings under "Fix first", and in a verdict.
-FIRST, NAMED = 4, 4
-#: A rule that more than this share of the questions breaks comes before findings about single questions.
-MOST = 0.5
-
-
-def verdict(table: HealthTable, findings: Sequence[RunFinding], broken_on: int) -> str:
-    """Sum up a run in a sentence; `broken_on` counts the questions that break any rule.
-
-    `R005: 3 rules broken on 39 of 39 questions; stored report disagrees on 8 of 39; metrics pack differs.`
-    """
-    rules, questions = len(table.broken()), counted(table.total, "question")
-    titles = [finding.title for finding in findings if finding.problem.severity == "error"]
-    parts = [f"{counted(rules, 'rule')} broken on {broken_on:,} of {questions}"] if rules else []
-    parts += titles[:NAMED]
-    if len(titles) > NAMED:
-        parts.append(f"{len(titles) - NAMED:,} more below")
-    if not parts:
-        warnings = sum(finding.problem.severity == "warning" for finding in findings)
-        warnings += len(table.broken("warning", is_folded=True))
-        parts = [f"No data-quality issues found in {questions}"]
-        parts += [counted(warnings, "warning")] if warnings else []
-    return f"{table.run_id}: {'; '.join(parts)}."
-
-
-def fix_first(table: HealthTable, findings: Sequence[RunFinding]) -> tuple[RunFinding, ...]:
-    """Return the errors of a run except those of its files, those with the widest effect first.
-
-    The order: what keeps all questions from being judged, rules that most questions break, findings about the
-    run as a whole, and rules that single questions break.
-    """
-    errors = [each for each in findings if each.problem.severity == "error" and not each.is_of_file]
-    if any(each.problem.code == "page_base" for each in errors):  # it explains why pages differ
-        errors = [each for each in errors if each.problem.code != "cited_page_differs"]
-    broken = table.broken(is_folded=True)
-    often = [row for row in broken if table.now(row).questions > MOST * table.total]
-    return (
-        *(each for each in errors if each.shown is None),
-        *(_finding(table, row) for row in often),
-        *(each for each in errors if each.shown is not None),
-        *(_finding(table, row) for row in broken if row not in often),
-    )
-
-
-def _finding(table: HealthTable, row: HealthRow) -> RunFinding:
-    count = table.now(row)
-    share = share_of(count.questions, table.total) if count.questions else counted(count.traces, "variant")
-    problem = replace(row.problem, message=f"{row.problem.message} On {share}.")
-    return RunFinding(problem, row.title, row.filter(table.run_id, count))
 
 
 def trend(table: HealthTable, row: HealthRow) -> str:

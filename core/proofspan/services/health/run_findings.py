@@ -1,12 +1,13 @@
 """Findings about a run as a whole: its lines, report, metrics pack, cited pages, pinned settings and bundles.
 
-`rule_counts` counts the rules that single traces break. Each check here yields its finding with its text.
+`rule_counts` counts the rules that single traces break. Each check here yields its finding with its text, and
+`fix_first` puts findings and broken rules in order.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import pandas as pd
@@ -16,10 +17,10 @@ from proofspan.errors import Problem
 from proofspan.manifest.types import Manifest, Run
 from proofspan.metrics.statistics import share_in_words
 from proofspan.metrics.values import value_in_words
+from proofspan.services.health.rule_counts import ON_THE_PAGE, HealthRow, HealthTable
 from proofspan.services.metrics.run_metrics import BUNDLES, RunMetrics
 from proofspan.services.page_base import CitedPages, Writer, fix, in_words, worth_saying, writer_of
 from proofspan.services.workspace.open import chosen_run
-from proofspan.store.files.evidence_states import EVIDENCE, EvidenceState
 from proofspan.store.files.types import RunFacts
 from proofspan.store.query.filters import Filter
 from proofspan.store.query.store import Store
@@ -66,36 +67,11 @@ class RunFinding:
         """Build a finding from the parts of its problem."""
         return cls(Problem(code, message, fix=fix, severity=severity), title, shown, page, is_of_file)
 
-    def counted(self, count: int, total: int, shown: Filter) -> RunFinding:
-        """Return the finding with the number of questions concerned, and the list of them."""
-        message = f"{self.problem.message} On {share_of(count, total)}."
-        return replace(
-            self,
-            problem=replace(self.problem, message=message),
-            title=f"{self.title} on {count:,} of {total:,}",
-            shown=shown,
-        )
-
-
-#: Findings about cited text by evidence state, without their counts.
-EVIDENCE_FINDINGS: Mapping[EvidenceState, RunFinding] = {
-    state: RunFinding.of(text.code, "error", text.name, text.meaning, text.fix)
-    for state, text in EVIDENCE.items()
-    if text.code
-}
-UNSUPPORTED_NUMBERS = RunFinding.of(
-    "numbers_unsupported",
-    "warning",
-    "number without evidence",
-    "A number in the answer is nowhere in the evidence that the answerer saw.",
-    "Check these numbers against the page before the answers are used.",
-)
-
 
 def run_findings(
-    store: Store, manifest: Manifest, measured: RunMetrics, pages: CitedPages | None
+    store: Store, manifest: Manifest, table: HealthTable, measured: RunMetrics, pages: CitedPages | None
 ) -> tuple[RunFinding, ...]:
-    """Return all findings about the measured run, errors first and notes last.
+    """Return all findings about the measured run, errors first and notes last; `table` shows that run.
 
     `pages` are the offsets of its cited pages, None while citations are not located. Raises StoreFault if the
     run has no index.
@@ -103,24 +79,22 @@ def run_findings(
     run = chosen_run(manifest, measured.run_id)
     return worst_first(
         [
-            *index_findings(store, manifest, run),
+            *index_findings(store, manifest, table),
             *measured_findings(run, measured),
             *(page_findings(pages, writer_of(manifest), run.run_id) if pages is not None else ()),
         ]
     )
 
 
-def index_findings(store: Store, manifest: Manifest, run: Run) -> tuple[RunFinding, ...]:
+def index_findings(store: Store, manifest: Manifest, table: HealthTable) -> tuple[RunFinding, ...]:
     """Return the findings of `run_findings` that the index alone gives, without reading a file."""
-    facts, run_id = store.run_facts(run.run_id), run.run_id
-    stale = dict(store.options(run_id).get("suspicion", ())).get("report_stale", 0)
-    evidence = store.evidence_counts(Filter(run_id))
-    unsupported = store.matching(Filter(run_id, unsupported=True))
+    run, facts = table.runs[table.shown], store.run_facts(table.run_id)
+    stale = dict(store.options(run.run_id).get("suspicion", ())).get("report_stale", 0)
     return worst_first(
         [
             *_of_problems(facts.problems, is_of_file=True),
             *line_findings(run_lines(store, manifest, run), facts),
-            *answer_findings(facts, evidence, stale=stale, unsupported=unsupported),
+            *answer_findings(table, facts, stale=stale),
             *pin_findings(run),
         ]
     )
@@ -187,10 +161,8 @@ def line_findings(lines: RunLines, facts: RunFacts) -> Iterator[RunFinding]:
         )
 
 
-def answer_findings(
-    facts: RunFacts, evidence: Mapping[EvidenceState, int], *, stale: int, unsupported: int
-) -> Iterator[RunFinding]:
-    """Yield findings about labels and answers, the latter by evidence state and by unsupported numbers.
+def answer_findings(table: HealthTable, facts: RunFacts, *, stale: int) -> Iterator[RunFinding]:
+    """Yield findings about labels, cited text and numbers.
 
     `stale` counts the questions with another label in the stored report.
     """
@@ -221,11 +193,9 @@ def answer_findings(
             "Its citations are not located on their pages yet.",
             "Wait, or run `proofspan index WORKSPACE`.",
         )
-    for state, finding in EVIDENCE_FINDINGS.items():
-        if count := evidence.get(state, 0):
-            yield finding.counted(count, total, Filter(run_id, evidence=(state,)))
-    if unsupported:
-        yield UNSUPPORTED_NUMBERS.counted(unsupported, total, Filter(run_id, unsupported=True))
+    for row in table.rows:
+        if row.group == ON_THE_PAGE and (count := table.now(row).questions):
+            yield replace(_of_row(table, row), title=f"{row.title} on {count:,} of {total:,}")
 
 
 def pin_findings(run: Run) -> Iterator[RunFinding]:
@@ -327,3 +297,54 @@ def run_lines(store: Store, manifest: Manifest, run: Run) -> RunLines:
     over = {file for file, count in found.items() if count > declared.get(file, 0)}
     beyond = sum(found[file] - declared.get(file, 0) for file in over)
     return RunLines(found.total(), beyond, issues[issues["file"].isin(over)])
+
+
+#: The most findings under "Fix first", and in a verdict.
+FIRST, NAMED = 4, 4
+#: A rule that more than this share of the questions breaks comes before findings about single questions.
+MOST = 0.5
+
+
+def verdict(table: HealthTable, findings: Sequence[RunFinding], broken_on: int) -> str:
+    """Sum up a run in a sentence; `broken_on` counts the questions that break any rule.
+
+    `R005: 3 rules broken on 39 of 39 questions; stored report disagrees on 8 of 39; metrics pack differs.`
+    """
+    rules, questions = len(table.broken()), counted(table.total, "question")
+    titles = [finding.title for finding in findings if finding.problem.severity == "error"]
+    parts = [f"{counted(rules, 'rule')} broken on {broken_on:,} of {questions}"] if rules else []
+    parts += titles[:NAMED]
+    if len(titles) > NAMED:
+        parts.append(f"{len(titles) - NAMED:,} more below")
+    if not parts:
+        warnings = sum(finding.problem.severity == "warning" for finding in findings)
+        warnings += len(table.broken("warning", is_folded=True))
+        parts = [f"No data-quality issues found in {questions}"]
+        parts += [counted(warnings, "warning")] if warnings else []
+    return f"{table.run_id}: {'; '.join(parts)}."
+
+
+def fix_first(table: HealthTable, findings: Sequence[RunFinding]) -> tuple[RunFinding, ...]:
+    """Return the errors of a run except those of its files, those with the widest effect first.
+
+    The order: what keeps all questions from being judged, rules that most questions break, findings about the
+    run as a whole, and rules that single questions break.
+    """
+    errors = [each for each in findings if each.problem.severity == "error" and not each.is_of_file]
+    if any(each.problem.code == "page_base" for each in errors):  # it explains why pages differ
+        errors = [each for each in errors if each.problem.code != "cited_page_differs"]
+    broken = table.broken(is_folded=True)
+    often = [row for row in broken if table.now(row).questions > MOST * table.total]
+    return (
+        *(each for each in errors if each.shown is None),
+        *(_of_row(table, row) for row in often),
+        *(each for each in errors if each.shown is not None),
+        *(_of_row(table, row) for row in broken if row not in often),
+    )
+
+
+def _of_row(table: HealthTable, row: HealthRow) -> RunFinding:
+    count = table.now(row)
+    share = share_of(count.questions, table.total) if count.questions else counted(count.traces, "variant")
+    problem = replace(row.problem, message=f"{row.problem.message} On {share}.")
+    return RunFinding(problem, row.title, row.filter(table.run_id, count))

@@ -45,7 +45,12 @@ class Conversion:
 def conversions(store: Store, manifest: Manifest, cohort: Cohort) -> tuple[Conversion, ...]:
     """Return the conversions of a cohort in all indexed runs, in the manifest's order."""
     indexed = set(store.runs())
-    return tuple(_conversion(store, cohort, run.run_id) for run in manifest.runs if run.run_id in indexed)
+    found = []
+    for run_id in (run.run_id for run in manifest.runs if run.run_id in indexed):
+        counts = store.bucket_counts(Filter(run_id, cohort=cohort.name))
+        hits, policy, gap = (counts.get(bucket, 0) for bucket in ("hit", "score_policy", "retrieval_gap"))
+        found.append(Conversion(run_id, len(cohort.q_ids), hits + policy + gap, hits, hits + policy))
+    return tuple(found)
 
 
 def freeze_bucket(
@@ -67,12 +72,6 @@ def freeze_bucket(
     cohort = Cohort(name, tuple(places["q_id"].tolist()), run.run_id, bucket, run.ts)
     freeze(manifest, cohort, again=again)
     return cohort
-
-
-def _conversion(store: Store, cohort: Cohort, run_id: str) -> Conversion:
-    counts = store.bucket_counts(Filter(run_id, cohort=cohort.name))
-    hits, policy, gap = (counts.get(bucket, 0) for bucket in ("hit", "score_policy", "retrieval_gap"))
-    return Conversion(run_id, len(cohort.q_ids), hits + policy + gap, hits, hits + policy)
 
 
 RankOrder = Literal["falls", "climbs", "question"]

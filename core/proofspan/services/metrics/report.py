@@ -72,7 +72,8 @@ class MetricsReport:
     @property
     def has_findings(self) -> bool:
         """True if a goal fails, the stored pack differs, or something could not be read."""
-        return bool(self.measured.failed or self.measured.differences or self.problems)
+        is_missed = any(verdict.status == "fail" for verdict in self.measured.verdicts.values())
+        return bool(is_missed or self.measured.differences or self.problems)
 
 
 def metrics_report(

@@ -49,11 +49,6 @@ class RunMetrics:
     differences: tuple[PackDifference, ...] = ()
     problems: tuple[Problem, ...] = ()
 
-    @property
-    def failed(self) -> tuple[str, ...]:
-        """The metrics that fail their goal."""
-        return tuple(name for name, verdict in self.verdicts.items() if verdict.status == "fail")
-
 
 @dataclass(frozen=True, slots=True)
 class GoldGaps:

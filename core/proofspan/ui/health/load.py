@@ -70,7 +70,7 @@ def load(opened: session.Opened, store: Store) -> Health:
     pages = session.cited_pages(opened, store, run.run_id)
 
     def read() -> tuple[tuple[RunFinding, ...], Mapping[Level, int]]:
-        findings = run_findings(store, manifest, run_metrics(store, manifest, run.run_id), pages)
+        findings = run_findings(store, manifest, table, run_metrics(store, manifest, run.run_id), pages)
         levels, _ = bundle_levels(manifest, run)
         return findings, Counter((levels or {}).values())
 
@@ -81,7 +81,7 @@ def load(opened: session.Opened, store: Store) -> Health:
     if isinstance(outcome, Failed):
         raise outcome.fault
     if isinstance(outcome, Waiting):
-        return Health(table, index_findings(store, manifest, run), broken_on, {}, key)
+        return Health(table, index_findings(store, manifest, table), broken_on, {}, key)
     findings, levels = outcome.value
     return Health(table, findings, broken_on, levels)
 

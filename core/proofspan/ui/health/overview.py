@@ -13,8 +13,7 @@ from proofspan.errors import Problem
 from proofspan.evidence.bundles import LEVELS, Level
 from proofspan.manifest.check import ArtifactCheck, CheckReport, State
 from proofspan.manifest.types import Manifest
-from proofspan.services.health.rule_counts import FIRST, fix_first, verdict
-from proofspan.services.health.run_findings import HEALTH, RunFinding
+from proofspan.services.health.run_findings import FIRST, HEALTH, RunFinding, fix_first, verdict
 from proofspan.services.workspace.index_job import IndexJob
 from proofspan.store.files.types import RunFacts
 from proofspan.store.query.filters import Filter
