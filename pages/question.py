@@ -50,7 +50,7 @@ elif (instead := navigation.trace_instead(store, key)) is not None:
 else:
     bad_lines = partial(load.bad_lines, opened, store, key)
     place = navigation.find(store, state, key, bad_lines=bad_lines)
-    loaded = load.question(opened, key, place.source, is_labelled=place.is_labelled)
+    loaded = load.question(opened, key, place.source, is_labelled=place.row["label"] is not None)
     view = loaded.view
     targets = targets_of(view)
     chosen = load.chosen_target(loaded, targets, cite=state.cite, chunk=state.chunk)
@@ -67,7 +67,7 @@ else:
     answer, page, reading = panels.sides()
     with reading:
         with st.container(border=True, key="why", gap="xsmall"):
-            panels.why(view, stored_label=place.stored_label, ranking=place.ranking)
+            panels.why(view, place.row)
             step = st.container()
         panels.candidates(
             view,
@@ -86,7 +86,9 @@ else:
             else None
         ):
             show_variants(steady, partial(store.traces_of, key.q_id, key.run_id), state)
-        broken = broken_rules(store, opened.manifest, key, view, codes=place.codes, corpus=loaded.chunks)
+        broken = broken_rules(
+            store, opened.manifest, key, view, codes=place.row["codes"] or (), corpus=loaded.chunks
+        )
         panels.show_findings(broken, state)
         below = st.container(key="belonging")
         panels.raw_record(view)
@@ -107,10 +109,10 @@ else:
         panels.next_step(view, found)
     with below:
         if shown is not None and not shown.is_pending:
-            attachments.belonging(load.attached_to(opened, shown))
+            attachments.show_belonging(opened, shown)
     with level:
         if shown is None or not shown.is_pending:
-            attachments.level(load.level(opened, loaded, key))
+            attachments.show_level(opened, loaded, key)
     beside = place.following
     following = state.change(q=beside.q, p=beside.p, s=beside.s).key if beside else None
     load.prefetch(opened, store, shown=shown, targets=targets, following=following)

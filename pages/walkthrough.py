@@ -2,24 +2,26 @@
 
 from functools import partial
 
+import streamlit as st
+
 from proofspan.services.documents.background import Done, Failed
-from proofspan.ui.status import notices
+from proofspan.ui.status import background, notices
 from proofspan.ui.visit import session
 from proofspan.ui.visit.view_state import change_view
 from proofspan.ui.walkthrough import load, panels
-from proofspan.ui.walkthrough import state as walk_state
+from proofspan.ui.widgets import markup
 
 opened = session.current()
 store = notices.store_or_progress(opened)
 walk = load.walk(opened, store)
-state, stop, position = walk_state.place(opened.view, walk.playlist, store)
-notes = walk_state.notes(state, walk, position)
+state, stop, position = load.place(opened.view, walk.playlist, store)
+notes = load.notes(state, walk, position)
 
 if stop is None:
     notices.notes(notes)
     panels.nothing(state, has_ids=bool(state.ids))
 else:
-    outcome, work = load.scene(walk, walk_state.request(state, stop))
+    outcome, work = load.scene(walk, load.request(state, stop))
     scene = outcome.value if isinstance(outcome, Done) else None
     view = scene.slide.view if scene else load.question(walk, stop)
     stage = panels.stage()
@@ -41,15 +43,15 @@ else:
         elif isinstance(outcome, Failed):
             panels.no_page(outcome.fault.problems[0])
         else:
-            panels.page_to_come(work)
+            with st.container(key="walk-no-page"):
+                background.hint("Opening the page …", [work])
     with stage.answer:
         panels.answer(view, scene, on_choose=lambda cite: change_view(cite=cite, chunk=None, page=None))
     with stage.exhibits:
-        panels.exhibits(scene, notes, on_more=partial(walk_state.show_more, stop))
+        panels.exhibits(scene, notes, on_more=partial(load.show_more, stop))
     # Last: the bar reports to the browser that its press was answered, and by then everything is there.
     with stage.bar:
-        panels.bar(
-            scene, state, walk.playlist, position, on_act=walk_state.acting(walk.playlist, scene, position)
-        )
+        panels.bar(scene, state, walk.playlist, position)
     load.ahead(walk, position)
-walk_state.presenting(state)
+if state.present:  # hide everything but the evidence
+    markup.stylesheet("ui/walkthrough/presenting.css")

@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proofspan.evidence.types import Difference
-from proofspan.ui.wording.citation import Quoted, figures, says, sentence
+from proofspan.ui.wording.citation import figures, says, sentence
 
 
 def told(said: str, page: str, quote: str, *, answer: str = "", others: tuple[Difference, ...] = ()) -> str:
     difference = Difference(said, page, "number")
-    pieces = sentence(difference, Quoted(quote, "payload", answer), (difference, *others))
+    pieces = sentence(difference, quote, (difference, *others), quote_from="payload", answer=answer)
     return "".join(piece.text for piece in pieces)
 
 
@@ -76,7 +76,7 @@ def test_a_side_that_is_missing_is_said() -> None:
 
 @given(st.text(max_size=20), st.text(max_size=20), st.text(max_size=60), st.text(max_size=60))
 def test_whatever_differs_is_said_as_it_stands(said: str, page: str, quote: str, answer: str) -> None:
-    pieces = sentence(Difference(said, page, "number"), Quoted(quote, "chunk", answer))
+    pieces = sentence(Difference(said, page, "number"), quote, quote_from="chunk", answer=answer)
     texts = [piece.text for piece in pieces]
     assert said in texts or not said
     assert page in texts or not page

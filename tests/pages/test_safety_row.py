@@ -100,7 +100,7 @@ def test_no_row_and_no_way_where_nothing_is_left_out(view: QuestionView) -> None
 
 def test_each_notice_has_its_own_way_with_a_citation_of_its_document() -> None:
     view = view_of(notice("a"), notice("b", f"{HOT} Twice."), notice("c", f"{HOT} Thrice.", "caution", 42))
-    assert [(way.words, way.page_idx, way.cite, way.attachment_id) for way in notice_ways(view)] == [
+    assert [(words, way["page"], way["cite"], way["see"]) for words, way in notice_ways(view)] == [
         ("Show the WARNING on p. 42", 41, 1, "a"),
         ("Show the WARNING on p. 42", 41, 1, "b"),
         ("Show the CAUTION on p. 43", 42, 1, "c"),

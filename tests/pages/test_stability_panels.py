@@ -16,7 +16,7 @@ from proofspan.services.question.view import QuestionView, load_question
 from proofspan.store.query.filters import Filter
 from proofspan.ui.question.panels import stability_words, variants_grid
 from proofspan.ui.visit.view_state import ViewState
-from proofspan.ui.wording.question import Ranking, ranking_rows
+from proofspan.ui.wording.question import ranking_rows
 from tests.made_traces import made_trace
 from tests.pages.conftest import MakeWorkspace, Open, grids, shown, trace
 
@@ -110,6 +110,10 @@ def viewed(gold: GoldQuestion, **record: object) -> QuestionView:
     return load_question(made, chunks={}, gold={"Q1": gold}, corpus=None, profile=Profile())
 
 
+def indexed(bucket: str | None, section_rank: int | None, top_rank: int | None) -> dict[str, object]:
+    return {"bucket": bucket, "section_rank": section_rank, "top_rank": top_rank}
+
+
 STAGES = {"stages": {"retrieved": [{"id": "a"}], "fused": [{"id": "a"}], "reranked": [{"id": "a"}]}}
 
 
@@ -118,22 +122,21 @@ STAGES = {"stages": {"retrieved": [{"id": "a"}], "fused": [{"id": "a"}], "rerank
     [
         (
             STAGES,
-            Ranking("score_policy", 3, 2),
+            indexed("score_policy", 3, 2),
             "Ranking miss · gold section at rank 3 of reranked, at rank 2 of fused · next: rerank",
         ),
         (
             STAGES,
-            Ranking("retrieval_gap", None, 1_204),
+            indexed("retrieval_gap", None, 1_204),
             "Recall miss · gold section not in reranked, at rank 1,204 of fused · next: hybrid recall",
         ),
-        ({}, Ranking("hit", 1, 1), "Hit · gold section at rank 1 of the prompt"),
-        (STAGES, Ranking(None, None, None), None),
-        ({"chunks": []}, Ranking("hit", 1, 1), None),
-        (STAGES, None, None),
+        ({}, indexed("hit", 1, 1), "Hit · gold section at rank 1 of the prompt"),
+        (STAGES, indexed(None, None, None), None),
+        ({"chunks": []}, indexed("hit", 1, 1), None),
     ],
 )
 def test_ranking_is_told_by_its_lists_with_what_to_do(
-    record: dict[str, object], ranking: Ranking | None, said: str | None
+    record: dict[str, object], ranking: dict[str, object], said: str | None
 ) -> None:
     rows = ranking_rows(viewed(GoldQuestion("Q1", "?", sections=("4.2",)), **record), ranking)
     assert ["".join(piece.text for piece in pieces) for _, pieces in rows] == ([said] if said else [])
@@ -141,5 +144,5 @@ def test_ranking_is_told_by_its_lists_with_what_to_do(
 
 def test_gold_that_is_only_a_page_is_called_one() -> None:
     view = viewed(GoldQuestion("Q1", "?", spans=(GoldSpan("d", 4, "wire"),)))
-    ((_, pieces),) = ranking_rows(view, Ranking("score_policy", 2, 2))
+    ((_, pieces),) = ranking_rows(view, indexed("score_policy", 2, 2))
     assert "gold page at rank 2" in "".join(piece.text for piece in pieces)

@@ -37,13 +37,13 @@ def component(app: AppTest, name: str) -> bytes:
     (proto,) = (
         each.proto
         for each in app.main.get("bidi_component")
-        if each.proto.component_name.endswith(f"proofspan_{name}")
+        if each.proto.component_name.endswith(f"_{name}")
     )
     return bytes(proto.bytes)
 
 
 def bar(app: AppTest) -> dict[str, Any]:
-    found: dict[str, Any] = orjson.loads(component(app, "walk_bar"))
+    found: dict[str, Any] = orjson.loads(component(app, "walkthrough_bar"))
     return found
 
 

@@ -17,12 +17,21 @@ def item(name: str, kind: AttachmentKind, by: By = "section", away: int | None =
     return Attached(Attachment(name, kind), by, away)
 
 
-def names(items: tuple[Attached, ...]) -> list[str]:
+def described(attachment: Attachment, *, is_drawn: bool = False) -> dict[str, str]:
+    return words.described(attachment, is_drawn=is_drawn)
+
+
+def said(attachment: Attachment) -> tuple[str, str]:
+    texts = described(attachment)
+    return texts["title"], texts["text"]
+
+
+def names(items: list[Attached]) -> list[str]:
     return [each.attachment.attachment_id for each in items]
 
 
 def test_notices_come_by_gravity_and_what_lies_beside_comes_last() -> None:
-    shown = words.arranged(
+    notices, media, beside = words.arranged(
         [
             item("table", "table"),
             item("note", "note"),
@@ -33,9 +42,9 @@ def test_notices_come_by_gravity_and_what_lies_beside_comes_last() -> None:
             item("nowhere", "warning", "section", None),
         ]
     )
-    assert names(shown.notices) == ["on-page", "nowhere", "far", "note"]
-    assert names(shown.media) == ["table"]
-    assert names(shown.beside) == ["next-page", "symbol"]
+    assert names(notices) == ["on-page", "nowhere", "far", "note"]
+    assert names(media) == ["table"]
+    assert names(beside) == ["next-page", "symbol"]
 
 
 @pytest.mark.parametrize(
@@ -55,7 +64,7 @@ def test_every_kind_has_its_words() -> None:
     kinds = get_args(AttachmentKind)
     assert {*words.SIGNALS, *words.MEDIA} == set(kinds)
     for kind in kinds:
-        assert words.alt(Attachment("x", cast(AttachmentKind, kind), text="Oil")).endswith(": Oil")
+        assert described(Attachment("x", cast(AttachmentKind, kind), text="Oil"))["alt"].endswith(": Oil")
 
 
 @pytest.mark.parametrize(
@@ -71,19 +80,20 @@ def test_a_notice_begins_with_its_signal_word(
     caption: str | None, section: str | None, said: tuple[str, str, str]
 ) -> None:
     notice = Attachment("x", "warning", section_id=section, caption=caption)
-    assert (*words.signal(notice), words.section(notice)) == said
+    assert tuple(described(notice)[name] for name in ("signal", "title", "place")) == said
 
 
 def test_a_picture_that_is_not_drawn_says_its_text_once() -> None:
     table = Attachment("x", "table", caption="Table 1", text="All that stands in it")
-    assert (words.caption(table), words.text_instead(table)) == ("Table 1", "All that stands in it")
+    assert said(table) == ("Table 1", "All that stands in it")
+    assert described(table, is_drawn=True)["text"] == ""
     bare = replace(table, caption=None)
-    assert (words.caption(bare), words.text_instead(bare)) == ("All that stands in it", "")
+    assert said(bare) == ("All that stands in it", "")
     silent = replace(bare, text=" ")
-    assert (words.caption(silent), words.text_instead(silent)) == ("Table", "")
+    assert said(silent) == ("Table", "")
     long = replace(bare, text="a" * 1_000)
-    assert len(words.caption(long)) == words.ATTACHMENT_EXCERPT
-    assert words.text_instead(long) == "a" * 1_000
+    title, text = said(long)
+    assert (len(title), text) == (words.ATTACHMENT_EXCERPT, "a" * 1_000)
 
 
 def test_the_reason_is_told_with_what_mends_it() -> None:

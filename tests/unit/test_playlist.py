@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proofspan.contracts.records.records import TraceKey
-from proofspan.services.bundles.walkthrough import Playlist
-from proofspan.ui.walkthrough.bar import Action, action_from
+from proofspan.services.bundles.walkthrough import Playlist, Stop
+from proofspan.ui.walkthrough.bar import action_from
 
 NAMES = ["Q1", "Q2", "Q2", "Q3"]
 
@@ -36,17 +36,21 @@ def playlist(names: list[str] = NAMES) -> Playlist:
     )
 
 
+def stops_of(stops: Playlist) -> list[Stop]:
+    return [stops.at(place) for place in range(len(stops))]
+
+
 def test_each_stop_knows_its_line_and_its_place() -> None:
     stops = playlist()
-    assert [stop.key for stop in stops] == [
+    assert [stop.key for stop in stops_of(stops)] == [
         TraceKey("R1", "Q1"),
         TraceKey("R1", "Q2"),
         TraceKey("R1", "Q2", repeat=2),
         TraceKey("R1", "Q3"),
     ]
     assert (stops.at(2).source.line, stops.at(2).source.offset, stops.at(3).is_labelled) == (3, 20, False)
-    assert stops.place(TraceKey("R1", "Q2", repeat=2)) == 2
-    assert stops.place(TraceKey("R1", "Q2", repeat=3)) is None
+    assert stops.places[TraceKey("R1", "Q2", repeat=2)] == 2
+    assert TraceKey("R1", "Q2", repeat=3) not in stops.places
     with pytest.raises(IndexError):
         stops.at(4)
 
@@ -59,27 +63,28 @@ def test_named_questions_come_in_their_order_and_unknown_names_are_told() -> Non
         "Q1": TraceKey("R1", "Q1"),
     }
     picked = playlist().picked(named)
-    assert [(stop.key.q_id, stop.key.repeat) for stop in picked] == [("Q3", 1), ("Q2", 2), ("Q1", 1)]
+    keys = [stop.key for stop in stops_of(picked)]
+    assert [(key.q_id, key.repeat) for key in keys] == [("Q3", 1), ("Q2", 2), ("Q1", 1)]
     assert picked.unknown == ("none",)
-    assert [picked.place(stop.key) for stop in picked] == [0, 1, 2]
+    assert [picked.places[key] for key in keys] == [0, 1, 2]
 
 
 def test_a_choice_of_traces_keeps_the_order_of_the_list() -> None:
     kept = playlist().only({TraceKey("R1", "Q3"), TraceKey("R1", "Q1"), TraceKey("R9", "Q2")})
-    assert [stop.key.q_id for stop in kept] == ["Q1", "Q3"]
+    assert [stop.key.q_id for stop in stops_of(kept)] == ["Q1", "Q3"]
     assert len(playlist([])) == 0
 
 
 @given(st.lists(st.sampled_from(["Q1", "Q2", "Q3", "Q4"]), max_size=12))
 def test_every_place_leads_back_to_itself(names: list[str]) -> None:
     stops = playlist(names)
-    assert [stops.place(stop.key) for stop in stops] == list(range(len(names)))
+    assert [stops.places[stop.key] for stop in stops_of(stops)] == list(range(len(names)))
 
 
 def test_what_the_bar_sends_is_what_is_wanted() -> None:
     sent = {"to": 3, "cite": 2, "present": True, "presses": 9}
-    assert action_from(sent, 4) == Action(3, 2, True, 9)
-    assert action_from(sent | {"cite": None, "to": -1}, 4) == Action(-1, None, True, 9)
+    assert action_from(sent, 4) == (3, 2, True, 9)
+    assert action_from(sent | {"cite": None, "to": -1}, 4) == (-1, None, True, 9)
 
 
 @given(
@@ -99,7 +104,8 @@ def test_what_the_bar_sends_is_what_is_wanted() -> None:
 def test_whatever_else_a_browser_sends_is_nothing_or_lies_in_the_list(sent: object, total: int) -> None:
     wanted = action_from(sent, total)
     if wanted is not None:
-        assert -1 <= wanted.to < total
-        assert wanted.cite is None or wanted.cite >= 1
-        assert wanted.presses >= 0
-        assert isinstance(wanted.present, bool)
+        to, cite, present, presses = wanted
+        assert -1 <= to < total
+        assert cite is None or cite >= 1
+        assert presses >= 0
+        assert isinstance(present, bool)

@@ -21,7 +21,6 @@ from proofspan.services.bundles.report import Earlier
 from proofspan.services.bundles.stored import StoredBundles
 from proofspan.services.bundles.walkthrough import Materials, Slide, Stop, scene_of, slide_of
 from proofspan.services.documents.document_cache import Placer
-from proofspan.traces.records.stored_reports import StoredRow
 from proofspan.traces.records.traces import iter_traces
 from tests.bundle_room import JACK, QUOTE, bundles_from, cites, jsonl, sources_of, trace, write_workspace
 from tests.pdf_files import write_pages
@@ -48,10 +47,6 @@ def folder(made: Path, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def no_row(stop: Stop) -> StoredRow:
-    raise AssertionError("a run with traces needs no report")
-
-
 def materials(folder: Path, pool: PdfPool, records: list[Any], stored: list[Any] | None = None) -> Materials:
     """Return the sources of a run of these traces, with a file of these bundles if there are any."""
     (folder / "traces.jsonl").write_bytes(jsonl(records))
@@ -70,7 +65,6 @@ def materials(folder: Path, pool: PdfPool, records: list[Any], stored: list[Any]
         corpus=None,
         stored=bundles,
         traces=folder / "traces.jsonl",
-        row=no_row,
     )
 
 
@@ -188,7 +182,7 @@ def test_the_scene_shows_the_citation_asked_for_and_what_belongs_to_it(folder: P
     assert (first.page.target.id, first.page.page_idx) == ("cite:1", 1)
     assert (second.page.target.id, second.page.page_idx) == ("cite:2", 2)
     assert [span.id for span in second.page.spans] == ["cite:2"]
-    kinds = [(each.item.attachment.kind, each.drawing is not None) for each in first.exhibits]
+    kinds = [(item.attachment.kind, drawing is not None) for item, drawing in first.exhibits]
     assert kinds == [("warning", False), ("image", True)]
     assert first.hidden == 0
 
@@ -244,7 +238,7 @@ def test_of_many_attachments_a_dozen_notices_and_pictures_are_shown_at_once(
     )
     scene = scene_of(replace(slide, bundle=many), given)
     assert (len(scene.exhibits), scene.hidden) == (24, 37)
-    assert scene.exhibits[0].item.attachment.kind == "warning", "the gravest notice comes first"
+    assert scene.exhibits[0][0].attachment.kind == "warning", "the gravest notice comes first"
     assert scene_of(replace(slide, bundle=many), given, more=2).hidden == 0
 
 
@@ -261,9 +255,9 @@ def test_what_lies_beside_the_cited_place_comes_after_what_lies_there(folder: Pa
     media = (named(image, "after", "image", by="page", pages_away=1), image)
     bundle = replace(slide.bundle, safety_attachments=safety, media_attachments=media)
     shown = scene_of(replace(slide, bundle=bundle), given).exhibits
-    names = [each.item.attachment.attachment_id for each in shown]
+    names = [item.attachment.attachment_id for item, _ in shown]
     assert names == ["here", "note", "next", image.attachment.attachment_id, "after"]
-    assert [each.item.is_beside for each in shown] == [False, False, True, False, True]
+    assert [item.is_beside for item, _ in shown] == [False, False, True, False, True]
 
 
 def test_an_answer_of_a_hundred_thousand_characters_is_a_bundle_too(folder: Path, pool: PdfPool) -> None:

@@ -54,6 +54,12 @@ class Attached:
         """Return whether it only lies on a page next to the cited one."""
         return self.by == "page" and self.pages_away != 0
 
+    @property
+    def gravity(self) -> int:
+        """Return the place of its kind in `SAFETY_KINDS`, behind all of them for media."""
+        kind = self.attachment.kind
+        return SAFETY_KINDS.index(kind) if kind in SAFETY_KINDS else len(SAFETY_KINDS)
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:

@@ -7,11 +7,10 @@ by the same rules.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -20,7 +19,7 @@ from proofspan.diagnosis.corpus import Corpus
 from proofspan.diagnosis.types import profile_from
 from proofspan.errors import Fault
 from proofspan.evidence.attachments import SAFETY_KINDS, CatalogueIndex
-from proofspan.evidence.bundles import Bundle, BundleAttachment, BundleCitation
+from proofspan.evidence.bundles import Bundle, BundleAttachment
 from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.evidence.types import FoundSpan
 from proofspan.manifest.types import Manifest
@@ -31,10 +30,12 @@ from proofspan.services.documents.document_set import Shelf
 from proofspan.services.documents.drawings import Drawing, draw
 from proofspan.services.page.target import Target, targets_of
 from proofspan.services.page.view import PageView, locate_view
-from proofspan.services.question.view import QuestionView, load_question, stored_question
+from proofspan.services.question.view import QuestionView, load_question, stored_question, stored_row
 from proofspan.traces.records.stored_reports import StoredRow
 from proofspan.traces.records.traces import read_trace_at
 
+#: The columns that identify a trace.
+KEY = ("run_id", "q_id", "paraphrase", "seed", "repeat")
 #: Notices, and pictures, that are shown of a bundle until more are requested.
 AT_ONCE = 12
 
@@ -43,7 +44,7 @@ AT_ONCE = 12
 class Materials:
     """The inputs of stops. `corpus` lends the chunks prepared for triage, None without chunks.
 
-    `traces` is the run's uncompressed file; if it is None, `row` gives the rows of its report.
+    `traces` is the run's uncompressed file; if it is None, `rows` are those of its report.
     """
 
     manifest: Manifest
@@ -54,7 +55,7 @@ class Materials:
     corpus: Callable[[], AbstractContextManager[Corpus]] | None
     stored: StoredBundles
     traces: Path | None
-    row: Callable[[Stop], StoredRow]
+    rows: Sequence[StoredRow] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,23 +74,15 @@ class Slide:
 
 
 @dataclass(frozen=True, slots=True)
-class Exhibit:
-    """An attachment and its picture; `drawing` is None if its text is enough."""
-
-    item: BundleAttachment
-    drawing: Drawing | None
-
-
-@dataclass(frozen=True, slots=True)
 class Scene:
     """Everything shown of a stop. `page` is None for a bundle without a place.
 
-    `hidden` counts the attachments that are not among the `exhibits`.
+    `exhibits` are attachments with their pictures, None where the text is enough; `hidden` counts the others.
     """
 
     slide: Slide
     page: PageView | None
-    exhibits: tuple[Exhibit, ...]
+    exhibits: tuple[tuple[BundleAttachment, Drawing | None], ...]
     hidden: int
 
 
@@ -107,10 +100,17 @@ def slide_of(stop: Stop, materials: Materials) -> Slide:
         profile = profile_from(materials.manifest.triage)
         sources = Sources(shelf, materials.chunks, materials.catalogue, profile=profile)
         (bundle,) = bundles_of([(stop.key, view.trace)], sources)
-    passages = list(_passages(bundle, view))
-    targets = tuple(target for _, target in passages)
-    known = {target.id: cited.found for cited, target in passages if cited.found is not None}
-    return Slide(stop, view, bundle, targets, known, outdated)
+    targets, shown = targets_of(view), bundle.citation
+    by_number = {target.number: target for target in targets if target.kind == "cited"}
+    by_chunk = {target.chunk_id: target for target in targets if target.kind == "retrieved"}
+    is_passage = shown is not None and shown.number is None
+    passages = {}
+    for cited in (*bundle.citations, shown) if shown is not None and is_passage else bundle.citations:
+        target = by_chunk.get(cited.chunk_id) if cited.number is None else by_number.get(cited.number)
+        if target is not None:
+            passages[target] = cited.found
+    known = {target.id: found for target, found in passages.items() if found is not None}
+    return Slide(stop, view, bundle, tuple(passages), known, outdated)
 
 
 def scene_of(
@@ -120,42 +120,27 @@ def scene_of(
 
     Anything that can't be shown is a problem in the result; nothing is raised.
     """
-    manifest, placer = materials.manifest, materials.placer
-    chosen, shown = chosen_of(slide, cite), None
-    if chosen is not None:
-        shown = locate_view(
-            chosen, slide.targets, manifest=manifest, placer=placer, page=page, known=slide.known
-        )
-    count, bundle = AT_ONCE * (1 + more), slide.bundle
-    notices = sorted(
-        bundle.safety_attachments,
-        key=lambda item: (item.is_beside, SAFETY_KINDS.index(item.attachment.kind)),
-    )
-    media = sorted(bundle.media_attachments, key=lambda item: item.is_beside)
-    exhibits = tuple(_exhibit(item, manifest, placer) for item in (*notices[:count], *media[:count]))
-    return Scene(slide, shown, exhibits, len(bundle.attachments) - len(exhibits))
-
-
-def chosen_of(slide: Slide, cite: int | None) -> Target | None:
-    """Return the requested citation, else the one that the bundle shows, else the first with a document."""
-    shown, targets = slide.bundle.citation, slide.targets
+    manifest, placer, bundle, targets = materials.manifest, materials.placer, slide.bundle, slide.targets
+    # The requested citation, else the one that the bundle shows, else the first with a document.
     candidates = [target for target in targets if target.kind == "cited" and target.number == cite]
-    if shown is not None:
-        kind = "retrieved" if shown.number is None else "cited"
-        candidates += [t for t in targets if t.kind == kind and shown.number in (None, t.number)]
-    return next(iter((*candidates, *(target for target in targets if target.doc_id))), None)
-
-
-def _passages(bundle: Bundle, view: QuestionView) -> Iterator[tuple[BundleCitation, Target]]:
-    """Yield the citations, and the retrieved passage shown instead, with their targets in the question."""
-    targets, shown = targets_of(view), bundle.citation
-    by_number = {target.number: target for target in targets if target.kind == "cited"}
-    by_chunk = {target.chunk_id: target for target in targets if target.kind == "retrieved"}
-    is_passage = shown is not None and shown.number is None
-    for cited in (*bundle.citations, shown) if shown is not None and is_passage else bundle.citations:
-        target = by_chunk.get(cited.chunk_id) if cited.number is None else by_number.get(cited.number)
-        if target is not None:
-            yield cited, target
+    if (own := bundle.citation) is not None:
+        kind = "retrieved" if own.number is None else "cited"
+        candidates += [t for t in targets if t.kind == kind and own.number in (None, t.number)]
+    candidates += [target for target in targets if target.doc_id]
+    shown = None
+    if candidates:
+        shown = locate_view(
+            candidates[0], targets, manifest=manifest, placer=placer, page=page, known=slide.known
+        )
+    count = AT_ONCE * (1 + more)
+    notices = sorted(bundle.safety_attachments, key=lambda item: (item.is_beside, item.gravity))
+    media = sorted(bundle.media_attachments, key=lambda item: item.is_beside)
+    exhibits = []
+    for item in (*notices[:count], *media[:count]):
+        is_text = item.attachment.kind in SAFETY_KINDS and item.attachment.text.strip()
+        ref = item.attachment.render_ref
+        exhibits.append((item, None if is_text else draw(ref, manifest=manifest, placer=placer)))
+    return Scene(slide, shown, tuple(exhibits), len(bundle.attachments) - len(exhibits))
 
 
 def question_of(stop: Stop, materials: Materials) -> QuestionView:
@@ -163,19 +148,12 @@ def question_of(stop: Stop, materials: Materials) -> QuestionView:
     manifest, key, chunks = materials.manifest, stop.key, materials.chunks
     profile, unpaged = profile_from(manifest.triage), manifest.unpaged
     if materials.traces is None:
-        row = materials.row(stop)
+        row = stored_row(materials.rows, stop.source, folder=manifest.folder)
         return stored_question(row, run_id=key.run_id, chunks=chunks, profile=profile, unpaged=unpaged)
     trace = read_trace_at(materials.traces, stop.source, run_id=key.run_id, q_id=key.q_id)
     is_judged = materials.corpus is not None and stop.is_labelled
     with materials.corpus() if materials.corpus and is_judged else nullcontext() as corpus:
         return load_question(trace, chunks=chunks, corpus=corpus, profile=profile, unpaged=unpaged)
-
-
-def _exhibit(item: BundleAttachment, manifest: Manifest, placer: Placer) -> Exhibit:
-    attachment = item.attachment
-    if attachment.kind in SAFETY_KINDS and attachment.text.strip():
-        return Exhibit(item, None)
-    return Exhibit(item, draw(attachment.render_ref, manifest=manifest, placer=placer))
 
 
 # The list of a walkthrough: its traces in order, each with its line.
@@ -195,57 +173,37 @@ class Stop:
 class Playlist:
     """Traces in order, at positions from 0. `unknown` are requested names that do not exist.
 
-    It holds columns instead of records, since a list may have a hundred thousand lines.
+    `frame` has the columns of `Store.places`: a list may have a hundred thousand lines.
     """
 
-    columns: Mapping[str, Sequence[Any]]
-    rows: Sequence[int]
+    frame: pd.DataFrame
     places: Mapping[TraceKey, int]
-    unknown: tuple[str, ...] = field(default=())
+    unknown: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, frame: pd.DataFrame) -> Playlist:
+    def of(cls, frame: pd.DataFrame, *, unknown: Iterable[str] = ()) -> Playlist:
         """Return all traces of `Store.places`, in its order."""
-        columns = {str(name): frame[name].tolist() for name in frame.columns}
-        return cls._over(columns, range(len(frame)))
-
-    @classmethod
-    def _over(
-        cls, columns: Mapping[str, Sequence[Any]], rows: Sequence[int], unknown: Iterable[str] = ()
-    ) -> Playlist:
-        places = {_key(columns, row): place for place, row in enumerate(rows)}
-        return cls(columns, rows, places, tuple(unknown))
+        columns = (frame[name].tolist() for name in KEY)
+        keys = (TraceKey(*key) for key in zip(*columns, strict=True))
+        return cls(frame, {key: place for place, key in enumerate(keys)}, tuple(unknown))
 
     def only(self, keys: Collection[TraceKey]) -> Playlist:
         """Return only these traces, in the order of the list."""
-        rows = [row for row in self.rows if _key(self.columns, row) in keys]
-        return self._over(self.columns, rows)
+        return Playlist.of(self.frame[[key in keys for key in self.places]])
 
     def picked(self, named: Mapping[str, TraceKey]) -> Playlist:
         """Return these traces in the order of their names; those not in the list are `unknown`."""
-        places = {name: self.places.get(key) for name, key in named.items()}
-        rows = [self.rows[place] for place in places.values() if place is not None]
-        return self._over(self.columns, rows, (name for name, place in places.items() if place is None))
+        rows = [self.places[key] for key in named.values() if key in self.places]
+        unknown = (name for name, key in named.items() if key not in self.places)
+        return Playlist.of(self.frame.iloc[rows], unknown=unknown)
 
     def __len__(self) -> int:
-        return len(self.rows)
-
-    def __iter__(self) -> Iterator[Stop]:
-        return map(self.at, range(len(self)))
+        return len(self.frame)
 
     def at(self, place: int) -> Stop:
         """Return the trace at a position; IndexError beyond the end of the list."""
-        row, columns = self.rows[place], self.columns
-        file, line, offset, length = (columns[name][row] for name in ("file", "line", "offset", "length"))
-        source = SourceLine(str(file), int(line), int(offset), int(length))
-        is_labelled = isinstance(columns["label"][row], str)
-        return Stop(_key(columns, row), source, str(columns["q"][row]), is_labelled)
-
-    def place(self, key: TraceKey) -> int | None:
-        """Return the position of a trace, None if it is not in the list."""
-        return self.places.get(key)
-
-
-def _key(columns: Mapping[str, Sequence[Any]], row: int) -> TraceKey:
-    paraphrase, seed, repeat = (int(columns[name][row]) for name in ("paraphrase", "seed", "repeat"))
-    return TraceKey(str(columns["run_id"][row]), str(columns["q_id"][row]), paraphrase, seed, repeat)
+        row = self.frame.iloc[place]
+        source = SourceLine(str(row["file"]), int(row["line"]), int(row["offset"]), int(row["length"]))
+        run_id, q_id, *variant = (row[name] for name in KEY)
+        key = TraceKey(str(run_id), str(q_id), *map(int, variant))
+        return Stop(key, source, str(row["q"]), isinstance(row["label"], str))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
@@ -13,6 +15,7 @@ from proofspan.contracts.records.records import (
     Chunk,
     Citation,
     GoldQuestion,
+    SourceLine,
     StageName,
     Trace,
 )
@@ -22,6 +25,7 @@ from proofspan.diagnosis.gold import GoldOutcome, GoldTarget, gold_outcome, gold
 from proofspan.diagnosis.labelling import QUESTION_UNKNOWN, verdict
 from proofspan.diagnosis.safety import Notices, SafetyOmission, omitted
 from proofspan.diagnosis.types import Explanation, Profile, ReportRow
+from proofspan.errors import InputFault
 from proofspan.services.question.citation_queries import Pointer, QuoteFrom, pointers_of
 from proofspan.traces.records.chunks import Places, place_of
 from proofspan.traces.records.redirects import candidate_of_today, of_today, redirect_of
@@ -257,6 +261,19 @@ def stored_question(
     trace = with_ids(row, run_id)
     view = load_question(trace, chunks=chunks, gold=gold, corpus=None, profile=profile, unpaged=unpaged)
     return replace(view, stored=row)
+
+
+def stored_row(rows: Iterable[StoredRow], source: SourceLine, *, folder: Path) -> StoredRow:
+    """Return the row of a run's report at this place. Raises `InputFault` if it no longer exists."""
+    row = next((row for row in rows if row.source == source), None)
+    if row is None:
+        raise InputFault.of(
+            "report_changed",
+            f"the report no longer has this row at line {source.line:,}",
+            where=source.file,
+            fix=f"run `proofspan index {shlex.quote(str(folder))}` to read it again",
+        )
+    return row
 
 
 def with_ids(row: StoredRow, run_id: str) -> Trace:

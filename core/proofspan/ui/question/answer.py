@@ -21,7 +21,6 @@ from proofspan.ui.wording.citation import (
     citation_line,
     gold_line,
     is_of_several_documents,
-    is_read_from_text,
     spoken_names,
 )
 from proofspan.ui.wording.question import NO_TRACE
@@ -49,7 +48,7 @@ def answer(view: QuestionView, shown: PageView | None, found: Mapping[str, Found
             numbers=spoken_names(view, found, on=on),
             chosen=cite,
             key="answer-text",
-            on_choose=_choose,
+            on_choose=lambda number: change_view(cite=number, chunk=None, page=None),
         )
     else:
         markup.show(markup.text([Piece("The answer is empty.", "muted")]))
@@ -58,56 +57,33 @@ def answer(view: QuestionView, shown: PageView | None, found: Mapping[str, Found
         with st.container(key="expected"):
             markup.show_long(expected, key=f"expected:{view.trace.q_id}")
     if not view.citations:
-        markup.show(markup.text([Piece(_instead(view, shown), "muted")], role="hint"))
+        instead = ""
+        if shown is not None:
+            passage = "the gold passage" if shown.target.kind == "gold" else "the closest retrieved chunk"
+            instead = f"; {passage} is shown"
+        message = f"{'The row' if view.stored else 'The answer'} cites nothing{instead}."
+        markup.show(markup.text([Piece(message, "muted")], role="hint"))
+    several, truths = is_of_several_documents(view), view.gold.spans if view.gold else ()
     with st.container(horizontal=True, gap="xxsmall", key="citations"):
-        _citations(view, found, chosen, on=on)
-        _gold(view, found, chosen, on=on)
-    if is_read_from_text(view.citations) and view.stored is None:
+        for item in view.citations[:MAX_LISTED]:
+            number = item.citation.number
+            line = citation_line(item, found.get(cite_id(number)), on=on, names_document=several)
+            _choice(line, "orange", key=f"cite-{number}", is_chosen=chosen == cite_id(number), cite=number)
+        if (hidden := len(view.citations) - MAX_LISTED) > 0:
+            markup.show(markup.text([Piece(f"and {hidden:,} more citations", "muted")], role="hint"))
+        for number, span in enumerate(truths[:MAX_LISTED], start=1):
+            target, shown_number = f"gold:{number}", number if len(truths) > 1 else None
+            line = gold_line(span, found.get(target), number=shown_number, on=on, names_document=several)
+            _choice(line, "green", key=f"gold-{number}", is_chosen=chosen == target, chunk=target)
+    is_from_text = any(item.citation.origin == "answer_text" for item in view.citations)
+    if is_from_text and view.stored is None:
         markup.show(markup.text([Piece(FROM_TEXT, "muted")], role="hint"))
-
-
-def _choose(number: int) -> None:
-    change_view(cite=number, chunk=None, page=None)
-
-
-def _instead(view: QuestionView, shown: PageView | None) -> str:
-    subject = "The row" if view.stored else "The answer"
-    if shown is None:
-        return f"{subject} cites nothing."
-    instead = "the gold passage" if shown.target.kind == "gold" else "the closest retrieved chunk"
-    return f"{subject} cites nothing; {instead} is shown."
-
-
-def _citations(view: QuestionView, found: Mapping[str, FoundSpan], chosen: str, *, on: str) -> None:
-    several = is_of_several_documents(view)
-    for item in view.citations[:MAX_LISTED]:
-        number = item.citation.number
-        line = citation_line(item, found.get(cite_id(number)), on=on, names_document=several)
-        _choice(line, colour="orange", key=f"cite-{number}", is_chosen=chosen == cite_id(number), cite=number)
-    hidden = len(view.citations) - MAX_LISTED
-    if hidden > 0:
-        markup.show(markup.text([Piece(f"and {hidden:,} more citations", "muted")], role="hint"))
-
-
-def _gold(view: QuestionView, found: Mapping[str, FoundSpan], chosen: str, *, on: str) -> None:
-    truths = view.gold.spans if view.gold else ()
-    several = is_of_several_documents(view)
-    for number, span in enumerate(truths[:MAX_LISTED], start=1):
-        target = f"gold:{number}"
-        line = gold_line(
-            span,
-            found.get(target),
-            number=number if len(truths) > 1 else None,
-            on=on,
-            names_document=several,
-        )
-        _choice(line, colour="green", key=f"gold-{number}", is_chosen=chosen == target, chunk=target)
 
 
 def _choice(
     line: CitationLine,
-    *,
     colour: str,
+    *,
     key: str,
     is_chosen: bool,
     cite: int | None = None,

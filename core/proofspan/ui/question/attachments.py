@@ -9,23 +9,28 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from typing import Literal
 
 import orjson
 import streamlit as st
 
-from proofspan.contracts.records.records import Attachment
-from proofspan.evidence.attachments import SAFETY_KINDS, Attached
+from proofspan.contracts.records.records import Attachment, TraceKey
+from proofspan.evidence.attachments import SAFETY_KINDS, Attached, attached
 from proofspan.evidence.bundles import Bundle, Level
 from proofspan.manifest.types import Manifest
-from proofspan.resources import text_of
+from proofspan.services.bundles.build import Sources, bundles_of
 from proofspan.services.documents.background import Done, Failed, Waiting
 from proofspan.services.documents.document_cache import Placer
+from proofspan.services.documents.document_set import Shelf
 from proofspan.services.documents.drawings import BEING_DRAWN, Drawing, draw
-from proofspan.ui.status import background
+from proofspan.services.page.view import PageView, place_of
+from proofspan.ui.component import component
+from proofspan.ui.question import load
+from proofspan.ui.status import background, documents, workspace_status
+from proofspan.ui.visit import session
 from proofspan.ui.visit.view_state import change_view
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.markup import Piece, clean
@@ -88,7 +93,7 @@ def show_groups(
         if (name := sent(event)) in {group.name for group in groups}:
             call(name)
 
-    _component()(
+    component("ui/question/attachments", css=("ui/css/pieces.css",))(
         key=key,
         data=packed(groups, size=size, unpaged=unpaged, note=note),
         on_see_change=see,
@@ -108,13 +113,30 @@ def packed(groups: Sequence[Group], *, size: Size, unpaged: Iterable[str | None]
         entries = []
         for item, drawing in group.items:
             data = (drawing.png if drawing else None) or b""
-            is_too_large = len(data) > room
-            data = b"" if is_too_large else data
+            problem = drawing.problem if drawing else None
+            if len(data) > room:
+                data, reason = b"", TOO_LARGE
+            elif problem is None or (item.kind in SAFETY_KINDS and problem.severity == "note"):
+                reason = ""  # a notice needs no picture
+            else:
+                reason = clean(words.not_drawn(problem))
             room -= len(data)
             pictures.append(data)
-            page_idx = None if item.doc_id in without_pages else item.page_idx
-            problem = TOO_LARGE if is_too_large else _problem(item, drawing)
-            entries.append({**_entry(item, drawing, data), "page_idx": page_idx, "problem": problem})
+            texts = words.described(item, is_drawn=bool(data))
+            entries.append(
+                {
+                    **{name: clean(text) for name, text in texts.items()},
+                    "id": clean(item.attachment_id),
+                    "kind": item.kind,
+                    "text": clean(texts["text"][:TEXT_LIMIT]),
+                    "bytes": len(data),
+                    "mime": drawing.mime if drawing else "",
+                    "width": drawing.width if drawing else 0,
+                    "height": drawing.height if drawing else 0,
+                    "page_idx": None if item.doc_id in without_pages else item.page_idx,
+                    "problem": reason,
+                }
+            )
         section = {"name": group.name, "heading": clean(group.heading), "open": group.is_open}
         sections.append({**section, "items": entries, "more": group.more})
     header = {"size": size, "note": clean(note), "groups": sections}
@@ -123,63 +145,15 @@ def packed(groups: Sequence[Group], *, size: Size, unpaged: Iterable[str | None]
     return b"".join((struct.pack(">I", len(json)), json, *pictures))
 
 
-def _entry(item: Attachment, drawing: Drawing | None, data: bytes) -> dict[str, object]:
-    signal, title = words.signal(item)
-    text = item.text.strip() if signal else "" if data else words.text_instead(item)
-    return {
-        "id": clean(item.attachment_id),
-        "kind": item.kind,
-        "signal": signal,
-        "title": clean(title),
-        "text": clean(text[:TEXT_LIMIT]),
-        "alt": clean(words.alt(item)),
-        "place": clean(words.section(item)),
-        "bytes": len(data),
-        "mime": drawing.mime if drawing else "",
-        "width": drawing.width if drawing else 0,
-        "height": drawing.height if drawing else 0,
-    }
-
-
-def _problem(item: Attachment, drawing: Drawing | None) -> str:
-    """Return why there is no picture; a notice needs none."""
-    problem = drawing.problem if drawing else None
-    if problem is None or (item.kind in SAFETY_KINDS and problem.severity == "note"):
-        return ""
-    return clean(words.not_drawn(problem))
-
-
-@cache
-def _component() -> st.components.v2.types.ComponentRenderer:
-    html, css, signs, js = (
-        text_of(f"ui/{name}")
-        for name in (
-            "question/attachments.html",
-            "question/attachments.css",
-            "css/pieces.css",
-            "question/attachments.js",
-        )
-    )
-    return st.components.v2.component("proofspan_attachments", html=html, css=f"{signs}\n{css}", js=js)
-
-
-@dataclass(frozen=True, slots=True)
-class Belonging:
-    """The attachments of the passage `target`, and what draws them."""
-
-    target: str
-    items: tuple[Attached, ...]
-    manifest: Manifest
-    placer: Placer
-
-
-def belonging(place: Belonging) -> None:
-    """Show the notices, pictures and tables of a place; nothing if there are none."""
-    if not place.items:
+def show_belonging(opened: session.Opened, shown: PageView) -> None:
+    """Show the notices, pictures and tables of the chosen passage's place; nothing if there are none."""
+    items = attached(place_of(shown), load.catalogue(opened))
+    if not items:
         return
     markup.show(markup.text([Piece("At this place", "strong")], role="line"))
-    digest = hashlib.sha1(place.target.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()[:12]
-    show_attachments(place.items, manifest=place.manifest, placer=place.placer, key=f"attached-{digest}")
+    target = shown.target.id.encode("utf-8", "replace")
+    key = f"attached-{hashlib.sha1(target, usedforsecurity=False).hexdigest()[:12]}"
+    show_attachments(items, manifest=opened.manifest, placer=documents.placer(), key=key)
 
 
 def show_attachments(items: Sequence[Attached], *, manifest: Manifest, placer: Placer, key: str) -> None:
@@ -208,12 +182,11 @@ def show_attachments(items: Sequence[Attached], *, manifest: Manifest, placer: P
         more = f"Show {min(hidden, AT_ONCE):,} more{of_all}" if hidden else ""
         return Group(name, heading, shown, is_open, more)
 
-    here = words.arranged(items)
-    media = words.heading_of_media(here.media) if len(here.media) > FEW else ""
-    beside = f"{words.BESIDE} ({len(here.beside):,})"
-    groups = [group("notices", "", here.notices, folds=False)] if here.notices else []
-    groups += [group("media", media, here.media, folds=bool(media))] if here.media else []
-    groups += [group("beside", beside, here.beside)] if here.beside else []
+    notices, media, beside = words.arranged(items)
+    heading = words.heading_of_media(media) if len(media) > FEW else ""
+    groups = [group("notices", "", notices, folds=False)] if notices else []
+    groups += [group("media", heading, media, folds=bool(heading))] if media else []
+    groups += [group("beside", f"{words.BESIDE} ({len(beside):,})", beside)] if beside else []
 
     def more(name: str) -> None:
         state = f"{key}-shown-{name}"
@@ -249,27 +222,29 @@ LEVELS_MEAN = (
     "picture and table that belongs to it, or less."
 )
 
-#: A level's name and its reason.
-Judged = tuple[str, str]
-Outcome = Done[Judged] | Failed | Waiting
-
 
 def level_name(bundle: Bundle) -> str:
     """Return the level of a bundle as a badge."""
     return NOT_CITED if bundle.citation_origin == "retrieved" else LEVELS[bundle.level]
 
 
-def level(requested: tuple[Outcome, Hashable] | None) -> None:
-    """Show the level of an answer's evidence with its reason, once it is known; nothing without a trace."""
-    if requested is None:
+def show_level(opened: session.Opened, loaded: load.Loaded, key: TraceKey) -> None:
+    """Show the level of an answer's evidence with its reason, once it is known; nothing without a trace.
+
+    A bundle is built for it: the level depends on every citation being located and every attachment drawn.
+    """
+    if loaded.view.stored is not None:
         return
-    outcome, work = requested
+    shelf = Shelf(opened.manifest, session.pdf_pool(), placer=documents.placer())
+    sources = Sources(shelf, loaded.chunks, load.catalogue(opened), profile=opened.profile)
+    task = ("level", *workspace_status.state_of_files(opened), key)
+    outcome = background.ask(task, partial(bundles_of, [(key, loaded.view.trace)], sources))
     if isinstance(outcome, Waiting):
-        background.hint("Checking how much of the evidence can be shown …", [work])
+        background.hint("Checking how much of the evidence can be shown …", [task])
     elif isinstance(outcome, Failed):
         message = f"The level of the evidence is not known: {outcome.fault.problems[0].message}."
         markup.show(markup.text([Piece(message, "muted")], role="hint"))
     else:
-        name, reason = outcome.value
-        pieces = [Piece(name, "badge", tip=LEVELS_MEAN), Piece(f" {reason}")]
+        (bundle,) = outcome.value
+        pieces = [Piece(level_name(bundle), "badge", tip=LEVELS_MEAN), Piece(f" {bundle.level_reason}")]
         markup.show(markup.text(pieces, role="hint", limit=600))

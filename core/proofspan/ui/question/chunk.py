@@ -51,7 +51,7 @@ def show_chunk(chunk_id: str) -> None:
         page_panel.chunk_alone(shown, region=region_of(seen, shown) if seen else None)
     with below:
         if not shown.is_pending:
-            attachments.belonging(load.attached_to(opened, shown))
+            attachments.show_belonging(opened, shown)
 
 
 def _citing(citing: Mapping[TraceKey, int]) -> None:

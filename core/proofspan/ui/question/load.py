@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from proofspan.contracts.records.records import Attachment, Chunk, GoldQuestion, SourceLine, Trace, TraceKey
+from proofspan.contracts.records.records import Attachment, Chunk, GoldQuestion, SourceLine, TraceKey
 from proofspan.errors import Fault, InputFault, Problem
-from proofspan.evidence.attachments import CatalogueIndex, attached
+from proofspan.evidence.attachments import CatalogueIndex
 from proofspan.fingerprints import file_state
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Artifact
-from proofspan.services.bundles.build import Sources, bundles_of
 from proofspan.services.documents.background import Done, Failed
-from proofspan.services.documents.document_set import Shelf
 from proofspan.services.page.target import Target, choose, chunk_target, targets_of
-from proofspan.services.page.view import PageView, attachment_on, locate_view, pending_view, place_of
+from proofspan.services.page.view import PageView, attachment_on, locate_view, pending_view
 from proofspan.services.question.unread_lines import lines_naming
-from proofspan.services.question.view import QuestionView, load_question, stored_question
+from proofspan.services.question.view import QuestionView, load_question, stored_question, stored_row
 from proofspan.store.files.columns import issue_from
 from proofspan.store.query.store import Store
 from proofspan.traces.lines.unpack import plain_source
-from proofspan.traces.records.stored_reports import StoredRow
 from proofspan.traces.records.traces import read_trace_at
-from proofspan.ui.question.attachments import Belonging, Judged, Outcome, level_name
 from proofspan.ui.status import background, documents, workspace_status
 from proofspan.ui.visit import session
 from proofspan.ui.wording.question import short_id
@@ -70,19 +65,6 @@ def question(opened: session.Opened, key: TraceKey, source: SourceLine, *, is_la
             trace, chunks=chunks, gold=gold, corpus=corpus, profile=profile, unpaged=unpaged, notices=notices
         )
     return Loaded(view, chunks, tuple(problems))
-
-
-def stored_row(rows: Iterable[StoredRow], source: SourceLine, *, folder: Path) -> StoredRow:
-    """Return the row of a run's report at this place. Raises `InputFault` if it no longer exists."""
-    row = next((row for row in rows if row.source == source), None)
-    if row is None:
-        raise InputFault.of(
-            "report_changed",
-            f"the report no longer has this row at line {source.line:,}",
-            where=source.file,
-            fix=f"run `proofspan index {shlex.quote(str(folder))}` to read it again",
-        )
-    return row
 
 
 def bad_lines(opened: session.Opened, store: Store, key: TraceKey) -> list[Problem]:
@@ -161,38 +143,14 @@ def chunk_view(opened: session.Opened, chunk_id: str, *, page: int | None) -> Pa
     return placed(opened, chunk_target(chunk), (), page=page)
 
 
-def attached_to(opened: session.Opened, shown: PageView) -> Belonging:
-    """Return the attachments of the chosen passage's place."""
-    items = attached(place_of(shown), _catalogue(opened))
-    return Belonging(shown.target.id, items, opened.manifest, documents.placer())
-
-
 def seen(opened: session.Opened, shown: PageView, attachment_id: str | None) -> Attachment | None:
     """Return the attachment that the URL outlines, if it is on the shown page."""
-    return attachment_on(shown, _catalogue(opened), attachment_id) if attachment_id is not None else None
+    return attachment_on(shown, catalogue(opened), attachment_id) if attachment_id is not None else None
 
 
-def _catalogue(opened: session.Opened) -> CatalogueIndex:
+def catalogue(opened: session.Opened) -> CatalogueIndex:
     """Return the catalogue; a lost one is among the run's own problems."""
     return attempted(lambda: session.catalogue(opened), CatalogueIndex.of(()), [])
-
-
-def level(opened: session.Opened, loaded: Loaded, key: TraceKey) -> tuple[Outcome, Hashable] | None:
-    """Return the level of the answer's evidence with the key of that task; None without a trace.
-
-    A bundle is built for it: the level depends on every citation being located and every attachment drawn.
-    """
-    if loaded.view.stored is not None:
-        return None
-    shelf = Shelf(opened.manifest, session.pdf_pool(), placer=documents.placer())
-    sources = Sources(shelf, loaded.chunks, _catalogue(opened), profile=opened.profile)
-    task = ("level", *workspace_status.state_of_files(opened), key)
-    return background.ask(task, partial(_judged, key, loaded.view.trace, sources)), task
-
-
-def _judged(key: TraceKey, trace: Trace, sources: Sources) -> Judged:
-    (bundle,) = bundles_of([(key, trace)], sources)
-    return level_name(bundle), bundle.level_reason
 
 
 def prefetch(

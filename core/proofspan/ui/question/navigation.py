@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 
@@ -19,23 +20,18 @@ from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.chart import LABEL_COLOURS
 from proofspan.ui.widgets.controls import Neighbour
 from proofspan.ui.widgets.markup import Piece
-from proofspan.ui.wording.question import Ranking, ranking_of, short_id
+from proofspan.ui.wording.question import short_id
 
 
 @dataclass(frozen=True, slots=True)
 class InList:
-    """A question's line in its file, its index row, and its place in the list of the URL's filter.
+    """A question's line in its file, its `row` of the index, and its place in the list of the URL's filter.
 
-    `is_labelled` is False without a label in the index; `stored_label` is the one of the run's stored report.
-    `ranking` are the index's ranks of gold, `codes` the contract rules that the question breaks. `position`
-    is in words; a question that the filter does not show has no neighbours.
+    `position` is in words; a question that the filter does not show has no neighbours.
     """
 
     source: SourceLine
-    is_labelled: bool
-    stored_label: str | None
-    ranking: Ranking
-    codes: tuple[str, ...]
+    row: Mapping[str, Any]
     position: str
     previous: Neighbour | None
     following: Neighbour | None
@@ -81,14 +77,11 @@ def find(
             fix="choose one on the Triage page; the question may be in another run",
         )
         raise InputFault(missing, *bad_lines())
-    row, beside = existing.row, store.neighbours(state.filter, state.sort, key)
+    beside = store.neighbours(state.filter, state.sort, key)
     of_all = f"{beside.total:,} shown"
     return InList(
         source=existing.source,
-        is_labelled=row["label"] is not None,
-        stored_label=None if row["stored_label"] is None else str(row["stored_label"]),
-        ranking=ranking_of(row),
-        codes=tuple(map(str, row["codes"])) if isinstance(row["codes"], list) else (),
+        row=existing.row,
         position=f"not among the {of_all}" if beside.position is None else f"{beside.position:,} of {of_all}",
         previous=_neighbour(beside.previous),
         following=_neighbour(beside.next),

@@ -20,7 +20,6 @@ from proofspan.evidence.types import FoundSpan
 from proofspan.services.question.rules import BrokenRule
 from proofspan.services.question.variants import ASPECTS, Steadiness
 from proofspan.services.question.view import QuestionView
-from proofspan.traces.records.stored_reports import StoredRow
 from proofspan.ui.question.candidates import show_candidates
 from proofspan.ui.triage.table import NOTHING, gold_rank
 from proofspan.ui.visit.view_state import ViewState, change_view, question_name, read_view
@@ -31,7 +30,6 @@ from proofspan.ui.widgets.markup import Piece
 from proofspan.ui.widgets.table import Cell, Column, Grid, Row, show_grid
 from proofspan.ui.widgets.text import variant
 from proofspan.ui.wording import answer, question
-from proofspan.ui.wording.question import Ranking
 from proofspan.ui.wording.safety import notice_ways
 from proofspan.wording import counted
 
@@ -82,14 +80,17 @@ def sides() -> tuple[DeltaGenerator, DeltaGenerator, DeltaGenerator]:
     )
 
 
-def why(view: QuestionView, *, stored_label: str | None = None, ranking: Ranking | None = None) -> None:
+def why(view: QuestionView, indexed: Mapping[str, Any]) -> None:
     """Show the reasons of the label: the signals with their values, and each issue.
 
-    `stored_label` is the one of the run's stored report, `ranking` the one of the index.
+    `indexed` is the question's row of the index.
     """
-    row = view.row
-    if view.stored is not None:
-        _stored_why(view, view.stored)
+    row, stored = view.row, view.stored
+    if stored is not None:
+        markup.show(
+            markup.text([Piece("As stored ", "strong"), Piece(stored.source.file, "muted")], role="line"),
+            markup.facts(question.stored_rows(view, stored)),
+        )
         return
     if row is None:
         message = "Without usable chunks there is no evidence to judge by, and so no label and no signals."
@@ -97,34 +98,28 @@ def why(view: QuestionView, *, stored_label: str | None = None, ranking: Ranking
             message = suspicion_text(QUESTION_UNKNOWN)
         markup.show(markup.text([Piece(message, "muted")], role="hint"))
         return
+    tip = f"How answers are read here: {view.profile.describe()}. The manifest's triage part sets it."
+    profile = Piece(f"profile: template {view.profile.template}", "muted", tip=tip)
     markup.show(
-        markup.text(
-            [
-                Piece("Why this label ", "strong"),
-                Piece(f"profile: template {view.profile.template}", "muted", tip=_profile_words(view)),
-            ],
-            role="line",
-        ),
-        markup.facts(question.signal_rows(view, row, stored_label=stored_label, ranking=ranking)),
+        markup.text([Piece("Why this label ", "strong"), profile], role="line"),
+        markup.facts(question.signal_rows(view, row, indexed)),
     )
-    show_ways(view)
-
-
-def _profile_words(view: QuestionView) -> str:
-    return f"How answers are read here: {view.profile.describe()}. The manifest's triage part sets it."
+    if ways := notice_ways(view):  # a button for each notice that the answer may omit, which opens its page
+        with st.container(horizontal=True, gap="small", key="notice-pages"):
+            for place, (words, change) in enumerate(ways):
+                st.button(
+                    markup.label(words),
+                    key=f"notice-{place}",
+                    type="tertiary",
+                    on_click=change_view,
+                    kwargs=change,
+                )
 
 
 def next_step(view: QuestionView, found: Mapping[str, FoundSpan]) -> None:
     """Show what to do about this answer, once its citations are located; nothing without a label."""
     if view.row is not None and view.stored is None:
         markup.show(markup.text([Piece(f"Next step: {question.step(view, view.row, found)}")], role="hint"))
-
-
-def _stored_why(view: QuestionView, stored: StoredRow) -> None:
-    markup.show(
-        markup.text([Piece("As stored ", "strong"), Piece(stored.source.file, "muted")], role="line"),
-        markup.facts(question.stored_rows(view, stored)),
-    )
 
 
 def candidates(view: QuestionView, *, chosen: str | None, stage: StageName | None) -> None:
@@ -202,22 +197,6 @@ def nothing_to_open(*, is_filtered: bool) -> None:
     words = "No question matches the filter." if is_filtered else "This run has no question yet."
     markup.show(markup.text([Piece(words, "strong")], role="line"))
     st.page_link("pages/triage.py", label="Back to Triage")
-
-
-def show_ways(view: QuestionView) -> None:
-    """Show a button for each notice that the answer may omit, which opens its page."""
-    ways = notice_ways(view)
-    if not ways:
-        return
-    with st.container(horizontal=True, gap="small", key="notice-pages"):
-        for place, way in enumerate(ways):
-            st.button(
-                markup.label(way.words),
-                key=f"notice-{place}",
-                type="tertiary",
-                on_click=change_view,
-                kwargs={"cite": way.cite, "chunk": None, "page": way.page_idx, "see": way.attachment_id},
-            )
 
 
 # The contract rules that a question breaks.

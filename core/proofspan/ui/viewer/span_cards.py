@@ -10,7 +10,7 @@ from proofspan.metrics.statistics import percent
 from proofspan.services.page.target import Target
 from proofspan.services.page.view import PageView
 from proofspan.ui.widgets.markup import clean
-from proofspan.ui.wording.citation import Quoted, sentence
+from proofspan.ui.wording.citation import sentence
 
 #: Characters of text of all cards of a page together (there may be 2,000), of one at most and at least.
 TEXT_CHARS, MOST_CHARS, LEAST_CHARS = 100_000, 5_000, 40
@@ -59,11 +59,10 @@ def cards_of(
     for target in drawn:
         found = shown.found.get(target.id)
         text = clean(shown.texts.get(target.id) or target.query.quote)
-        quoted = Quoted(target.query.quote, (origins or {}).get(target.id), answer)
         cards[target.id] = SpanCard(
             name=clean(target.tag),
             status=_status(found) if verified[target.id] else UNVERIFIED,
-            notes=_notes(target, found, quoted),
+            notes=_notes(target, found, answer, (origins or {}).get(target.id)),
             text=text[:chars],
             cut=max(0, len(text) - chars),
         )
@@ -78,8 +77,14 @@ def _status(found: FoundSpan | None) -> str:
     return words.get(found.status) or _MEANING[found.status]
 
 
-def _notes(target: Target, found: FoundSpan | None, quoted: Quoted) -> tuple[str, ...]:
-    notes = _differences(found, quoted) if found else []
+def _notes(target: Target, found: FoundSpan | None, answer: str, quote_from: str | None) -> tuple[str, ...]:
+    ordered = sorted(found.differences, key=lambda each: each.kind != "number") if found else []
+    notes = []
+    for each in ordered[:MAX_DIFFERENCES]:
+        pieces = sentence(each, target.query.quote, ordered, quote_from=quote_from, answer=answer)
+        notes.append("".join(piece.text for piece in pieces))
+    if rest := len(ordered) - len(notes):
+        notes.append(f"And {rest:,} more.")
     cited = target.query.cited_page_idx
     if found and found.page_mismatch and cited is not None:
         notes.append(f"Cited is PDF page {cited + 1} (page_idx {cited}).")
@@ -88,13 +93,3 @@ def _notes(target: Target, found: FoundSpan | None, quoted: Quoted) -> tuple[str
     if target.score is not None:
         notes.append(f"score {target.score:.3f}")
     return tuple(clean(note)[:NOTE_CHARS] for note in notes)
-
-
-def _differences(found: FoundSpan, quoted: Quoted) -> list[str]:
-    ordered = sorted(found.differences, key=lambda each: each.kind != "number")
-    sentences = [
-        "".join(piece.text for piece in sentence(each, quoted, found.differences))
-        for each in ordered[:MAX_DIFFERENCES]
-    ]
-    rest = len(ordered) - len(sentences)
-    return [*sentences, f"And {rest:,} more."] if rest else sentences

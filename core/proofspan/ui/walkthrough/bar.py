@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from functools import cache
 from typing import TypeGuard
 
 import orjson
 import streamlit as st
 
-from proofspan.resources import text_of
+from proofspan.ui.component import component
 from proofspan.ui.widgets.markup import clean
 
 KEY = "walk-bar"
@@ -37,33 +36,27 @@ class Bar:
     spoken: str
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
-    """A request of the user; `presses` counts, so that the browser knows which press was answered."""
+def show_bar(bar: Bar, *, on_act: Callable[[int, int | None, bool], None]) -> None:
+    """Draw the bar. `on_act` is called before the script runs again, with what was requested.
 
-    to: int
-    cite: int | None
-    present: bool
-    presses: int
-
-
-def show_bar(bar: Bar, *, on_act: Callable[[Action], None]) -> None:
-    """Draw the bar. `on_act` is called before the script runs again."""
+    That is the position of another bundle, a citation, and whether the page is presented.
+    """
     texts = {name: clean(getattr(bar, name)) for name in ("document", "place", "spoken")}
+    # Counted, so that the browser knows which press was answered.
     presses = int(st.session_state.get("walk-presses", 0))
 
     def acted() -> None:
         action = action_from(st.session_state[KEY].get("act"), bar.total)
         if action is not None:
-            st.session_state["walk-presses"] = action.presses
-            on_act(action)
+            to, cite, present, st.session_state["walk-presses"] = action
+            on_act(to, cite, present)
 
     data = orjson.dumps({**asdict(bar), **texts, "presses": presses})
-    _component()(key=KEY, data=data, on_act_change=acted)
+    component("ui/walkthrough/bar")(key=KEY, data=data, on_act_change=acted)
 
 
-def action_from(sent: object, total: int) -> Action | None:
-    """Return what the browser sent, if it is something that a bar over `total` bundles can send."""
+def action_from(sent: object, total: int) -> tuple[int, int | None, bool, int] | None:
+    """Return position, citation, presenting and presses, if a bar over `total` bundles can send them."""
     if not isinstance(sent, Mapping):
         return None
     to, cite, present, presses = (sent.get(name) for name in ("to", "cite", "present", "presses"))
@@ -71,14 +64,8 @@ def action_from(sent: object, total: int) -> Action | None:
         return None
     if not _is_count(to, -1) or not _is_count(presses, 0) or to >= total:
         return None
-    return Action(to, cite, present, presses)
+    return to, cite, present, presses
 
 
 def _is_count(value: object, least: int) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and least <= value < _MAX
-
-
-@cache
-def _component() -> st.components.v2.types.ComponentRenderer:
-    html, css, js = (text_of(f"ui/walkthrough/bar.{part}") for part in ("html", "css", "js"))
-    return st.components.v2.component("proofspan_walk_bar", html=html, css=css, js=js)

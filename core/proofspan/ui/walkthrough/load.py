@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -34,7 +34,7 @@ from proofspan.ui.question import load
 from proofspan.ui.status import background, documents
 from proofspan.ui.status.workspace_status import state_of
 from proofspan.ui.visit import session
-from proofspan.ui.visit.view_state import parse_question_name
+from proofspan.ui.visit.view_state import ViewState, parse_question_name, question_name, write_view
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,6 @@ def walk(opened: session.Opened, store: Store) -> Walk:
         stored = StoredBundles()
         notes.append(f"The run's stored bundles can't be read: {fault.problems[0].message}.")
     chunks: Mapping[str, Chunk] = load.attempted(lambda: session.chunks(opened)[0], {}, [])
-    rows = session.report(opened)[0] if not run.has_traces else []
     materials = Materials(
         manifest=manifest,
         pool=session.pdf_pool(),
@@ -80,13 +79,76 @@ def walk(opened: session.Opened, store: Store) -> Walk:
         corpus=load.attempted(lambda: session.corpus_lender(opened), None, []) if chunks else None,
         stored=stored,
         traces=documents.plain_traces(opened) if run.has_traces else None,
-        row=lambda stop: load.stored_row(rows, stop.source, folder=manifest.folder),
+        rows=session.report(opened)[0] if not run.has_traces else (),
     )
     files = (manifest.chunks, manifest.redirects, manifest.catalogue, run.bundles)
     artifacts = (*files, *(document.artifact for document in manifest.documents))
     states = (state_of(manifest, artifact) for artifact in artifacts if artifact is not None)
     stamp = (*session.identity(opened), run.run_id, store.stamp(run.run_id), *states)
     return Walk(_playlist(opened, store, stored, stamp), materials, stamp, tuple(notes))
+
+
+# The question and its position in the list, from the address.
+
+
+def place(view: ViewState, playlist: Playlist, store: Store) -> tuple[ViewState, Stop | None, int]:
+    """Return the state with a question, that question, and its position from 0 (-1: not in the list).
+
+    Without a question, or with one that the run does not have, the first of the list is opened.
+    """
+    key = view.key
+    position = playlist.places.get(key) if key is not None else None
+    if position is not None:
+        return view, playlist.at(position), position
+    existing = store.find(key) if key is not None else None
+    if existing is not None and key is not None:
+        is_labelled = existing.row["label"] is not None
+        return view, Stop(key, existing.source, str(existing.row["q"]), is_labelled), -1
+    if not len(playlist):
+        return view, None, -1
+    first = playlist.at(0)
+    state = at(view, first.key)
+    write_view(state)
+    if view.q is not None:
+        note = f"Run {view.run} has no such question: the first one is shown."
+        state = replace(state, notes=(*state.notes, note))
+    return state, first, 0
+
+
+def at(view: ViewState, key: TraceKey) -> ViewState:
+    """Return the state on another question of the same list."""
+    name = question_name(key.q_id, key.repeat)
+    return view.change(q=name, p=key.paraphrase, s=key.seed, cite=None, chunk=None, page=None)
+
+
+def request(view: ViewState, stop: Stop) -> SceneRequest:
+    """Return what the URL requests of a stop."""
+    return SceneRequest(stop, view.cite, view.page, int(st.session_state.get(_more_key(stop), 0)))
+
+
+def notes(view: ViewState, walk: Walk, position: int) -> tuple[str, ...]:
+    """Return notes on what of the address, and of the run's files, could not be used."""
+    unknown = walk.playlist.unknown
+    messages = list(view.notes)
+    if unknown:
+        names = ", ".join(name[:60] for name in unknown[:5])
+        more = f" and {len(unknown) - 5:,} more" if len(unknown) > 5 else ""
+        messages.append(f"Not in run {view.run}, and skipped: {names}{more}.")
+    if position < 0 and len(walk.playlist):
+        messages.append("This question is not in the playlist; the arrows lead into it.")
+    return (*messages, *walk.notes)
+
+
+def show_more(stop: Stop) -> None:
+    """Show one further list of exhibits at this stop."""
+    st.session_state[_more_key(stop)] = int(st.session_state.get(_more_key(stop), 0)) + 1
+
+
+def _more_key(stop: Stop) -> str:
+    return f"walk-more:{stop.key}"
+
+
+# What is shown of a stop.
 
 
 def whole(opened: session.Opened, store: Store, walk: Walk) -> Playlist:

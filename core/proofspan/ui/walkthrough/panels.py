@@ -5,8 +5,9 @@ Every bundle has the same elements under the same keys, whatever it holds, so th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from pathlib import Path
 
 import streamlit as st
@@ -18,7 +19,7 @@ from proofspan.errors import Problem
 from proofspan.evidence.bundles import Level
 from proofspan.services.bundles.stored import StoredBundles
 from proofspan.services.bundles.walkthrough import Playlist, Scene
-from proofspan.services.page.view import PageView, region_of
+from proofspan.services.page.view import region_of
 from proofspan.services.question.view import QuestionView
 from proofspan.ui.question.attachments import LEVELS, Group, level_name, see, show_groups
 from proofspan.ui.status import background
@@ -32,7 +33,7 @@ from proofspan.ui.visit.view_state import (
     write_view,
 )
 from proofspan.ui.walkthrough import load
-from proofspan.ui.walkthrough.bar import Action, Bar, show_bar
+from proofspan.ui.walkthrough.bar import Bar, show_bar
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.annotated_text import show_marked
 from proofspan.ui.widgets.controls import begin, feed
@@ -101,13 +102,17 @@ def answer(view: QuestionView | None, scene: Scene | None, *, on_choose: Callabl
     elif view.stored is not None:
         pieces = [Piece(question_words.NO_TRACE, "muted")]
     elif view.trace.answer.strip():
-        pieces = _without_ids(answer_words.marked_answer(view, chosen=None))
+        # Without the line of ids at the answer's end, which is meant for machines.
+        marked = answer_words.marked_answer(view, chosen=None)
+        pieces = list(takewhile(lambda piece: piece.kind != "aside", marked))
+        if pieces and len(pieces) < len(marked):
+            pieces[-1] = replace(pieces[-1], text=pieces[-1].text.rstrip())
     else:
         pieces = [Piece("The answer is empty.", "muted")]
     on = "text" if scene and scene.page and scene.page.text is not None else "page"
     names = spoken_names(view, scene.slide.known if scene else {}, on=on) if view else {}
-    marked = {piece.text for piece in pieces if piece.kind in ("number", "number-chosen")}
-    missing = [Piece(str(number), "number") for number in names if str(number) not in marked]
+    there = {piece.text for piece in pieces if piece.kind in ("number", "number-chosen")}
+    missing = [Piece(str(number), "number") for number in names if str(number) not in there]
     show_marked(
         [*pieces, *([Piece("\nAlso cited: ", "aside"), *missing] if missing else [])],
         numbers=names,
@@ -118,24 +123,10 @@ def answer(view: QuestionView | None, scene: Scene | None, *, on_choose: Callabl
     )
 
 
-def _without_ids(pieces: Sequence[Piece]) -> list[Piece]:
-    """Drop the line of ids at the answer's end, which is meant for machines."""
-    end = next((place for place, piece in enumerate(pieces) if piece.kind == "aside"), len(pieces))
-    kept = list(pieces[:end])
-    if end < len(pieces) and kept:
-        kept[-1] = replace(kept[-1], text=kept[-1].text.rstrip())
-    return kept
-
-
 def chosen_number(scene: Scene) -> int | None:
     """Return the citation whose page is shown, None for a retrieved passage or nothing."""
     target = scene.page.target if scene.page else None
     return target.number if target is not None and target.kind == "cited" else None
-
-
-def numbers(scene: Scene) -> tuple[int, ...]:
-    """Return the citations that can be chosen, in their order."""
-    return tuple(each.number for each in scene.slide.bundle.citations if each.number is not None)
 
 
 def exhibits(scene: Scene | None, notes: Sequence[str], *, on_more: Callable[[], None]) -> None:
@@ -144,8 +135,8 @@ def exhibits(scene: Scene | None, notes: Sequence[str], *, on_more: Callable[[],
     documents = scene.slide.bundle.documents if scene is not None else ()
     if scene is not None and scene.slide.outdated:
         notes = [*notes, f"Built just now, because {scene.slide.outdated}."]
-    here = [(each.item.attachment, each.drawing) for each in shown if not each.item.is_beside]
-    beside = [(each.item.attachment, each.drawing) for each in shown if each.item.is_beside]
+    here = [(item.attachment, drawing) for item, drawing in shown if not item.is_beside]
+    beside = [(item.attachment, drawing) for item, drawing in shown if item.is_beside]
     groups = [Group("here", "", here)] if here else []
     groups += [Group("beside", safety.BESIDE, beside)] if beside else []
     if hidden:
@@ -169,7 +160,8 @@ def page(scene: Scene, *, see: str | None) -> None:
     elif shown.problem is not None:
         no_page(shown.problem, path=shown.path)
     elif shown.text is not None:
-        text_frame.show_text(shown.text, name=_named(shown), focus=shown.target.id)
+        name = f"{shown.target.doc_id}, {question_words.place_words(shown)}"
+        text_frame.show_text(shown.text, name=name, focus=shown.target.id)
     elif shown.image is not None:
         targets = scene.slide.targets
         items = (item.attachment for item in scene.slide.bundle.attachments)
@@ -195,43 +187,34 @@ def no_page(problem: Problem, *, path: Path | None = None) -> None:
             st.button("Try again", key="walk-again", on_click=load.try_again, args=(path,))
 
 
-def page_to_come(work: Hashable) -> None:
-    """Show that the page is being prepared."""
-    with st.container(key="walk-no-page"):
-        background.hint("Opening the page …", [work])
-
-
-def bar(
-    scene: Scene | None,
-    state: ViewState,
-    playlist: Playlist,
-    position: int,
-    *,
-    on_act: Callable[[Action], None],
-) -> None:
-    """Show the bar below the page."""
+def bar(scene: Scene | None, state: ViewState, playlist: Playlist, position: int) -> None:
+    """Show the bar below the page: it opens another bundle or citation, and presents the page or not."""
     shown = scene.page if scene else None
-    document, place = _place(shown) if shown else ("", "")
+    document, place = "", ""
+    if shown is not None:
+        document = shown.target.doc_id or ""
+        if shown.document is not None:
+            document = shown.document.title or shown.document.doc_id
+        place = question_words.place_words(shown)
+        if shown.text is None and shown.page_idx is not None:
+            printed = f"printed {shown.printed}" if shown.printed else ""
+            parts = (f"PDF page {shown.page_idx + 1:,}", printed, f"page_idx {shown.page_idx:,}")
+            place = " · ".join(filter(None, parts))
     total = len(playlist)
     spoken = f"{position + 1:,} of {total:,}: {scene.slide.bundle.q}" if scene and position >= 0 else ""
-    cites = numbers(scene) if scene else ()
-    cite = chosen_number(scene) if scene else None
-    show_bar(Bar(position, total, cites, cite, state.present, document, place, spoken[:400]), on_act=on_act)
+    citations = scene.slide.bundle.citations if scene else ()
+    cites = tuple(each.number for each in citations if each.number is not None)
+    chosen = chosen_number(scene) if scene else None
 
+    def act(to: int, cite: int | None, present: bool) -> None:
+        view = read_view().change(present=present)
+        if to != position and to >= 0:
+            view = load.at(view, playlist.at(to).key)
+        elif cite != chosen and cite in cites:
+            view = view.change(cite=cite, chunk=None, page=None)
+        write_view(view)
 
-def _place(shown: PageView) -> tuple[str, str]:
-    """Return `Owner's manual` and `PDF page 42 · printed 41 · page_idx 41`."""
-    document = shown.document
-    named = (document.title or document.doc_id) if document else (shown.target.doc_id or "")
-    if shown.text is not None or shown.page_idx is None:
-        return named, question_words.place_words(shown)
-    printed = f"printed {shown.printed}" if shown.printed else ""
-    where = (f"PDF page {shown.page_idx + 1:,}", printed, f"page_idx {shown.page_idx:,}")
-    return named, " · ".join(filter(None, where))
-
-
-def _named(shown: PageView) -> str:
-    return f"{shown.target.doc_id}, {question_words.place_words(shown)}"
+    show_bar(Bar(position, total, cites, chosen, state.present, document, place, spoken[:400]), on_act=act)
 
 
 def nothing(state: ViewState, *, has_ids: bool) -> None:
@@ -245,13 +228,8 @@ def nothing(state: ViewState, *, has_ids: bool) -> None:
             message = "This run holds no question yet."
         markup.show(markup.text([Piece(message, "strong")], role="line"))
         if has_ids or state.is_filtered or state.level:
-            st.button("Go through the whole run", key="walk-whole", on_click=_walk_all)
+            st.button("Go through the whole run", key="walk-whole", on_click=_back_to_all)
         st.page_link("pages/triage.py", label="Back to Triage", query_params=state.as_list().params())
-
-
-def _walk_all() -> None:
-    """Open the whole run at its first question."""
-    write_view(read_view().without_filter().change(q=None, p=0, s=0, cite=None, chunk=None, page=None))
 
 
 # The Playlist menu: questions chosen by filter or by hand.
@@ -271,7 +249,25 @@ def playlist_menu(
     with menu:
         markup.show(markup.text([Piece(sentence(view, playlist))], role="line"))
         _by_filter(view, stored)
-        _by_hand(view, whole())
+        # Questions by name, in the order in which they are chosen.
+        listed = whole().frame.head(OFFERED)
+        titles: dict[str, str] = {}
+        for q_id, repeat, q in zip(listed["q_id"], listed["repeat"], listed["q"], strict=True):
+            named = question_name(q_id, repeat)
+            titles[named] = f"{named[:24]} · {' '.join(q.split())[:90]}"
+        chosen = [name for name in view.ids if name in titles]
+        st.multiselect(
+            "Questions",
+            list(titles),
+            begin("playlist-ids", chosen),
+            key="playlist-ids",
+            format_func=lambda name: markup.clean(titles[name]),
+            placeholder="Or pick questions …",
+            label_visibility="collapsed",
+            max_selections=MAX_REPEATS,
+            select_all=False,
+            on_change=_pick,
+        )
         if view.ids or view.level or view.is_filtered:
             st.button("Back to the whole list", key="playlist-whole", on_click=_back_to_all)
         show_copying("", name="", key="playlist-link")
@@ -317,34 +313,6 @@ def _by_filter(view: ViewState, stored: StoredBundles) -> None:
         help="By the run's stored bundles; without them, build some: proofspan bundle build WORKSPACE",
         on_change=_choose_full,
     )
-
-
-def _by_hand(view: ViewState, whole: Playlist) -> None:
-    """Pick questions by name, in the order in which they are chosen."""
-    titles = _titles(whole)
-    chosen = [name for name in view.ids if name in titles]
-    st.multiselect(
-        "Questions",
-        list(titles),
-        begin("playlist-ids", chosen),
-        key="playlist-ids",
-        format_func=lambda name: markup.clean(titles.get(name, name)),
-        placeholder="Or pick questions …",
-        label_visibility="collapsed",
-        max_selections=MAX_REPEATS,
-        select_all=False,
-        on_change=_pick,
-    )
-
-
-def _titles(whole: Playlist) -> Mapping[str, str]:
-    """Return the name of each question that can be picked, and its label in the picker."""
-    titles = {}
-    for place in range(min(len(whole), OFFERED)):
-        stop = whole.at(place)
-        name = question_name(stop.key.q_id, stop.key.repeat)
-        titles[name] = f"{name[:24]} · {' '.join(stop.q.split())[:90]}"
-    return titles
 
 
 def _change_from(key: str, name: str) -> None:

@@ -57,7 +57,9 @@ def answer_pieces(
         else:
             kind: Kind = "phrase" if phrase else "aside" if _covering(asides, start, end) else "plain"
             piece = Piece(answer[start:end], kind, cite=cite)
-        _append(pieces, piece)
+        if pieces and replace(pieces[-1], text="") == replace(piece, text=""):
+            piece = replace(piece, text=pieces.pop().text + piece.text)  # one mark
+        pieces.append(piece)
     return pieces
 
 
@@ -68,31 +70,32 @@ def marked_answer(view: QuestionView, *, chosen: int | None) -> list[Piece]:
     it. Any other phrase has the numbers of the citations whose chunk contains it; an id in the answer is
     shown as the number of its citation.
     """
-    numbers, quoted = _numbers_by_chunk(view), _quoted(view)
-    phrases = [phrase for phrase in matched_phrases(view) if not _overlaps(phrase, quoted)]
+    numbers: dict[str, int] = {}
+    for item in view.citations:
+        if item.citation.chunk_id is not None:
+            numbers.setdefault(item.citation.chunk_id, item.citation.number)
+    quoted = _quoted(view)
+    # Each phrase outside of quotes, with the numbers of the citations whose chunk contains it.
+    phrases: dict[Range, list[int]] = {}
+    for phrase in matched_phrases(view):
+        place = (phrase.answer_start, phrase.answer_end)
+        if not any(start < place[1] and place[0] < end for start, end in quoted):
+            chunks = {chunk_id for chunk_id, _, _ in phrase.places}
+            phrases[place] = [number for chunk_id, number in numbers.items() if chunk_id in chunks]
     unsupported = [(number.start, number.end) for number in view.explanation.numbers]
+    after = _numbers_after(phrases, unsupported) | {end: cited for (_, end), cited in quoted.items()}
     return answer_pieces(
         view.trace.answer,
-        phrases=sorted([*quoted, *((phrase.answer_start, phrase.answer_end) for phrase in phrases)]),
+        phrases=sorted([*quoted, *phrases]),
         unsupported=unsupported,
-        numbers_after={
-            **_numbers_after(phrases, numbers, unsupported),
-            **{end: found for (_, end), found in quoted.items()},
-        },
+        numbers_after=after,
         instead={
             (cited.range.start, cited.range.end): numbers[cited.chunk_id]
             for cited in view.explanation.cited
             if cited.range is not None and cited.chunk_id in numbers
         },
         chosen=chosen,
-        held_by={
-            **{
-                (phrase.answer_start, phrase.answer_end): held[0]
-                for phrase in phrases
-                if (held := _holding(phrase, numbers))
-            },
-            **{place: found[0] for place, found in quoted.items()},
-        },
+        held_by={place: cited[0] for place, cited in (phrases | quoted).items() if cited},
         aside=citation_tail(view.trace.answer),
     )
 
@@ -140,54 +143,27 @@ def _quoted(view: QuestionView) -> dict[Range, list[int]]:
     return quotes
 
 
-def _overlaps(phrase: PhraseMatch, ranges: Iterable[Range]) -> bool:
-    return any(start < phrase.answer_end and phrase.answer_start < end for start, end in ranges)
-
-
-def _numbers_after(
-    phrases: Sequence[PhraseMatch], numbers: Mapping[str, int], unsupported: Sequence[Range]
-) -> dict[int, list[int]]:
+def _numbers_after(phrases: Mapping[Range, list[int]], unsupported: Sequence[Range]) -> dict[int, list[int]]:
     """Return citation numbers by their place in the answer, once behind consecutive phrases.
 
     A place inside a number moves behind it, so that no number is split.
     """
     after: dict[int, list[int]] = {}
-    held_before, last = None, 0
-    for phrase in phrases:
-        held = _holding(phrase, numbers)
-        if held == held_before:
+    cited_before, last = None, 0
+    for (_, phrase_end), cited in phrases.items():
+        if cited == cited_before:
             after.pop(last, None)
-        last = next((end for start, end in unsupported if start < phrase.answer_end < end), phrase.answer_end)
-        if held:
-            after[last] = held
-        held_before = held
+        last = next((end for start, end in unsupported if start < phrase_end < end), phrase_end)
+        if cited:
+            after[last] = cited
+        cited_before = cited
     return after
-
-
-def _holding(phrase: PhraseMatch, numbers: Mapping[str, int]) -> list[int]:
-    chunks = {chunk_id for chunk_id, _, _ in phrase.places}
-    return [number for chunk_id, number in numbers.items() if chunk_id in chunks]
 
 
 def citation_tail(answer: str) -> Range | None:
     """Return the range of the citation line at the answer's end, which is meant for machines."""
     match = _TAIL.search(answer)
     return match.span() if match else None
-
-
-def _numbers_by_chunk(view: QuestionView) -> dict[str, int]:
-    numbers: dict[str, int] = {}
-    for item in view.citations:
-        if item.citation.chunk_id is not None:
-            numbers.setdefault(item.citation.chunk_id, item.citation.number)
-    return numbers
-
-
-def _append(pieces: list[Piece], piece: Piece) -> None:
-    """Add a piece, merged with the one before it if that has the same mark."""
-    if pieces and replace(pieces[-1], text="") == replace(piece, text=""):
-        piece = replace(piece, text=pieces.pop().text + piece.text)
-    pieces.append(piece)
 
 
 def _number(number: int, chosen: int | None, *, tip: str = "") -> Piece:

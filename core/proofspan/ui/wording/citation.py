@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from proofspan.contracts.chunk_ids.redirects import Redirect
 from proofspan.contracts.records.chunk_id import parse
@@ -61,16 +61,24 @@ def citation_line(
     passages are from several documents.
     """
     citation = view.citation
-    notes = [*_differing(found, on), *_oddities(view)]
-    pages = _pages(citation.page_idx, found, on=on)
-    place = [_place(citation.section_id, pages, citation.doc_id if names_document else None)]
-    place += [redirected(view.redirect)] if view.redirect else []
-    status, is_wrong = "", None
-    if found:
-        status, is_wrong = status_words(found, citation.page_idx), is_contradicted(found)
-    elif not view.is_resolved and view.quote_from is None:
-        status, is_wrong = "not resolved", True
-    return CitationLine(str(citation.number), status, _joined(*place), tuple(notes), is_wrong)
+    oddities = (
+        None if view.is_retrieved else "not retrieved",
+        PAGE_NOTES.get(citation.page_note or ""),
+        "page from its chunk id" if citation.page_from == "chunk_id" else None,
+    )
+    line = _line(
+        str(citation.number),
+        f"section {citation.section_id}" if citation.section_id else None,
+        _pages(citation.page_idx, found, on=on),
+        citation.doc_id if names_document else None,
+        redirected(view.redirect) if view.redirect else None,
+        found=found,
+        cited=citation.page_idx,
+        on=on,
+    )
+    line = replace(line, notes=(*line.notes, *filter(None, oddities)))
+    is_lost = found is None and not view.is_resolved and view.quote_from is None
+    return replace(line, status="not resolved", is_wrong=True) if is_lost else line
 
 
 def spoken_names(view: QuestionView, found: Mapping[str, FoundSpan], *, on: str = "page") -> dict[int, str]:
@@ -97,9 +105,19 @@ def gold_line(
 ) -> CitationLine:
     """Return `gold · exact`, `p. 66 · manual`; `number` distinguishes a question's gold spans."""
     name = "gold" if number is None else f"gold {number}"
-    place = _place(None, _pages(span.page_idx, found, on=on), span.doc_id if names_document else None)
-    status, is_wrong = (status_words(found, span.page_idx), is_contradicted(found)) if found else ("", None)
-    return CitationLine(name, status, place, tuple(_differing(found, on)), is_wrong)
+    pages, document = _pages(span.page_idx, found, on=on), span.doc_id if names_document else None
+    return _line(name, pages, document, found=found, cited=span.page_idx, on=on)
+
+
+def _line(
+    name: str, *places: str | None, found: FoundSpan | None, cited: int | None, on: str
+) -> CitationLine:
+    """Return a passage's line; of the numbers that differ it has the first."""
+    place = " · ".join(filter(None, places))
+    if found is None:
+        return CitationLine(name, "", place)
+    notes = tuple(f"says {each.quote}, {on} says {each.page}" for each in figures(found.differences)[:1])
+    return CitationLine(name, status_words(found, cited), place, notes, is_contradicted(found))
 
 
 def status_words(found: FoundSpan, cited: int | None = None) -> str:
@@ -142,11 +160,6 @@ def is_of_several_documents(view: QuestionView) -> bool:
     return len(named - {None}) > 1
 
 
-def is_read_from_text(citations: Sequence[CitationView]) -> bool:
-    """Return whether a trace's citations are the ids in its answer's text."""
-    return any(item.citation.origin == "answer_text" for item in citations)
-
-
 def reference(view: PageView) -> str:
     """Return a reference to paste: `Owner's manual, section 4.2, PDF page 42, page_idx 41, printed 34`.
 
@@ -165,27 +178,6 @@ def reference(view: PageView) -> str:
         where += [f"printed {view.printed}"] if view.printed and page_idx == view.page_idx else []
     gone = "text not found there" if found and found.status == "not_found" else None
     return ", ".join(" ".join(part.split()) for part in (document, section, *where, gone) if part)
-
-
-def _differing(found: FoundSpan | None, on: str) -> list[str]:
-    """Return the first number that differs: `says 1/16, page says 1/32`."""
-    differing = figures(found.differences)[:1] if found else []
-    return [f"says {each.quote}, {on} says {each.page}" for each in differing]
-
-
-def _oddities(view: CitationView) -> list[str]:
-    note = PAGE_NOTES.get(view.citation.page_note or "")
-    from_id = "page from its chunk id" if view.citation.page_from == "chunk_id" else None
-    retrieved = None if view.is_retrieved else "not retrieved"
-    return [each for each in (retrieved, note, from_id) if each]
-
-
-def _place(section_id: str | None, pages: str, doc_id: str | None) -> str:
-    return _joined(f"section {section_id}" if section_id else "", pages, doc_id)
-
-
-def _joined(*parts: str | None) -> str:
-    return " · ".join(part for part in parts if part)
 
 
 def _pages(cited: int | None, found: FoundSpan | None, *, on: str) -> str:
@@ -241,45 +233,38 @@ _SHORT_WORDS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Quoted:
-    """A passage that was located: its text, its `origin` ("payload", "gold" or "chunk"), and the answer.
-
-    `on` is "page" or "text".
-    """
-
-    quote: str
-    origin: str | None
-    answer: str = ""
-    on: str = "page"
-
-    @property
-    def speaker(self) -> str:
-        """Return the subject if the answer does not say it: `The quote`, `The gold quote`, `The chunk`."""
-        return {"payload": "The quote", "gold": "The gold quote"}.get(self.origin or "", "The chunk")
-
-
 def figures(differences: Sequence[Difference]) -> list[Difference]:
     """Return the numbers that differ, which a reader has to see first."""
     return [each for each in differences if each.kind == "number" and each.quote and each.page]
 
 
-def sentence(difference: Difference, quoted: Quoted, others: Sequence[Difference] = ()) -> list[Piece]:
-    """Return the sentence on one difference; `others` are all differences of its quote."""
+def sentence(
+    difference: Difference,
+    text: str,
+    others: Sequence[Difference] = (),
+    *,
+    quote_from: str | None,
+    answer: str = "",
+    on: str = "page",
+) -> list[Piece]:
+    """Return the sentence on one difference; `others` are all differences of its quote, which is `text`.
+
+    `quote_from` is the origin of the text ("payload", "gold" or "chunk"), `on` is "page" or "text".
+    """
     quote, page = difference.quote, difference.page
-    unit = _unit(difference, quoted.quote, others) if quote and page else ""
-    speaker = quoted.speaker
-    if quote and unit and says(quoted.answer, f"{quote} {unit}"):
+    unit = _unit(difference, text, others) if quote and page else ""
+    speaker = {"payload": "The quote", "gold": "The gold quote"}.get(quote_from or "", "The chunk")
+    if quote and unit and says(answer, f"{quote} {unit}"):
         speaker = "The answer"
-    elif quote and says(quoted.answer, quote):
+    elif quote and says(answer, quote):
         speaker, unit = "The answer", ""
     behind = [Piece(f" {unit}")] if unit else []
     if quote and not page:
-        ending = f", which is not {'on the page' if quoted.on == 'page' else 'in the text'}."
+        ending = f", which is not {'on the page' if on == 'page' else 'in the text'}."
         return [Piece(f"{speaker} has "), Piece(quote, "strong"), Piece(ending)]
     kind: Kind = "differs" if difference.kind == "number" else "strong"
     ours = [Piece(" says "), Piece(quote, kind), *behind] if quote else [Piece(" omits a word")]
-    theirs = [Piece(f", the {quoted.on} says "), Piece(page, "strong"), *behind, Piece(".")]
+    theirs = [Piece(f", the {on} says "), Piece(page, "strong"), *behind, Piece(".")]
     return [Piece(speaker), *ours, *theirs]
 
 
@@ -317,16 +302,18 @@ def figure_pieces(view: PageView, *, answer: str, quote_from: str | None) -> lis
 
     Empty on a page other than the passage's.
     """
-    found = view.chosen
-    if found is None or is_elsewhere(view):
+    if view.chosen is None or is_elsewhere(view):
         return []
-    passage = quoted(view, answer=answer, quote_from=quote_from)
-    return [sentence(each, passage, found.differences) for each in figures(found.differences)[:MAX_FIGURES]]
+    above = figures(view.chosen.differences)[:MAX_FIGURES]
+    return _sentences(view, above, answer=answer, quote_from=quote_from)
 
 
-def quoted(view: PageView, *, answer: str, quote_from: str | None) -> Quoted:
-    """Return the chosen passage as the subject of differences."""
-    return Quoted(view.target.query.quote, quote_from, answer, "page" if view.text is None else "text")
+def _sentences(
+    view: PageView, differences: Iterable[Difference], *, answer: str, quote_from: str | None
+) -> list[list[Piece]]:
+    text, on = view.target.query.quote, "page" if view.text is None else "text"
+    others = view.chosen.differences if view.chosen else ()
+    return [sentence(each, text, others, quote_from=quote_from, answer=answer, on=on) for each in differences]
 
 
 def finding_pieces(view: PageView, *, answer: str, quote_from: str | None) -> list[Piece]:
@@ -342,11 +329,15 @@ def finding_pieces(view: PageView, *, answer: str, quote_from: str | None) -> li
         where = lines(found.unverified_ranges)
         message = "Unverified: the citation has no quote and its chunk is not known, so nothing can confirm"
         return [Piece(f"{message} that it means {where}, where its offsets point.")]
+    quote = {"payload": "the quote", "gold": "the gold quote"}.get(quote_from or "", "the chunk's text")
     if is_elsewhere(view):
-        return [Piece(_elsewhere(view, found, quote_from), "strong")]
+        subject = sentence_start(quote)
+        page = f"PDF page {(found.page_idx or 0) + 1}"
+        if view.page_idx in [place.page_idx for place in found.continues]:
+            return [Piece(f"{subject} begins on {page} and goes on here.", "strong")]
+        return [Piece(f"{subject} is on {page}, not on this page.", "strong")]
     cited = view.target.query.cited_page_idx
-    passage = quoted(view, answer=answer, quote_from=quote_from)
-    pieces = [Piece(_status_sentence(found, quote_from, passage.on), "strong")]
+    pieces = [Piece(_status_sentence(found, quote, "page" if view.text is None else "text"), "strong")]
     if found.ranges:
         pieces.append(Piece(f" It is on {lines(found.ranges)}."))
     if found.page_mismatch and found.page_idx is not None and cited is not None:
@@ -354,23 +345,22 @@ def finding_pieces(view: PageView, *, answer: str, quote_from: str | None) -> li
         pieces.append(Piece(f" The citation names {_page_words(cited)}; {actual}."))
     elif found.status == "not_found" and cited is not None and cited == view.page_idx:
         pieces.append(Piece(f" page_idx {cited} is shown because it is the cited one."))
-    pieces += _further_differences(found, passage)
+    above = figures(found.differences)[:MAX_FIGURES]
+    further = [each for each in found.differences if each not in above]
+    named = sorted(further, key=lambda each: each.kind != "number")[:MAX_NAMED]
+    for words in _sentences(view, named, answer=answer, quote_from=quote_from):
+        pieces += [Piece(" "), *words]
+    if rest := len(further) - len(named):
+        pieces.append(Piece(f" And {counted(rest, 'more difference')}.", "muted"))
     if found.alternatives:
-        pieces.append(Piece(f" The same text is also on {_other_places(found)}.", "muted"))
+        others = found.alternatives[:MAX_NAMED]
+        pages = f"page_idx {', '.join(str(place.page_idx) for place in others)}"
+        where = ", ".join(lines(place.ranges) for place in others) if found.ranges else pages
+        pieces.append(Piece(f" The same text is also on {where}.", "muted"))
     if found.note:
         is_finding = found.box_agrees is False
         pieces.append(Piece(f" {sentence_start(found.note)}.", "plain" if is_finding else "muted"))
     return pieces
-
-
-def _further_differences(found: FoundSpan, passage: Quoted) -> list[Piece]:
-    """Return the sentences on differences other than those of `figure_pieces`."""
-    above = figures(found.differences)[:MAX_FIGURES]
-    further = [each for each in found.differences if each not in above]
-    named = sorted(further, key=lambda each: each.kind != "number")[:MAX_NAMED]
-    pieces = [piece for each in named for piece in (Piece(" "), *sentence(each, passage, found.differences))]
-    rest = len(further) - len(named)
-    return [*pieces, Piece(f" And {counted(rest, 'more difference')}.", "muted")] if rest else pieces
 
 
 def is_elsewhere(view: PageView) -> bool:
@@ -389,24 +379,7 @@ def origin(view: QuestionView, target: Target) -> str | None:
     return next(own, None)
 
 
-def _elsewhere(view: PageView, found: FoundSpan, quote_from: str | None) -> str:
-    quote = sentence_start(_quote_words(quote_from))
-    pages = [place.page_idx for place in found.continues]
-    if view.page_idx in pages:
-        return f"{quote} begins on PDF page {(found.page_idx or 0) + 1} and goes on here."
-    return f"{quote} is on PDF page {(found.page_idx or 0) + 1}, not on this page."
-
-
-def _other_places(found: FoundSpan) -> str:
-    """Return the other places with the text: `page_idx 3, 7`, or `line 12, lines 40–41`."""
-    places = found.alternatives[:MAX_NAMED]
-    if found.ranges:
-        return ", ".join(lines(place.ranges) for place in places)
-    return "page_idx " + ", ".join(str(place.page_idx) for place in places)
-
-
-def _status_sentence(found: FoundSpan, quote_from: str | None, on: str) -> str:
-    quote = _quote_words(quote_from)
+def _status_sentence(found: FoundSpan, quote: str, on: str) -> str:
     if found.unverified:
         return f"Unverified: the page has no text that could confirm {quote}. The cited box is shown."
     if found.status == "partial" and found.continues:
@@ -421,10 +394,6 @@ def _status_sentence(found: FoundSpan, quote_from: str | None, on: str) -> str:
         "partial": f"Partial: {percent(found.agreement)} of {quote} is {there}.",
         "not_found": f"Not found: {quote} is not {this}, so nothing is highlighted.",
     }[found.status]
-
-
-def _quote_words(quote_from: str | None) -> str:
-    return {"payload": "the quote", "gold": "the gold quote"}.get(quote_from or "", "the chunk's text")
 
 
 def _page_words(page_idx: int) -> str:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from proofspan.contracts.records.chunk_id import parse
-from proofspan.contracts.records.records import LABELS, GoldQuestion, SourceLine, StageName, Trace, TraceKey
+from proofspan.contracts.records.records import LABELS, GoldQuestion, SourceLine, Trace, TraceKey
 from proofspan.diagnosis.gold import GoldOutcome, GoldState, gold_target
 from proofspan.diagnosis.labelling import GROUNDED
 from proofspan.diagnosis.messages import gold_meaning, next_step, step_for, suspicion_text
 from proofspan.diagnosis.types import ReportRow, Signals
 from proofspan.display_names import BUCKET_NAMES, GOLD_NAMES, LABEL_NAMES
 from proofspan.evidence.types import FoundSpan
-from proofspan.metrics.ranked import BUCKET_LEVERS, BUCKETS, Bucket, bucket_meaning, bucket_step
+from proofspan.metrics.ranked import BUCKET_LEVERS, BUCKETS, bucket_meaning, bucket_step
 from proofspan.metrics.statistics import percent
 from proofspan.services.page.target import cite_id
 from proofspan.services.page.view import PageView
@@ -82,65 +81,32 @@ def gold_rows(view: QuestionView) -> list[tuple[str, list[Piece]]]:
 
     No row without gold. Pages count from 1.
     """
-    gold = view.gold
+    gold, outcome = view.gold, view.gold_outcome
     if gold is None:
         return []
-    outcome = view.gold_outcome
     if not gold.answerable:
         return [("Gold", [Piece("the documents contain no answer"), *(_ending(outcome) if outcome else ())])]
     what = _what(gold, names_document=is_of_several_documents(view))
     if what is None:
         return []
-    if outcome is None:
-        return [("Gold", [Piece(what)])]
-    sizes = {stage.name: len(stage.candidates) for stage in view.stages}
-    return [("Gold", [Piece(what), *_retrieved(outcome, sizes), *_seen(outcome, sizes)])]
-
-
-@dataclass(frozen=True, slots=True)
-class Ranking:
-    """A trace's ranking in the index; `bucket` is None if it is not judged."""
-
-    bucket: Bucket | None
-    section_rank: int | None
-    top_rank: int | None
-
-
-def ranking_of(row: Mapping[str, object]) -> Ranking:
-    """Return the ranking of an index row."""
-    bucket = next((each for each in BUCKETS if each == row["bucket"]), None)
-    ranks = (None if row[name] is None else int(str(row[name])) for name in ("section_rank", "top_rank"))
-    return Ranking(bucket, *ranks)
-
-
-def ranking_rows(view: QuestionView, ranking: Ranking | None) -> list[tuple[str, list[Piece]]]:
-    """Return the row `Ranking`: `Ranking miss · gold section at rank 3 of reranked · next: rerank`.
-
-    No row if the question is not judged.
-    """
-    last = view.last_stage
-    if ranking is None or ranking.bucket is None or last is None:
-        return []
-    ranks = {last.name: ranking.section_rank}
-    top = top_stage(view.trace)
-    if top is not None:
-        ranks.setdefault(top, ranking.top_rank)
-    places = ", ".join(_at(stage, rank) for stage, rank in ranks.items())
-    meaning = f"{bucket_meaning(ranking.bucket)} {bucket_step(ranking.bucket) or ''}".strip()
-    tip = f"{ranking.bucket}: {meaning}"
-    lever = BUCKET_LEVERS.get(ranking.bucket)
-    is_section = view.gold is None or view.gold.sections or view.gold.chunks
-    pieces = [
-        Piece(BUCKET_NAMES[ranking.bucket], "strong" if lever else "plain", tip=tip),
-        Piece(f" · gold {'section' if is_section else 'page'} {places}"),
-    ]
-    return [("Ranking", [*pieces, *([Piece(f" · next: {lever}")] if lever else [])])]
-
-
-def _at(stage: StageName, rank: int | None) -> str:
-    """Return `at rank 3 of reranked`, `not in fused`."""
-    name = "the prompt" if stage == "chunks" else stage
-    return f"not in {name}" if rank is None else f"at rank {rank:,} of {name}"
+    pieces = [Piece(what)]
+    if outcome is not None:
+        sizes = {stage.name: len(stage.candidates) for stage in view.stages}
+        size, in_prompt = sizes.get(outcome.stage or "chunks", 0), sizes.get("chunks", 0)
+        missed = "not in the prompt"
+        if outcome.stage is not None and outcome.stage != "chunks":
+            if outcome.retrieved is not None:
+                pieces.append(Piece(f" · {outcome.stage} at rank {outcome.retrieved:,} of {size:,}"))
+            else:
+                missed = f"not among the {size:,} {outcome.stage}"
+                pieces += [Piece(" · "), Piece(missed, "strong")] if outcome.seen is not None else []
+        if outcome.seen is not None:
+            pieces.append(Piece(f" · in the prompt at rank {outcome.seen:,} of {in_prompt:,}"))
+            pieces += _ending(outcome)
+        else:
+            tip = f"The prompt has {counted(in_prompt, 'chunk') if in_prompt else 'no chunk'}."
+            pieces += [Piece(" · "), Piece(missed, "strong", tip=tip)]
+    return [("Gold", pieces)]
 
 
 def _ending(outcome: GoldOutcome) -> list[Piece]:
@@ -152,57 +118,55 @@ def _ending(outcome: GoldOutcome) -> list[Piece]:
 
 
 def _what(gold: GoldQuestion, *, names_document: bool) -> str | None:
-    """Return the name of the gold passage; None if it names no place."""
+    """Return `section 5.4.1, p. 43 of manual`, several with "or" between; None if gold names no place."""
     target = gold_target(gold)
     if target is None:
         return None
+
+    def place(name: str, doc_id: str | None) -> str:
+        return f"{name} of {doc_id}" if names_document and doc_id else name
+
+    names, start = [], ""
     if target.kind == "chunk":
-        return _either([_chunk_name(chunk_id, names_document) for chunk_id in gold.chunks])
-    if target.kind == "section":
-        return f"section {_either([section.strip() for section in gold.sections if section.strip()])}"
-    pages = ((span.page_idx, span.doc_id) for span in gold.spans if span.page_idx is not None)
-    return _either([f"page {page_idx + 1}{_of(doc_id, names_document)}" for page_idx, doc_id in pages])
+        for chunk_id in gold.chunks:
+            parts = parse(chunk_id)
+            page = f", p. {parts.page}" if parts and parts.page else ""
+            section = place(f"section {parts.sect_path}{page}", parts.doc_uid) if parts else ""
+            names.append(section or f"chunk {chunk_id}")
+    elif target.kind == "section":
+        start, names = "section ", [section.strip() for section in gold.sections if section.strip()]
+    else:
+        pages = ((span.page_idx, span.doc_id) for span in gold.spans if span.page_idx is not None)
+        names = [place(f"page {page_idx + 1}", doc_id) for page_idx, doc_id in pages]
+    names = list(dict.fromkeys(names))
+    more = [f"{len(names) - MAX_NAMED} more"] if len(names) > MAX_NAMED else []
+    return start + " or ".join([*names[:MAX_NAMED], *more])
 
 
-def _of(doc_id: str | None, names_document: bool) -> str:
-    return f" of {doc_id}" if names_document and doc_id else ""
+def ranking_rows(view: QuestionView, indexed: Mapping[str, object]) -> list[tuple[str, list[Piece]]]:
+    """Return the row `Ranking`: `Ranking miss · gold section at rank 3 of reranked · next: rerank`.
 
-
-def _chunk_name(chunk_id: str, names_document: bool) -> str:
-    """Return `section 5.4.1, p. 43 of manual` if the id says so, else the id."""
-    parts = parse(chunk_id)
-    if parts is None:
-        return f"chunk {chunk_id}"
-    page = f", p. {parts.page}" if parts.page else ""
-    return f"section {parts.sect_path}{page}{_of(parts.doc_uid, names_document)}"
-
-
-def _either(names: Sequence[str]) -> str:
-    named = list(dict.fromkeys(names))
-    more = [f"{len(named) - MAX_NAMED} more"] if len(named) > MAX_NAMED else []
-    return " or ".join([*named[:MAX_NAMED], *more])
-
-
-def _retrieved(ranks: GoldOutcome, sizes: Mapping[StageName, int]) -> list[Piece]:
-    """Return the rank; nothing if the prompt is the only list or no list has it, which `_seen` says."""
-    if ranks.stage is None or ranks.stage == "chunks" or (ranks.retrieved is None and ranks.seen is None):
+    `indexed` is the question's row of the index. No row if the question is not judged.
+    """
+    bucket = next((each for each in BUCKETS if each == indexed["bucket"]), None)
+    last, top = view.last_stage, top_stage(view.trace)
+    if bucket is None or last is None:
         return []
-    size = sizes.get(ranks.stage, 0)
-    if ranks.retrieved is None:
-        return [Piece(" · "), Piece(f"not among the {size:,} {ranks.stage}", "strong")]
-    return [Piece(f" · {ranks.stage} at rank {ranks.retrieved:,} of {size:,}")]
-
-
-def _seen(ranks: GoldOutcome, sizes: Mapping[StageName, int]) -> list[Piece]:
-    """Return the rank in the prompt, or that the passage is not in it."""
-    size = sizes.get("chunks", 0)
-    if ranks.seen is not None:
-        return [Piece(f" · in the prompt at rank {ranks.seen:,} of {size:,}"), *_ending(ranks)]
-    tip = f"The prompt has {counted(size, 'chunk') if size else 'no chunk'}."
-    words = "not in the prompt"
-    if ranks.stage is not None and ranks.stage != "chunks" and ranks.retrieved is None:
-        words = f"not among the {sizes.get(ranks.stage, 0):,} {ranks.stage}"
-    return [Piece(" · "), Piece(words, "strong", tip=tip)]
+    ranks = {last.name: indexed["section_rank"]}
+    if top is not None:
+        ranks.setdefault(top, indexed["top_rank"])
+    places = []
+    for stage, rank in ranks.items():
+        name = "the prompt" if stage == "chunks" else stage
+        places.append(f"not in {name}" if rank is None else f"at rank {rank:,} of {name}")
+    meaning = f"{bucket_meaning(bucket)} {bucket_step(bucket) or ''}".strip()
+    lever = BUCKET_LEVERS.get(bucket)
+    is_section = view.gold is None or view.gold.sections or view.gold.chunks
+    pieces = [
+        Piece(BUCKET_NAMES[bucket], "strong" if lever else "plain", tip=f"{bucket}: {meaning}"),
+        Piece(f" · gold {'section' if is_section else 'page'} {', '.join(places)}"),
+    ]
+    return [("Ranking", [*pieces, *([Piece(f" · next: {lever}")] if lever else [])])]
 
 
 # The reasons of a label: its rule, and each signal with its value.
@@ -229,14 +193,8 @@ def verdict(view: QuestionView) -> tuple[Piece, str]:
         return own, f"{stored.why or 'no reason given'} (as stored)"
     if view.row is None:
         return chip(None), "no usable chunks to judge it by" if view.is_question_known else NOT_KNOWN
-    return chip(view.row.label), reason(view.row)
-
-
-def reason(row: ReportRow) -> str:
-    """Return the reason of a row's label: the reference's, except for an answer that needs no citations."""
-    if row.why == GROUNDED[1] and not row.signals.cited:
-        return "answer grounded; it cites nothing"
-    return row.why
+    needs_none = view.row.why == GROUNDED[1] and not view.row.signals.cited
+    return chip(view.row.label), "answer grounded; it cites nothing" if needs_none else view.row.why
 
 
 def step(view: QuestionView, row: ReportRow, found: Mapping[str, FoundSpan]) -> str:
@@ -256,19 +214,21 @@ def step(view: QuestionView, row: ReportRow, found: Mapping[str, FoundSpan]) -> 
 def signal_rows(
     view: QuestionView,
     row: ReportRow,
-    *,
-    stored_label: str | None = None,
-    ranking: Ranking | None = None,
+    indexed: Mapping[str, object],
 ) -> list[tuple[str, list[Piece]]]:
     """Return each signal of the label with its value, problems first.
 
-    `stored_label` is the one of the run's stored report, listed if it differs. `ranking` are the index's
-    ranks of the gold section.
+    `indexed` is the question's row of the index, with the label of the run's stored report.
     """
     signals = row.signals
-    unsupported = signals.numbers_unsupported
-    rows = gold_rows(view) + ranking_rows(view, ranking)
-    rows += [("Numbers", _numbers(view, unsupported))] if unsupported else []
+    rows = gold_rows(view) + ranking_rows(view, indexed)
+    if unsupported := signals.numbers_unsupported:
+        numbers: list[Piece] = []
+        for number in unsupported[:MAX_WORDS_NAMED]:
+            numbers += [Piece(", ")] * bool(numbers) + [Piece(number, "strong")]
+        verb = "is" if len(unsupported) == 1 else "are"
+        ending = f" {verb} not in the {counted(len(view.trace.chunk_ids), 'chunk')}"
+        rows.append(("Numbers", [*numbers, Piece(ending)]))
     rows += omission_rows(view)
     issues = [[Piece(suspicion_text(code), tip=code)] for code in row.suspicions]
     rows += zip(["Issues", *[""] * len(issues)], issues, strict=False)
@@ -278,16 +238,29 @@ def signal_rows(
     if refusal is None or view.explanation.is_other_wording:
         rows.append(("Phrase in evidence", _phrase(view)))
     rows.append(("Question words", _query_words(view)))
-    if refusal is None or signals.answer_coverage is not None:
-        rows.append(("Answer words", _answer_words(view, signals.answer_coverage)))
+    if signals.answer_coverage is not None:
+        # `62 % in the evidence · not found: sprocket, flange`
+        pieces = [Piece(f"{percent(signals.answer_coverage)} in the evidence", tip=_COVERAGE)]
+        missing = list(dict.fromkeys(word.text for word in view.explanation.words_missing))
+        pieces += [Piece(f" · not found: {_listed(missing)}", "muted")] if missing else []
+        rows.append(("Answer words", pieces))
+    elif refusal is None:
+        rows.append(("Answer words", [Piece("it has no content word")]))
     rows.append(("Citations", [Piece(_citation_words(signals, passages=len(view.citations)))]))
-    measured = _measures(view)
-    if measured:
-        rows.append(("Pipeline's measures", measured))
+    own = view.measures
+    measures = (
+        None if own.ok is None else Piece(f"ok: {'yes' if own.ok else 'no'}"),
+        None if own.delta_s is None else Piece(f"ΔS {own.delta_s:.2f}", tip=_DELTA_S),
+        None if own.lambda_state is None else Piece(f"λ {own.lambda_state}", tip=_LAMBDA),
+        None if own.latency_ms is None else Piece(f"{own.latency_ms:,.0f} ms"),
+    )
+    measured = [each for piece in measures if piece is not None for each in (Piece(" · "), piece)]
+    rows += [("Pipeline's measures", measured[1:])] if measured else []
+    stored_label = indexed["stored_label"]
     if stored_label is not None and stored_label != row.label:
-        name = LABEL_NAMES.get(stored_label, stored_label)
-        own = Piece(name, "strong", tip=f"{stored_label}: {_STALE}")
-        rows.append(("Stored report", [Piece("says "), own]))
+        name = LABEL_NAMES.get(str(stored_label), str(stored_label))
+        stored = Piece(name, "strong", tip=f"{stored_label}: {_STALE}")
+        rows.append(("Stored report", [Piece("says "), stored]))
     return rows
 
 
@@ -321,26 +294,6 @@ def _citation_words(signals: Signals, *, passages: int) -> str:
     return f"{ids}, {retrieved}, {signals.cited_resolved:,} with a chunk"
 
 
-def _answer_words(view: QuestionView, coverage: float | None) -> list[Piece]:
-    """Return `62 % in the evidence · not found: sprocket, flange`."""
-    if coverage is None:
-        return [Piece("it has no content word")]
-    pieces = [Piece(f"{percent(coverage)} in the evidence", tip=_COVERAGE)]
-    missing = dict.fromkeys(word.text for word in view.explanation.words_missing)
-    if missing:
-        pieces.append(Piece(f" · not found: {_listed(list(missing))}", "muted"))
-    return pieces
-
-
-def _numbers(view: QuestionView, numbers: Sequence[str]) -> list[Piece]:
-    pieces: list[Piece] = []
-    for place, number in enumerate(numbers[:MAX_WORDS_NAMED]):
-        pieces += [Piece(", ")] * (place > 0) + [Piece(number, "strong")]
-    count = len(view.trace.chunk_ids)
-    verb = "is" if len(numbers) == 1 else "are"
-    return [*pieces, Piece(f" {verb} not in the {counted(count, 'chunk')}")]
-
-
 def _phrase(view: QuestionView) -> list[Piece]:
     """Return the first phrase that counts, with the ranks of the chunks that contain it."""
     first = next(iter(matched_phrases(view)), None)
@@ -348,16 +301,11 @@ def _phrase(view: QuestionView) -> list[Piece]:
         return [Piece("none that the label's rule counts")]
     is_long = len(first.phrase) > MAX_PHRASE
     shown = f"{first.phrase[: MAX_PHRASE - 1].rstrip()}…" if is_long else first.phrase
-    tip = first.phrase if is_long else ""
-    return [Piece("“"), Piece(shown, tip=tip), Piece("”"), Piece(_ranks_holding(view, first.phrase))]
-
-
-def _ranks_holding(view: QuestionView, phrase: str) -> str:
-    low = phrase.lower()
+    low = first.phrase.lower()
     ranks = [str(rank) for rank, text in seen_texts(view).items() if low in text.lower()]
-    if not ranks:
-        return ""
-    return f" in {'chunk' if len(ranks) == 1 else 'chunks'} {', '.join(ranks[:MAX_WORDS_NAMED])}"
+    noun = "chunk" if len(ranks) == 1 else "chunks"
+    where = f" in {noun} {', '.join(ranks[:MAX_WORDS_NAMED])}" if ranks else ""
+    return [Piece("“"), Piece(shown, tip=first.phrase if is_long else ""), Piece("”"), Piece(where)]
 
 
 def _query_words(view: QuestionView) -> list[Piece]:
@@ -366,10 +314,8 @@ def _query_words(view: QuestionView) -> list[Piece]:
     found = [token.token for token in content if token.places]
     missing = [token.token for token in content if not token.places]
     pieces = [Piece(f"{len(found)} of {len(content)}")]
-    if found:
-        pieces.append(Piece(f": {_listed(found)}"))
-    if missing:
-        pieces += [Piece(" · not "), Piece(_listed(missing), "strong")]
+    pieces += [Piece(f": {_listed(found)}")] if found else []
+    pieces += [Piece(" · not "), Piece(_listed(missing), "strong")] if missing else []
     stopwords = [token.token for token in view.explanation.query if token.places and not token.is_content]
     if stopwords and not found:
         pieces.append(Piece(f" · only stopwords: {_listed(stopwords)}"))
@@ -379,16 +325,3 @@ def _query_words(view: QuestionView) -> list[Piece]:
 def _listed(words: Sequence[str]) -> str:
     more = f" and {len(words) - MAX_WORDS_NAMED} more" if len(words) > MAX_WORDS_NAMED else ""
     return ", ".join(words[:MAX_WORDS_NAMED]) + more
-
-
-def _measures(view: QuestionView) -> list[Piece]:
-    """Return the trace's own measures: `ok: yes · ΔS 0.45 · λ convergent · 5 ms`."""
-    own = view.measures
-    listed = [
-        None if own.ok is None else Piece(f"ok: {'yes' if own.ok else 'no'}"),
-        None if own.delta_s is None else Piece(f"ΔS {own.delta_s:.2f}", tip=_DELTA_S),
-        None if own.lambda_state is None else Piece(f"λ {own.lambda_state}", tip=_LAMBDA),
-        None if own.latency_ms is None else Piece(f"{own.latency_ms:,.0f} ms"),
-    ]
-    pieces = [piece for piece in listed if piece is not None]
-    return [each for piece in pieces for each in (Piece(" · "), piece)][1:]

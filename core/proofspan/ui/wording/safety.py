@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from proofspan.contracts.records.records import Attachment, AttachmentKind
-from proofspan.diagnosis.safety import SafetyOmission
 from proofspan.errors import Problem
 from proofspan.evidence.attachments import SAFETY_KINDS, Attached
 from proofspan.services.question.view import QuestionView
@@ -22,66 +20,46 @@ EXCERPT = 56
 WORD_CHARS = 40
 
 
-@dataclass(frozen=True, slots=True)
-class NoticeWay:
-    """The place of a notice that may be omitted: a 0-based page, and a citation of the same document."""
-
-    kind: AttachmentKind
-    page_idx: int
-    cite: int
-    attachment_id: str
-
-    @property
-    def words(self) -> str:
-        """Return `Show the WARNING on p. 42`."""
-        return f"Show the {SIGNALS[self.kind][0]} on p. {self.page_idx + 1:,}"
-
-
 def omission_rows(view: QuestionView) -> list[tuple[str, list[Piece]]]:
     """Return the rows `Safety`: `WARNING on p. 58 is not mentioned: “Keep your hands …”`.
 
-    The tip of "is not mentioned" lists the words that were looked for and found.
+    The tip of "is not mentioned" lists the words that were looked for: `Found 1 of 13 words: engine. Not
+    found: hands, hair, …`.
     """
-    omissions = view.omissions or ()
-    rows = [_omission(omission) for omission in omissions[:MAX_NOTICES]]
-    if len(omissions) > MAX_NOTICES:
-        rows.append([Piece(f"and {len(omissions) - MAX_NOTICES:,} more warnings and cautions", "muted")])
+    rows = []
+    for omission in (view.omissions or ())[:MAX_NOTICES]:
+        word, kind = SIGNALS[omission.kind]
+        section = (omission.section_id or "").strip()[:80]
+        of_section = f" of section {section}" if section else ""
+        where = of_section if omission.page_idx is None else f" on p. {omission.page_idx + 1:,}"
+        line = " ".join(omission.text.split())
+        shown = line if len(line) <= EXCERPT else f"{line[:EXCERPT].rsplit(' ', 1)[0]} …"
+        missing = _listed([each for each in omission.words if each not in omission.found])
+        words = counted(len(omission.words), "word")
+        tip = f"Found none of {words}: {missing}."
+        if omission.found:
+            found = f"Found {len(omission.found)} of {words}: {_listed(omission.found)}"
+            tip = f"{found}. Not found: {missing}."
+        pieces = [Piece(word, kind), Piece(f"{where} "), Piece("is not mentioned", tip=tip)]
+        rows.append([*pieces, Piece(f": “{shown}”")])
+    if (more := len(view.omissions or ()) - MAX_NOTICES) > 0:
+        rows.append([Piece(f"and {more:,} more warnings and cautions", "muted")])
     return list(zip(["Safety", *[""] * len(rows)], rows, strict=False))
 
 
-def notice_ways(view: QuestionView) -> list[NoticeWay]:
-    """Return the way to each notice of `omission_rows` whose document a citation opens."""
+def notice_ways(view: QuestionView) -> list[tuple[str, dict[str, int | str | None]]]:
+    """Return for each notice of `omission_rows` whose document a citation opens, how to show it.
+
+    That is the label of a button, `Show the WARNING on p. 42`, and the change of the view.
+    """
     opened_by = {item.citation.doc_id: item.citation.number for item in reversed(view.citations)}
-    return [
-        NoticeWay(omission.kind, omission.page_idx, cite, omission.attachment_id)
-        for omission in (view.omissions or ())[:MAX_NOTICES]
-        if omission.page_idx is not None and (cite := opened_by.get(omission.doc_id)) is not None
-    ]
-
-
-def _omission(omission: SafetyOmission) -> list[Piece]:
-    word, kind = SIGNALS[omission.kind]
-    section = (omission.section_id or "").strip()[:80]
-    of_section = f" of section {section}" if section else ""
-    where = of_section if omission.page_idx is None else f" on p. {omission.page_idx + 1:,}"
-    line = " ".join(omission.text.split())
-    shown = line if len(line) <= EXCERPT else f"{line[:EXCERPT].rsplit(' ', 1)[0]} …"
-    return [
-        Piece(word, kind),
-        Piece(f"{where} " if where else " "),
-        Piece("is not mentioned", tip=_words(omission)),
-        Piece(f": “{shown}”"),
-    ]
-
-
-def _words(omission: SafetyOmission) -> str:
-    """Return `Found 1 of 13 words: engine. Not found: hands, hair, …`."""
-    missing = [word for word in omission.words if word not in omission.found]
-    words = counted(len(omission.words), "word")
-    if not omission.found:
-        return f"Found none of {words}: {_listed(missing)}."
-    named = _listed(omission.found)
-    return f"Found {len(omission.found)} of {words}: {named}. Not found: {_listed(missing)}."
+    ways: list[tuple[str, dict[str, int | str | None]]] = []
+    for omission in (view.omissions or ())[:MAX_NOTICES]:
+        cite, page_idx = opened_by.get(omission.doc_id), omission.page_idx
+        if cite is not None and page_idx is not None:
+            change = {"cite": cite, "chunk": None, "page": page_idx, "see": omission.attachment_id}
+            ways.append((f"Show the {SIGNALS[omission.kind][0]} on p. {page_idx + 1:,}", change))
+    return ways
 
 
 def _listed(words: Sequence[str]) -> str:
@@ -103,31 +81,16 @@ BESIDE = "On the pages before and after"
 ATTACHMENT_EXCERPT = 300
 
 
-@dataclass(frozen=True, slots=True)
-class Arranged:
-    """Attachments in the order in which they are shown.
+def arranged(items: Iterable[Attached]) -> tuple[list[Attached], list[Attached], list[Attached]]:
+    """Return notices and media of the cited section or page, and what only lies on the pages next to it.
 
-    `notices` and `media` are in the cited section or on the cited page, `beside` on the pages next to it.
-    Notices are sorted by gravity, everything else by distance.
+    Notices are sorted by gravity, everything else stays sorted by distance.
     """
-
-    notices: tuple[Attached, ...]
-    media: tuple[Attached, ...]
-    beside: tuple[Attached, ...]
-
-
-def arranged(items: Iterable[Attached]) -> Arranged:
-    """Return the attachments of the cited place, notices first, and those beside it."""
-    listed = sorted(items, key=_gravity)
+    listed = sorted(items, key=lambda item: item.gravity)
     here = [item for item in listed if not item.is_beside]
-    notices = tuple(item for item in here if item.attachment.kind in SAFETY_KINDS)
-    media = tuple(item for item in here if item.attachment.kind not in SAFETY_KINDS)
-    return Arranged(notices, media, tuple(item for item in listed if item.is_beside))
-
-
-def _gravity(item: Attached) -> int:
-    kind = item.attachment.kind
-    return SAFETY_KINDS.index(kind) if kind in SAFETY_KINDS else len(SAFETY_KINDS)
+    notices = [item for item in here if item.attachment.kind in SAFETY_KINDS]
+    media = [item for item in here if item.attachment.kind not in SAFETY_KINDS]
+    return notices, media, [item for item in listed if item.is_beside]
 
 
 def heading_of_media(items: Sequence[Attached]) -> str:
@@ -138,36 +101,30 @@ def heading_of_media(items: Sequence[Attached]) -> str:
     return f"{listed.capitalize()} ({len(items):,})"
 
 
-def signal(attachment: Attachment) -> tuple[str, str]:
-    """Return a notice's signal word and title; for media "" and the caption."""
-    if attachment.kind not in SIGNALS:
-        return "", caption(attachment)
-    word, title = SIGNALS[attachment.kind][0], " ".join((attachment.caption or "").split())
-    return word, "" if title.casefold() == word.casefold() else _short(title)
+def described(attachment: Attachment, *, is_drawn: bool) -> dict[str, str]:
+    """Return the texts of an attachment: signal word ("" for media), title, text, `alt`, and place.
 
-
-def section(attachment: Attachment) -> str:
-    """Return `section 5.4.2`, or "" without a section."""
-    section_id = (attachment.section_id or "").strip()
-    return f"section {_short(section_id, 80)}" if section_id else ""
-
-
-def caption(attachment: Attachment) -> str:
-    """Return the line below a picture: its caption, else the beginning of its text, else its kind."""
-    return _short((attachment.caption or "").strip() or attachment.text.strip() or MEDIA[attachment.kind])
-
-
-def text_instead(attachment: Attachment) -> str:
-    """Return the text to show if there is no picture; "" if the caption already says it."""
-    text = attachment.text.strip()
-    return "" if text == caption(attachment) else text
-
-
-def alt(attachment: Attachment) -> str:
-    """Return the alternative text of a picture: `Symbol: Oil pressure. Red Oil pressure …`."""
-    words = dict.fromkeys(part.strip() for part in (attachment.caption or "", attachment.text))
-    kind = MEDIA.get(attachment.kind) or SIGNALS[attachment.kind][0]
-    return _short(f"{kind}: {' '.join(' '.join(words).split())}", 2 * ATTACHMENT_EXCERPT)
+    The title of a picture is its caption, else the beginning of its text, else its kind. A picture that is
+    drawn, or whose caption says it all, has no text. `alt`: `Symbol: Oil pressure. Red Oil pressure …`.
+    """
+    own, text = (attachment.caption or "").strip(), attachment.text.strip()
+    if attachment.kind in SIGNALS:
+        name = signal = SIGNALS[attachment.kind][0]
+        title = " ".join(own.split())
+        title = "" if title.casefold() == signal.casefold() else _short(title)
+    else:
+        name, signal = MEDIA[attachment.kind], ""
+        title = _short(own or text or name)
+        text = "" if is_drawn or text == title else text
+    words = " ".join(dict.fromkeys((own, attachment.text.strip())))
+    section = (attachment.section_id or "").strip()
+    return {
+        "signal": signal,
+        "title": title,
+        "text": text,
+        "alt": _short(f"{name}: {' '.join(words.split())}", 2 * ATTACHMENT_EXCERPT),
+        "place": f"section {_short(section, 80)}" if section else "",
+    }
 
 
 def not_drawn(problem: Problem) -> str:
