@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -84,25 +84,24 @@ class CatalogueIndex:
         by_page: defaultdict[tuple[str, int], list[Entry]] = defaultdict(list)
         by_chapter: defaultdict[tuple[str, str], list[Entry]] = defaultdict(list)
         for attachment in attachments:
-            doc_id, entry = _entry(attachment)
+            # Its `render_ref` fills in what the record leaves out.
+            ref = parse_render_ref(attachment.render_ref) if attachment.render_ref is not None else None
+            region = ref if isinstance(ref, PageRef) and attachment.doc_id in (None, ref.doc_id) else None
+            doc_id, page_idx = attachment.doc_id, attachment.page_idx
+            if region is not None:
+                doc_id = region.doc_id
+                page_idx = region.page_idx if page_idx is None else page_idx
             if doc_id is None:
                 continue
-            if entry.page_idx is not None:
-                by_page[doc_id, entry.page_idx].append(entry)
+            box = attachment.box if attachment.box_space == "points" else None
+            if box is None and region is not None and region.page_idx == page_idx:
+                box = region.box
+            entry = Entry(attachment, section_key(attachment.section_id), page_idx, box)
+            if page_idx is not None:
+                by_page[doc_id, page_idx].append(entry)
             if entry.section:
                 by_chapter[doc_id, entry.section[0]].append(entry)
         return cls(dict(by_page), dict(by_chapter))
-
-    def in_section(self, doc_id: str, section: SectionKey) -> Iterator[Entry]:
-        """Yield the attachments of a section and its subsections."""
-        if section:
-            chapter = self.by_chapter.get((doc_id, section[0]), ())
-            yield from (entry for entry in chapter if entry.section[: len(section)] == section)
-
-    def near_page(self, doc_id: str, page_idx: int) -> Iterator[Entry]:
-        """Yield the attachments on a page and the pages next to it."""
-        for other in range(page_idx - NEIGHBOURS, page_idx + NEIGHBOURS + 1):
-            yield from self.by_page.get((doc_id, other), ())
 
 
 def attached(place: CitedPlace, catalogue: CatalogueIndex) -> tuple[Attached, ...]:
@@ -115,26 +114,15 @@ def attached(place: CitedPlace, catalogue: CatalogueIndex) -> tuple[Attached, ..
         return ()
     entries: dict[str, tuple[Entry, By]] = {}
     if place.page_idx is not None:
-        for entry in catalogue.near_page(place.doc_id, place.page_idx):
-            entries[entry.attachment.attachment_id] = entry, "page"
-    for entry in catalogue.in_section(place.doc_id, section_key(place.section_id)):
-        entries[entry.attachment.attachment_id] = entry, "section"
+        for page_idx in range(place.page_idx - NEIGHBOURS, place.page_idx + NEIGHBOURS + 1):
+            for entry in catalogue.by_page.get((place.doc_id, page_idx), ()):
+                entries[entry.attachment.attachment_id] = entry, "page"
+    if section := section_key(place.section_id):
+        for entry in catalogue.by_chapter.get((place.doc_id, section[0]), ()):
+            if entry.section[: len(section)] == section:  # or a subsection
+                entries[entry.attachment.attachment_id] = entry, "section"
     ordered = sorted(entries.values(), key=lambda item: _nearness(item[0], place))
     return tuple(Attached(entry.attachment, by, _pages_away(entry, place)) for entry, by in ordered)
-
-
-def _entry(attachment: Attachment) -> tuple[str | None, Entry]:
-    """Return the attachment's document and place; its `render_ref` fills in what the record leaves out."""
-    ref = parse_render_ref(attachment.render_ref) if attachment.render_ref is not None else None
-    region = ref if isinstance(ref, PageRef) and attachment.doc_id in (None, ref.doc_id) else None
-    doc_id, page_idx = attachment.doc_id, attachment.page_idx
-    if region is not None:
-        doc_id = region.doc_id
-        page_idx = region.page_idx if page_idx is None else page_idx
-    box = attachment.box if attachment.box_space == "points" else None
-    if box is None and region is not None and region.page_idx == page_idx:
-        box = region.box
-    return doc_id, Entry(attachment, section_key(attachment.section_id), page_idx, box)
 
 
 def _pages_away(entry: Entry, place: CitedPlace) -> int | None:
@@ -146,15 +134,14 @@ def _pages_away(entry: Entry, place: CitedPlace) -> int | None:
 def _nearness(entry: Entry, place: CitedPlace) -> tuple[float | str, ...]:
     """Return the sort key: of two pages at one distance the earlier first, no page or no box last."""
     away, page_idx, box = _pages_away(entry, place), entry.page_idx, entry.box
+    gap = 0.0  # points up or down to the nearest of the cited boxes
+    if box is not None and away == 0:
+        gaps = (max(0.0, rect[1] - box[3], box[1] - rect[3]) for rect in place.rects)
+        gap = min(gaps, default=0.0)
     return (
         math.inf if away is None else away,
         math.inf if page_idx is None else page_idx,
-        math.inf if box is None else _gap(box, place.rects) if away == 0 else 0.0,
+        math.inf if box is None else gap,
         *((box[1], box[0]) if box is not None else (math.inf, math.inf)),
         entry.attachment.attachment_id,
     )
-
-
-def _gap(box: Box, rects: Iterable[Box]) -> float:
-    """Return the points up or down from a box to the nearest of `rects`; 0 beside one or without any."""
-    return min((max(0.0, rect[1] - box[3], box[1] - rect[3]) for rect in rects), default=0.0)

@@ -10,14 +10,13 @@ import gzip
 import hashlib
 import re
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache
 from pathlib import Path
 from types import UnionType
 from typing import Any, Final, Literal, Union, cast, get_args, get_origin, get_type_hints
 
-import jsonschema_rs
 import orjson
 import pyarrow
 
@@ -31,7 +30,7 @@ from proofspan.contracts.records.records import (
     SourceLine,
     TraceKey,
 )
-from proofspan.contracts.records.schemas import schema
+from proofspan.contracts.records.schemas import schema, validator
 from proofspan.errors import Problem
 from proofspan.evidence.attachments import Attached
 from proofspan.evidence.types import FoundSpan
@@ -179,10 +178,17 @@ def given(value: Json) -> Json:
 
 
 def record_of(bundle: Bundle) -> dict[str, Json]:
-    """Return the JSON record of a bundle with its hash, and with the unknown fields of its `raw`."""
+    """Return the JSON record of a bundle with its hash, and with the unknown fields of its `raw`.
+
+    Fields of a citation, an attachment or a document are kept as long as it is the same one.
+    """
     own = {"$schema": SCHEMA_ID, "bundle_version": VERSION, **cast(dict[str, Json], _plain(bundle))}
     earlier = own.pop("raw")
-    return sealed(with_unknown(own, earlier))
+    before = {_identity(name, item): item for name, item in _parts(earlier)}
+    for name, item in _parts(own):
+        for field_name, value in before.get(_identity(name, item), {}).items():
+            item.setdefault(field_name, value)
+    return sealed({name: value for name, value in earlier.items() if name != "sha256"} | own)
 
 
 def sealed(record: Mapping[str, Json]) -> dict[str, Json]:
@@ -201,42 +207,41 @@ def canonical(record: Mapping[str, Json]) -> bytes:
     return orjson.dumps(record, option=orjson.OPT_SORT_KEYS)
 
 
-#: The fields that identify a citation, and for each list of records those that identify one of them.
 _CITED = ("doc_id", "chunk_id", "page_idx")
-_LISTS: Mapping[str, tuple[str, ...]] = {
-    "citations": ("number", *_CITED),
-    "safety_attachments": ("attachment_id",),
-    "media_attachments": ("attachment_id",),
-    "documents": ("doc_id",),
+#: The parts of a bundle: their definition in the schema, and the fields that identify one.
+_PARTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "citation": ("citation", _CITED),
+    "citations": ("citation", ("number", *_CITED)),
+    "safety_attachments": ("attachment", ("attachment_id",)),
+    "media_attachments": ("attachment", ("attachment_id",)),
+    "documents": ("document", ("doc_id",)),
 }
 
 
-def with_unknown(record: Mapping[str, Json], earlier: Mapping[str, Json]) -> dict[str, Json]:
-    """Return the record with the fields of an earlier record that this version does not know.
-
-    Fields of a citation, an attachment or a document are kept as long as it is the same one.
-    """
-    kept = {**{name: value for name, value in earlier.items() if name != "sha256"}, **record}
-    if _identity(earlier.get("citation"), _CITED) == _identity(record.get("citation"), _CITED):
-        kept["citation"] = _filled(record.get("citation"), earlier.get("citation"))
-    for name, names in _LISTS.items():
-        before = {_identity(item, names): item for item in _list(earlier.get(name))}
-        kept[name] = [_filled(item, before.get(_identity(item, names))) for item in _list(record[name])]
-    return kept
+def _parts(record: Mapping[str, Json]) -> Iterator[tuple[str, dict[str, Json]]]:
+    for name in _PARTS:
+        value = record.get(name)
+        for item in value if isinstance(value, list) else [value]:
+            if isinstance(item, dict):
+                yield name, item
 
 
-def _identity(item: Json, names: Sequence[str]) -> str | None:
-    if not isinstance(item, dict):
-        return None
-    return orjson.dumps([item.get(name) for name in names]).decode()
+def _identity(name: str, item: Mapping[str, Json]) -> bytes:
+    return orjson.dumps([name, *(item.get(each) for each in _PARTS[name][1])])
 
 
-def _filled(item: Json, earlier: Json) -> Json:
-    return {**earlier, **item} if isinstance(item, dict) and isinstance(earlier, dict) else item
+def has_unknown(record: Mapping[str, Json]) -> bool:
+    """Return whether a record has a field that this version does not know, which a rebuild must keep."""
+    whole = _schema()
+    if not record.keys() <= whole["properties"].keys():
+        return True
+    parts = ((item, whole["$defs"][_PARTS[name][0]]["properties"]) for name, item in _parts(record))
+    return any(not item.keys() <= known.keys() for item, known in parts)
 
 
-def _list(value: Json) -> list[Json]:
-    return value if isinstance(value, list) else []
+@cache
+def _schema() -> dict[str, Any]:
+    return schema("bundle")
 
 
 def bundle_from(record: Mapping[str, Json]) -> Bundle:
@@ -284,30 +289,6 @@ def _decoded(kind: Any, value: Json) -> Any:
 @cache
 def _types(kind: Any) -> dict[str, Any]:
     return get_type_hints(kind)
-
-
-def has_unknown(record: Mapping[str, Json]) -> bool:
-    """Return whether a record has a field that this version does not know, which a rebuild must keep."""
-    parts = [("citation", record.get("citation"))]
-    parts += [(name, item) for name in _LISTS for item in _list(record.get(name))]
-    if not record.keys() <= _KEYS:
-        return True
-    return any(isinstance(item, dict) and not item.keys() <= _PART_KEYS[name] for name, item in parts)
-
-
-def _keys(*parts: Any) -> frozenset[str]:
-    return frozenset(key for part in parts for key in cast(dict[str, Json], _plain(part)))
-
-
-_KEYS = frozenset(_types(Bundle)) - {"raw"} | {"$schema", "bundle_version", "sha256"}
-_ATTACHMENT_KEYS = _keys(BundleAttachment(Attachment("", "note"), "page", None))
-_PART_KEYS = {
-    "citation": _keys(BundleCitation()),
-    "citations": _keys(BundleCitation()),
-    "safety_attachments": _ATTACHMENT_KEYS,
-    "media_attachments": _ATTACHMENT_KEYS,
-    "documents": _keys(BundleDocument("")),
-}
 
 
 # A file of bundles: its lines validated against the schema, and compressed where its name says so.
@@ -367,24 +348,26 @@ def read_bundle_at(path: Path, source: SourceLine) -> BundleLine | LineIssue:
 def _of_line(raw: RawLine, file: str, *, checked: bool) -> BundleLine | LineIssue:
     source = SourceLine(file, raw.line, raw.offset, raw.length)
     try:
-        return _bundle_line(parse_line(raw), source, checked=checked)
+        obj = parse_line(raw)
+        if not isinstance(obj, dict) or text_of(obj.get("q_id")) is None or obj.keys().isdisjoint(_MARKS):
+            message = "the line is no bundle: it is no object with a q_id and a bundle_version"
+            fix = "rebuild the bundles: proofspan bundle build WORKSPACE"
+            raise UnusableError("not_a_bundle", message, fix)
+        if (version := _version_of(obj)) > _OWN:
+            stated = str(obj["bundle_version"])[:20]
+            message = f"the bundle has version {stated}, and this Proofspan reads versions up to {VERSION}"
+            raise UnusableError("bundle_newer", message, "read it with a newer Proofspan")
     except UnusableError as why:
         return issue_of(why, source, raw.data)
-
-
-def _bundle_line(obj: Json, source: SourceLine, *, checked: bool) -> BundleLine:
-    if not isinstance(obj, dict) or text_of(obj.get("q_id")) is None or obj.keys().isdisjoint(_MARKS):
-        message = "the line is no bundle: it is no object with a q_id and a bundle_version"
-        raise UnusableError("not_a_bundle", message, "rebuild the bundles: proofspan bundle build WORKSPACE")
-    version = _version_of(obj)
-    if version > _OWN:
-        stated = str(obj["bundle_version"])[:20]
-        message = f"the bundle has version {stated}, and this Proofspan reads versions up to {VERSION}"
-        raise UnusableError("bundle_newer", message, "read it with a newer Proofspan")
     if version < _OWN or not checked:
         return BundleLine(source, obj, None)
-    errors = tuple(_errors(obj))
-    return BundleLine(source, obj, None if errors else bundle_from(obj), errors)
+    errors: dict[str, str] = {}  # the first at each place
+    for error in validator("bundle").iter_errors(obj):
+        steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in error.instance_path)
+        place = "".join(steps).removeprefix(".") or "the bundle"
+        if len(errors) < MAX_ERRORS:
+            errors.setdefault(place, error.message[:300])
+    return BundleLine(source, obj, None if errors else bundle_from(obj), tuple(errors.items()))
 
 
 def _version_of(record: Mapping[str, Json]) -> tuple[int, int]:
@@ -394,21 +377,6 @@ def _version_of(record: Mapping[str, Json]) -> tuple[int, int]:
         return _OWN
     match = _VERSION.fullmatch(str(stated)) if isinstance(stated, str | float) else None
     return (int(match[1]), int(match[2])) if match else (0, 0)
-
-
-def _errors(record: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
-    """Yield where a record violates the schema and how, each place once."""
-    places: set[str] = set()
-    for error in _validator().iter_errors(record):
-        place = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in error.instance_path)
-        if place not in places and len(places) < MAX_ERRORS:
-            places.add(place)
-            yield place.removeprefix(".") or "the bundle", error.message[:300]
-
-
-@cache
-def _validator() -> jsonschema_rs.Draft202012Validator:
-    return jsonschema_rs.Draft202012Validator(schema("bundle"))
 
 
 def packed(data: bytes, *, path: Path) -> bytes:

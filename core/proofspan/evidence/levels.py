@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from proofspan.contracts.records.records import Attachment, AttachmentKind
 from proofspan.errors import printable
-from proofspan.evidence.bundles import Bundle, BundleAttachment, BundleCitation, Level
+from proofspan.evidence.bundles import Bundle, BundleCitation, Level
 
 #: Characters of a caption, and of any other text, that a sentence quotes.
 NAME, LINE = 60, 300
@@ -36,21 +36,44 @@ _KINDS: dict[AttachmentKind, str] = {
 def judge(bundle: Bundle) -> tuple[Level, str]:
     """Return the level that the rules give a bundle, and the reason. The bundle's own `level` is ignored."""
     cited = bundle.citation
+    # Documents that are not the ones that were cited or described.
+    changes = [each.problem.message for each in bundle.documents if each.problem and each.sha256]
+    problems = cited.problems if cited else ()
+    changes += [each.message for each in problems if each.code == REVISION_DIFFERS]
+    ending = "".join(f" Note: {one_line(message)}." for message in dict.fromkeys(changes))
+    why_none = "the answer cites nothing"
+    if bundle.citations:
+        first, more = bundle.citations[0], _and_more(bundle.citations)
+        why_none = f"citation {first.number}{more}: {_why_not_shown(first)}"
     if cited is None or not cited.is_shown:
-        reasons = [_why_no_page(bundle.citations)] if bundle.citations else ["the answer cites nothing"]
         passages = [one_line(each.message) for each in bundle.problems if each.code == PASSAGE_NOT_SHOWN]
-        reasons += passages or ["nothing was retrieved"]
-        return "text_only", f"Question and answer as text alone: {'; '.join(reasons)}." + _changes(bundle)
+        reasons = [why_none, *(passages or ["nothing was retrieved"])]
+        return "text_only", f"Question and answer as text alone: {'; '.join(reasons)}.{ending}"
+    opening, is_passage = "", cited.origin == "retrieved"
+    if is_passage:
+        none = f"No citation can be shown, {why_none}" if bundle.citations else "The answer cites nothing"
+        opening = f"{none}: this is the closest retrieved passage. "
+    else:
+        failed = [each for each in bundle.citations if each.number != cited.number and not each.is_placed]
+        if failed:
+            first = failed[0]
+            unshown = f"it can't be shown: {_why_not_shown(first)}"
+            reason = _not_placed(first) if first.is_shown else unshown
+            of_all = f"{_and_more(failed)} of {len(bundle.citations)}"
+            ending = f" Not located: citation {first.number}{of_all}: {reason}.{ending}"
     missing = [] if cited.is_placed else [_not_placed(cited)]
-    missing += [_not_drawn(item) for item in bundle.attachments if not item.drawable]
+    for item in bundle.attachments:
+        if not item.drawable:
+            reason = item.problem.message if item.problem else "the reason is not known"
+            missing.append(f"{name_of(item.attachment)} can't be drawn: {one_line(reason)}")
     is_cut = any(problem.code in CUT for problem in bundle.problems)
     missing += ["not all attachments are listed"] if is_cut else []
-    opening, ending = _opening(bundle), _others(bundle) + _changes(bundle)
-    is_passage = cited.origin == "retrieved"
     if not missing:
+        count = len(bundle.attachments)
+        attached = f"all {count} attachments can be drawn" if count else "it has no attachments"
+        attached = "its attachment can be drawn" if count == 1 else attached
         passage = "Its text" if is_passage else "The cited passage"
-        attached = _attachments(len(bundle.attachments))
-        return "full", f"{opening}{passage} was found {_place(cited)}, {attached}.{ending}"
+        return "full", f"{opening}{passage} was found {_place(cited)}, and {attached}.{ending}"
     safety = bundle.safety_attachments
     is_safe = bool(safety) and all(item.drawable for item in safety) and not is_cut
     notices = "its safety notice" if len(safety) == 1 else f"all {len(safety)} safety notices"
@@ -58,40 +81,6 @@ def judge(bundle: Bundle) -> tuple[Level, str]:
     rest = len(missing) - MAX_MISSING
     named = "; ".join([*missing[:MAX_MISSING], *([f"and {rest} more"] if rest > 0 else [])])
     return ("safety_citation" if is_safe else "citation_only"), f"{opening}{shown}; {named}.{ending}"
-
-
-def _others(bundle: Bundle) -> str:
-    """Return a sentence on citations, other than the one shown, that were not located."""
-    cited = bundle.citation
-    if cited is None or cited.origin == "retrieved":
-        return ""
-    failed = [each for each in bundle.citations if each.number != cited.number and not each.is_placed]
-    if not failed:
-        return ""
-    first, others = failed[0], _and_more(failed)
-    reason = _not_placed(first) if first.is_shown else f"it can't be shown: {_why_not_shown(first)}"
-    return f" Not located: citation {first.number}{others} of {len(bundle.citations)}: {reason}."
-
-
-def _changes(bundle: Bundle) -> str:
-    """Return sentences on documents that are not the ones that were cited or described."""
-    messages = [each.problem.message for each in bundle.documents if each.problem and each.sha256]
-    problems = bundle.citation.problems if bundle.citation else ()
-    messages += [each.message for each in problems if each.code == REVISION_DIFFERS]
-    return "".join(f" Note: {one_line(message)}." for message in dict.fromkeys(messages))
-
-
-def _opening(bundle: Bundle) -> str:
-    if bundle.citation is None or bundle.citation.origin != "retrieved":
-        return ""
-    if not bundle.citations:
-        return "The answer cites nothing: this is the closest retrieved passage. "
-    why = _why_no_page(bundle.citations)
-    return f"No citation can be shown, {why}: this is the closest retrieved passage. "
-
-
-def _why_no_page(citations: Sequence[BundleCitation]) -> str:
-    return f"citation {citations[0].number}{_and_more(citations)}: {_why_not_shown(citations[0])}"
 
 
 def _and_more(citations: Sequence[BundleCitation]) -> str:
@@ -115,22 +104,11 @@ def _not_placed(citation: BundleCitation) -> str:
     return "the page with its text can't be shown"
 
 
-def _not_drawn(item: BundleAttachment) -> str:
-    reason = item.problem.message if item.problem else "the reason is not known"
-    return f"{name_of(item.attachment)} can't be drawn: {one_line(reason)}"
-
-
 def name_of(item: Attachment) -> str:
     """Return the name of an attachment in a sentence: `the picture “Figure 5-3” (i-004)`."""
     named = one_line(item.caption or "", length=NAME)
     words = f" “{named}”" if named and named.casefold() != item.kind else ""
     return f"the {_KINDS[item.kind]}{words} ({one_line(item.attachment_id, length=NAME)})"
-
-
-def _attachments(count: int) -> str:
-    if not count:
-        return "and it has no attachments"
-    return "and its attachment can be drawn" if count == 1 else f"and all {count} attachments can be drawn"
 
 
 def _page(citation: BundleCitation) -> str:
