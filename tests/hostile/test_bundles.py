@@ -121,7 +121,7 @@ def built(room: tuple[Manifest, PdfPool]) -> dict[str, Any]:
     """Return a bundle with everything, as it is in its file."""
     manifest, pool = room
     (made,) = bundles_from([TRACES[0]], sources_of(manifest, pool))
-    read: dict[str, Any] = orjson.loads(line_of(made, Earlier()).line)
+    read: dict[str, Any] = orjson.loads(line_of(made, Earlier())[1])
     return read
 
 
@@ -133,7 +133,7 @@ def test_whatever_the_records_hold_a_bundle_can_be_shown(
     manifest, pool = room
     lists = {name: _list(records.get(name)) for name in ("chunks", "catalogue")}
     for bundle in bundles_from([records.get("trace") or {}], sources_of(manifest, pool, **lists)):
-        (tmp_path / "b.jsonl").write_bytes(line_of(bundle, Earlier()).line)
+        (tmp_path / "b.jsonl").write_bytes(line_of(bundle, Earlier())[1])
         _holds(tmp_path / "b.jsonl", manifest, Placer(pool))
 
 

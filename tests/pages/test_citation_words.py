@@ -6,14 +6,15 @@ from typing import Any
 
 import pytest
 
-from proofspan.contracts.records.records import Citation, GoldSpan
+from proofspan.contracts.records.records import Chunk, Citation, GoldSpan
 from proofspan.diagnosis.types import Profile
 from proofspan.evidence.types import Difference, FoundSpan, SpanQuery, TextRange
 from proofspan.manifest.types import Artifact, Document
 from proofspan.services.page.target import Target
 from proofspan.services.page.text_view import TextView
 from proofspan.services.page.view import PageView
-from proofspan.services.question.view import CitationView, load_question
+from proofspan.services.question.citation_queries import CitationView
+from proofspan.services.question.view import load_question
 from proofspan.ui.wording.citation import (
     citation_line,
     first_step,
@@ -31,10 +32,8 @@ EXACT = FoundSpan("exact", 65, False, 1.0)
 
 def citation(number: int = 1, *, view: dict[str, Any] | None = None, **changes: Any) -> CitationView:
     cited: dict[str, Any] = {"chunk_id": "c", "doc_id": "manual", "section_id": "2.26", "page_idx": 65}
-    joined: dict[str, Any] = {"quote_from": "payload", "is_retrieved": True, "is_resolved": True} | (
-        view or {}
-    )
-    return CitationView(Citation(number=number, **cited | changes), **joined)
+    joined: dict[str, Any] = {"quote_from": "payload", "is_retrieved": True, "chunk": Chunk("c", "text")}
+    return CitationView(Citation(number=number, **cited | changes), **joined | (view or {}))
 
 
 def told(view: CitationView, found: FoundSpan | None, **options: Any) -> tuple[str, str, str]:
@@ -69,7 +68,7 @@ def told(view: CitationView, found: FoundSpan | None, **options: Any) -> tuple[s
         ),
         (citation(6), None, ("6", "section 2.26 · p. 66", "")),
         (
-            citation(7, view={"quote_from": None, "is_resolved": False}),
+            citation(7, view={"quote_from": None, "chunk": None}),
             None,
             ("7 · not resolved", "section 2.26 · p. 66", ""),
         ),

@@ -10,10 +10,10 @@ from pathlib import Path
 import orjson
 import pytest
 
+from proofspan.contracts.records.records import LineIssue
 from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.manifest.load import load_manifest
 from proofspan.services.bundles.build import build_bundles, load_sources
-from proofspan.services.bundles.report import Built
 from tests.places import CHECKOUT, HANDBOOK
 
 pytestmark = pytest.mark.slow
@@ -29,7 +29,7 @@ def made() -> bytes:
     with PdfPool(workers=1) as pool:
         sources, _ = load_sources(manifest, pool)
         built = build_bundles(manifest, "R001", sources=sources)
-        records = {item.bundle.q_id: orjson.loads(item.line) for item in built if isinstance(item, Built)}
+        records = {item[0].q_id: orjson.loads(item[1]) for item in built if not isinstance(item, LineIssue)}
     return orjson.dumps([records[q_id] for q_id in CHOSEN], option=READABLE)
 
 

@@ -10,7 +10,7 @@ from proofspan.contracts.records.records import LineIssue
 from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.manifest.types import Manifest
 from proofspan.services.bundles.build import build_bundles, bundles_of, line_of, load_sources
-from proofspan.services.bundles.report import Built, Coverage, Earlier
+from proofspan.services.bundles.report import Earlier, RunReport
 from tests.bundle_room import (
     QUOTE,
     bundles_from,
@@ -34,9 +34,9 @@ def test_a_bundle_fits_into_a_line(
     manifest: Manifest, pool: PdfPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = one(trace(), manifest, pool)
-    assert line_of(made, Earlier()).bundle == made
+    assert line_of(made, Earlier())[0] == made
     monkeypatch.setattr("proofspan.services.bundles.build.MAX_LINE", 2_000)
-    small = line_of(made, Earlier()).bundle
+    small = line_of(made, Earlier())[0]
     assert (small.level, small.attachments, small.citations) == ("citation_only", (), ())
     assert small.citation == made.citation
 
@@ -44,10 +44,10 @@ def test_a_bundle_fits_into_a_line(
 def test_a_bundle_fits_into_a_line_whatever_a_citation_is_called(manifest: Manifest, pool: PdfPool) -> None:
     section = "4" * (9 << 20)
     made = one(cites(doc_id="manual", page_idx=1, section_id=section, quote=QUOTE), manifest, pool)
-    built = line_of(made, Earlier())
-    assert len(built.line) < 10_000
-    assert cited(built.bundle).section_number == section[:1_000]
-    assert [problem.code for problem in built.bundle.problems] == ["bundle_cut"]
+    built, line = line_of(made, Earlier())
+    assert len(line) < 10_000
+    assert cited(built).section_number == section[:1_000]
+    assert [problem.code for problem in built.problems] == ["bundle_cut"]
 
 
 def test_equal_quotes_are_looked_for_once(manifest: Manifest, pool: PdfPool) -> None:
@@ -70,7 +70,7 @@ def test_a_run_is_built_in_the_order_of_its_traces(tmp_path: Path, pool: PdfPool
     built = list(build_bundles(manifest, "R1", sources=sources))
     assert problems == ()
     assert [each.source.line for each in built if isinstance(each, LineIssue)] == [2]
-    keys = [each.bundle.key for each in built if isinstance(each, Built)]
+    keys = [each[0].key for each in built if not isinstance(each, LineIssue)]
     assert [(key.q_id, key.paraphrase, key.repeat) for key in keys] == [
         ("Q2", 0, 1),
         ("Q1", 0, 1),
@@ -91,12 +91,12 @@ def test_coverage_counts_answered_questions_once(manifest: Manifest, pool: PdfPo
         trace("Q4", answer=" "),
         trace("Q5", citations=[{"doc_id": "gone"}], chunks=[], answer="It is so."),
     ]
-    coverage = Coverage()
+    report = RunReport("R1")
     for each in bundles_from(records, sources_of(manifest, pool)):
-        coverage.add(each)
-    assert (coverage.covered, coverage.answered, coverage.passages) == (2, 3, 1)
-    assert coverage.in_words() == (
+        report.add(each)
+    assert (report.covered, report.answered, report.covering_passages) == (2, 3, 1)
+    assert report.coverage_in_words() == (
         "bundle coverage 67 % (21–94 %): 2 of 3 answered questions at citation_only or better, "
         "1 by the closest retrieved passage"
     )
-    assert Coverage().in_words() == "bundle coverage: no question was answered"
+    assert RunReport("R1").coverage_in_words() == "bundle coverage: no question was answered"

@@ -25,7 +25,7 @@ def test_a_quote_is_the_payloads_own_else_the_chunks_text() -> None:
     first, second, unknown = question().citations
     assert (first.quote_from, first.citation.quote) == ("chunk", CHUNKS["c1"].text)
     assert (second.quote_from, second.citation.quote) == ("payload", "Strip 1/16 inch")
-    assert (unknown.quote_from, unknown.is_resolved, unknown.is_retrieved) == (None, False, False)
+    assert (unknown.quote_from, unknown.chunk, unknown.is_retrieved) == (None, None, False)
     assert (first.is_retrieved, second.is_retrieved) == (True, False)
     assert second.citation.page_idx == 1
 

@@ -55,7 +55,7 @@ def test_an_old_id_has_text_place_gold_and_label_of_its_chunk_of_today() -> None
     assert set(former.row.suspicions) - set(today.row.suspicions) == {"redirected_chunk_id"}
     (cited,), (now,) = former.citations, today.citations
     assert replace(cited.citation, chunk_id=NEW) == now.citation
-    assert (cited.is_resolved, now.redirect) == (True, None)
+    assert (cited.chunk is not None, now.redirect) == (True, None)
     assert cited.redirect == Redirect(OLD, "shift", (NEW,), 0.93)
     candidate, is_now = former.stages[0].candidates[0], today.stages[0].candidates[0]
     assert (candidate.gold, candidate.candidate.section_id, candidate.candidate.page_idx) == (

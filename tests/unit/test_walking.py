@@ -71,7 +71,7 @@ def materials(folder: Path, pool: PdfPool, records: list[Any], stored: list[Any]
 def built(folder: Path, pool: PdfPool, *records: dict[str, Any]) -> list[dict[str, Any]]:
     """The records of the bundles that these traces have, as a command writes them."""
     bundles = bundles_from(records, sources_of(load_manifest(folder), pool))
-    return [orjson.loads(line_of(each, Earlier()).line) for each in bundles]
+    return [orjson.loads(line_of(each, Earlier())[1]) for each in bundles]
 
 
 def stops(given: Materials) -> list[Stop]:

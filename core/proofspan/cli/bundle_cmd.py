@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
+from itertools import islice
 from pathlib import Path
-from typing import BinaryIO
 
 import click
 
@@ -56,17 +56,8 @@ def command() -> None:
     """Build and validate evidence bundles 1.3."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Target:
-    """A run and the output of its bundles, named as for `output_to`."""
-
-    run: Run
-    name: str
-
-    @property
-    def path(self) -> Path:
-        """Return the file; for standard output a plain name."""
-        return Path(self.name)
+#: A run and the name of the output of its bundles, as `output_to` takes it.
+_Target = tuple[Run, str]
 
 
 @command.command("build")
@@ -85,18 +76,39 @@ def build(workspace: Path, run_ids: tuple[str, ...], output: str | None, workers
     """
     manifest = load_manifest(workspace)
     targets = _targets(manifest, run_ids, output)
-    own = [target.run.bundles for target in targets]
-    check_outputs([target.name for target in targets], workspace_files(manifest, without=own))
-    earlier = for_all(lambda target: _earlier(manifest, target), targets)  # all can be built, or none is
+    own = [run.bundles for run, _ in targets]
+    check_outputs([name for _, name in targets], workspace_files(manifest, without=own))
+    earlier = for_all(lambda target: _earlier(manifest, *target), targets)  # all can be built, or none is
     with PdfPool(workers=workers, timeout_s=TIMEOUT_S) as pool:
         sources, problems = load_sources(manifest, pool)
-        reports = [
-            _build(manifest, target, known, replaced, sources, workers, quiet=as_json)
-            for target, (known, replaced) in zip(targets, earlier, strict=True)
+        results = [
+            (name, *_build(manifest, run, name, known, replaced, sources, workers, quiet=as_json))
+            for (run, name), (known, replaced) in zip(targets, earlier, strict=True)
         ]
-    show = _print_json if as_json else _print_built
-    show(targets, reports, problems, err=output == STDOUT)
-    everything = [*problems, *(problem for _, of_run in reports for problem in of_run)]
+    if as_json:
+        runs: list[Json] = [
+            {
+                "run_id": report.run_id,
+                "file": name,
+                "bundles": report.bundles,
+                "levels": dict(report.levels),
+                "closest_passages": report.passages,
+                "coverage": report.coverage(),
+                "citation_problems": dict(report.citation_problems),
+                "problems": [asdict(problem) for problem in of_run],
+            }
+            for name, report, of_run in results
+        ]
+        whole = {"runs": runs, "problems": [asdict(problem) for problem in problems]}
+        click.echo(json_text(whole), nl=False, err=output == STDOUT)
+    else:
+        for name, report, of_run in results:
+            click.echo(printable(f"{report.run_id} → {name}"), err=output == STDOUT)
+            click.echo(f"  {report.in_words()}", err=output == STDOUT)
+            click.echo(f"  {report.coverage_in_words()}", err=output == STDOUT)
+            print_problems(of_run)
+        print_problems(problems)
+    everything = [*problems, *(problem for _, _, of_run in results for problem in of_run)]
     sys.exit(1 if any(problem.severity == "error" for problem in everything) else 0)
 
 
@@ -107,39 +119,40 @@ def _targets(manifest: Manifest, run_ids: Sequence[str], output: str | None) -> 
     if output is not None:
         if len(runs) != 1:
             raise click.UsageError("-o takes the bundles of one run: name it with --run")
-        return [_Target(runs[0], output)]
+        return [(runs[0], output)]
     if not manifest.runs:
         chosen_run(manifest, None)  # raises: there is no run
-    return for_all(lambda run: _Target(run, str(bundles_path(manifest, run))), runs or manifest.runs)
+    return for_all(lambda run: (run, str(bundles_path(manifest, run))), runs or manifest.runs)
 
 
-def _earlier(manifest: Manifest, target: _Target) -> tuple[Earlier, Earlier]:
+def _earlier(manifest: Manifest, run: Run, name: str) -> tuple[Earlier, Earlier]:
     """Return the bundles whose unknown fields are kept, and those in the file to be overwritten.
 
     Raises Fault if the run cannot be built.
     """
-    run_with_traces(manifest, target.run.run_id)
-    own, run_id, is_own = target.run.bundles, target.run.run_id, _is_own(manifest, target)
-    is_file = target.name != STDOUT and target.path.is_file()
-    name = own.path if own is not None and is_own else target.name
-    replaced = read_earlier(target.path, file=name, run_id=run_id) if is_file else Earlier()
+    run_with_traces(manifest, run.run_id)
+    own, path, is_own = run.bundles, Path(name), _is_own(manifest, run, name)
+    is_file = name != STDOUT and path.is_file()
+    shown = own.path if own is not None and is_own else name
+    replaced = read_earlier(path, file=shown, run_id=run.run_id) if is_file else Earlier()
     if own is None or is_own:
         return replaced, replaced
-    path = bundles_path(manifest, target.run)
-    return read_earlier(path, file=own.path, run_id=run_id) if path.is_file() else replaced, replaced
+    path = bundles_path(manifest, run)
+    return read_earlier(path, file=own.path, run_id=run.run_id) if path.is_file() else replaced, replaced
 
 
-def _is_own(manifest: Manifest, target: _Target) -> bool:
-    """Return whether a target is the run's own file, by whatever path; both must exist."""
-    if target.name == STDOUT or target.run.bundles is None:
+def _is_own(manifest: Manifest, run: Run, name: str) -> bool:
+    """Return whether an output is the run's own file, by whatever path; both must exist."""
+    if name == STDOUT or run.bundles is None:
         return False
-    own = bundles_path(manifest, target.run)
-    return own.exists() and target.path.exists() and target.path.samefile(own)
+    own = bundles_path(manifest, run)
+    return own.exists() and Path(name).exists() and Path(name).samefile(own)
 
 
 def _build(
     manifest: Manifest,
-    target: _Target,
+    run: Run,
+    name: str,
     known: Earlier,
     replaced: Earlier,
     sources: Sources,
@@ -148,10 +161,10 @@ def _build(
     quiet: bool,
 ) -> tuple[RunReport, list[Problem]]:
     """Write one run's bundles; return the report and its problems."""
-    run, report = target.run, RunReport(target.run.run_id)
-    with output_to(target.name) as sink, progress_bar("building", quiet=quiet) as on_progress:
-        piece: list[bytes] = []
-        for built in build_bundles(
+    report = RunReport(run.run_id)
+
+    def built() -> Iterator[bytes]:
+        for item in build_bundles(
             manifest,
             run.run_id,
             sources=sources,
@@ -159,78 +172,27 @@ def _build(
             workers=workers,
             on_bytes=lambda done, total: on_progress(run.run_id, done, total),
         ):
-            if isinstance(built, LineIssue):
-                report.unread.append(built)
-                continue
-            report.add(built.bundle)
-            piece.append(built.line)
-            if len(piece) == LINES_A_PIECE:
-                _write(sink, piece, target)
-        _write(sink, piece, target)
+            if isinstance(item, LineIssue):
+                report.unread.append(item)
+            else:
+                report.add(item[0])
+                yield item[1]
+
+    with output_to(name) as sink, progress_bar("building", quiet=quiet) as on_progress:
+        lines = built()
+        while piece := list(islice(lines, LINES_A_PIECE)):
+            sink.write(packed(b"".join(piece), path=Path(name)))
     counts = [artifact.unreadable_lines for artifact in run.trace_artifacts]
     declared = sum(count or 0 for count in counts) if any(count is not None for count in counts) else None
-    problems = report.problems(declared=declared, earlier=replaced)
-    return report, [*problems, *_hash_note(manifest, target)]
-
-
-def _write(sink: BinaryIO, piece: list[bytes], target: _Target) -> None:
-    """Write the lines and empty the list."""
-    if piece:
-        sink.write(packed(b"".join(piece), path=target.path))
-        piece.clear()
-
-
-def _hash_note(manifest: Manifest, target: _Target) -> Iterator[Problem]:
-    """Yield the line for the manifest if the sha256 of its bundles has changed."""
-    artifact = target.run.bundles
-    if artifact is None or artifact.sha256 is None or not _is_own(manifest, target):
-        return
-    actual = sha256_of(target.path)
-    if actual != artifact.sha256:
+    problems = list(report.problems(declared=declared, earlier=replaced))
+    artifact = run.bundles
+    named = artifact.sha256 if artifact is not None and _is_own(manifest, run, name) else None
+    if artifact is not None and named is not None and (actual := sha256_of(Path(name))) != named:
         message = f"the manifest has the sha256 of other bundles; the new line: sha256: {actual}"
         where = f"{manifest.file or manifest.folder}: {artifact.key}"
-        yield Problem(
-            "sha256_changed", message, where, "paste the line into the manifest", severity="warning"
-        )
-
-
-def _print_json(
-    targets: Sequence[_Target],
-    reports: Sequence[tuple[RunReport, list[Problem]]],
-    problems: Sequence[Problem],
-    *,
-    err: bool,
-) -> None:
-    runs: list[Json] = [
-        {
-            "run_id": report.run_id,
-            "file": target.name,
-            "bundles": report.bundles,
-            "levels": dict(report.levels),
-            "closest_passages": report.passages,
-            "coverage": report.coverage.to_json(),
-            "citation_problems": dict(report.citation_problems),
-            "problems": [asdict(problem) for problem in of_run],
-        }
-        for target, (report, of_run) in zip(targets, reports, strict=True)
-    ]
-    whole = {"runs": runs, "problems": [asdict(problem) for problem in problems]}
-    click.echo(json_text(whole), nl=False, err=err)
-
-
-def _print_built(
-    targets: Sequence[_Target],
-    reports: Sequence[tuple[RunReport, list[Problem]]],
-    problems: Sequence[Problem],
-    *,
-    err: bool,
-) -> None:
-    for target, (report, of_run) in zip(targets, reports, strict=True):
-        click.echo(printable(f"{report.run_id} → {target.name}"), err=err)
-        click.echo(f"  {report.in_words()}", err=err)
-        click.echo(f"  {report.coverage.in_words()}", err=err)
-        print_problems(of_run)
-    print_problems(problems)
+        fix = "paste the line into the manifest"
+        problems.append(Problem("sha256_changed", message, where, fix, severity="warning"))
+    return report, problems
 
 
 @command.command("validate")
@@ -260,7 +222,19 @@ def validate(source: Path, workspace: Path | None, run_ids: tuple[str, ...], as_
             for run_id, path, name in files
         ]
     if as_json:
-        _print_validations_json(results)
+        runs = [
+            {
+                "run_id": each.report.run_id,
+                "file": each.file,
+                "ok": not each.errors,
+                "bundles": each.report.bundles,
+                "levels": dict(each.report.levels),
+                "coverage": each.report.coverage(),
+                "findings": [finding.to_json(each.file) for finding in each.findings],
+            }
+            for each in results
+        ]
+        click.echo(json_text({"runs": runs}), nl=False)
     else:
         for each in results:
             _print_validation(each)
@@ -296,21 +270,5 @@ def _print_validation(result: Validation) -> None:
     report = result.report
     click.echo(printable(f"{report.run_id}: {result.file}"))
     click.echo(f"  {report.in_words()}")
-    click.echo(f"  {report.coverage.in_words()}")
+    click.echo(f"  {report.coverage_in_words()}")
     click.echo(f"  {counted(result.errors, 'finding')}" if result.errors else "  every bundle is valid")
-
-
-def _print_validations_json(results: Sequence[Validation]) -> None:
-    runs = [
-        {
-            "run_id": each.report.run_id,
-            "file": each.file,
-            "ok": not each.errors,
-            "bundles": each.report.bundles,
-            "levels": dict(each.report.levels),
-            "coverage": each.report.coverage.to_json(),
-            "findings": [finding.to_json(each.file) for finding in each.findings],
-        }
-        for each in results
-    ]
-    click.echo(json_text({"runs": runs}), nl=False)

@@ -24,7 +24,7 @@ from proofspan.evidence.types import FoundSpan, SpanQuery
 from proofspan.fingerprints import Fingerprint, change_since, fingerprint_of
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Manifest
-from proofspan.services.question.citation_queries import pointer_of, span_query
+from proofspan.services.question.citation_queries import citation_view, span_query
 from proofspan.services.workspace.open import chosen_run
 from proofspan.store.files.cache_dir import turn, writing_to
 from proofspan.store.files.citations import read_citations
@@ -249,7 +249,7 @@ class _RunLocator:
         """Locate the citations of one segment, window by window, and write them."""
         chunks = self.chunks()
         cited = (
-            _Cited(*trace[:5], pointer_of(citation, chunks).citation)
+            _Cited(*trace[:5], citation_view(citation, chunks).citation)
             for trace in read_citations(self.folder, self.run_file, segment)
             for citation in trace.citations
         )

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
+from typing import TypeVar
 
-from proofspan.contracts.chunk_ids.redirects import Redirect
 from proofspan.contracts.records.field_values import index_of
-from proofspan.contracts.records.records import Attachment, Chunk, LineIssue, Trace, TraceKey
+from proofspan.contracts.records.records import Chunk, LineIssue, Trace, TraceKey
 from proofspan.contracts.records.render_ref import MAX_LENGTH
 from proofspan.diagnosis.answers import refuses
 from proofspan.diagnosis.corpus import Corpus
@@ -42,9 +42,9 @@ from proofspan.fingerprints import sha256_of
 from proofspan.manifest.paths import artifact_path, refusal_of, resolve_reference, root_folder
 from proofspan.manifest.types import Artifact, Manifest, Run
 from proofspan.services.bundles.citation import bundle_citation, closest_to, wanted
-from proofspan.services.bundles.report import Built, Earlier
+from proofspan.services.bundles.report import Earlier
 from proofspan.services.documents.document_set import OnPlaced, Shelf
-from proofspan.services.question.citation_queries import Pointer, pointers_of
+from proofspan.services.question.citation_queries import CitationView, citation_views
 from proofspan.services.workspace.readable import opened_traces, unpacked
 from proofspan.traces.lines.reader import MAX_LINE
 from proofspan.traces.records.catalogue import read_catalogue
@@ -63,8 +63,11 @@ MAX_ATTACHMENTS = 200
 MAX_TEXT = 100_000
 #: Characters kept of a citation's names in a bundle that would be too long a line.
 MAX_NAME = 1_000
+T = TypeVar("T")
 #: Receives how many bytes of the traces are done, and how many there are.
 OnBytes = Callable[[int, int], None]
+#: A bundle and its line, with the line end.
+Built = tuple[Bundle, bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,65 +86,56 @@ def load_sources(manifest: Manifest, pool: PdfPool) -> tuple[Sources, tuple[Prob
 
     Raises Fault if a file that the manifest names can't be used at all.
     """
-    problems: list[Problem] = []
-    sources = Sources(Shelf(manifest, pool), profile=profile_from(manifest.triage))
-    if manifest.chunks is not None:
-        file = artifact_path(manifest, manifest.chunks)
-        with unpacked(file) as plain:
-            listed, issues = read_chunks(plain, file=manifest.chunks.path)
-        redirects, unread = _redirects(manifest)
-        chunks = with_redirects(listed, redirects)
-        replaced = _replaced(manifest.chunks, file, "bundles have no label")
-        problems += [*replaced, *_unread(manifest.chunks, issues), *unread]
-        corpus = None if replaced else Corpus(mapped(chunks, lambda chunk: chunk.text))
-        sources = replace(sources, chunks=chunks, corpus=corpus)
-    catalogue, unread = load_catalogue(manifest)
-    return replace(sources, catalogue=catalogue), (*problems, *unread)
-
-
-def _redirects(manifest: Manifest) -> tuple[dict[str, Redirect], list[Problem]]:
-    if manifest.redirects is None:
-        return {}, []
-    with unpacked(artifact_path(manifest, manifest.redirects)) as plain:
-        redirects, issues = read_redirects(plain, file=manifest.redirects.path)
-    return redirects, _unread(manifest.redirects, issues)
+    shelf, profile = Shelf(manifest, pool), profile_from(manifest.triage)
+    listed, problems = _read(manifest, manifest.chunks, read_chunks, "bundles have no label")
+    is_replaced = any(problem.code == "file_replaced" for problem in problems)
+    redirects, unread = _read(manifest, manifest.redirects if manifest.chunks else None, read_redirects)
+    chunks = with_redirects(listed or {}, redirects or {})
+    is_usable = manifest.chunks is not None and not is_replaced
+    corpus = Corpus(mapped(chunks, lambda chunk: chunk.text)) if is_usable else None
+    catalogue, unlisted = load_catalogue(manifest)
+    return Sources(shelf, chunks, catalogue, corpus, profile), (*problems, *unread, *unlisted)
 
 
 def load_catalogue(manifest: Manifest) -> tuple[CatalogueIndex, list[Problem]]:
     """Load the catalogue, which may be empty, with the problems of what could not be read."""
-    if manifest.catalogue is None:
-        return CatalogueIndex.of(()), []
-    file = artifact_path(manifest, manifest.catalogue)
+    effect = "attachments are those that it has now"
+    attachments, problems = _read(manifest, manifest.catalogue, read_catalogue, effect)
+    return CatalogueIndex.of((attachments or {}).values()), problems
+
+
+def _read(
+    manifest: Manifest,
+    artifact: Artifact | None,
+    read: Callable[..., tuple[T, list[LineIssue]]],
+    effect: str = "",
+) -> tuple[T | None, list[Problem]]:
+    """Read a file, None without one, with one problem for all lines that hold no record.
+
+    With `effect`, which says what follows from it, another one if the sha256 is not the manifest's.
+    """
+    if artifact is None:
+        return None, []
+    file, problems = artifact_path(manifest, artifact), []
     with unpacked(file) as plain:
-        attachments, issues = read_catalogue(plain, file=manifest.catalogue.path)
-    replaced = _replaced(manifest.catalogue, file, "attachments are those that it has now")
-    return CatalogueIndex.of(attachments.values()), [*replaced, *_unread(manifest.catalogue, issues)]
-
-
-def _replaced(artifact: Artifact, file: Path, effect: str) -> list[Problem]:
-    """Return the problem of a file whose sha256 is not the manifest's, if so."""
-    named, actual = artifact.sha256, sha256_of(file) if artifact.sha256 else None
-    if named is None or actual is None or actual == named.lower():
-        return []
-    message = (
-        f"`{artifact.key}`: is not the file that the manifest names: its sha256 begins {actual[:12]}, "
-        f"the manifest's {named[:12]}; {effect}"
-    )
-    fix = "restore the file, or correct its sha256 in the manifest"
-    return [Problem("file_replaced", message, artifact.path, fix)]
-
-
-def _unread(artifact: Artifact, issues: list[LineIssue]) -> list[Problem]:
-    """Return one problem for all lines that hold no record."""
-    unread = [issue for issue in issues if not issue.code.startswith("duplicate_")]
-    if not unread:
-        return []
-    first = unread[0]
-    message = (
-        f"`{artifact.key}`: {counted(len(unread), 'line')} could not be read, first: {first.message}; "
-        "bundles are built without them"
-    )
-    return [Problem("lines_unreadable", message, f"{first.source.file}:{first.source.line}", first.fix)]
+        listed, issues = read(plain, file=artifact.path)
+    named = (artifact.sha256 or "").lower() if effect else ""
+    if named and (actual := sha256_of(file)) != named:
+        message = (
+            f"`{artifact.key}`: is not the file that the manifest names: its sha256 begins {actual[:12]}, "
+            f"the manifest's {named[:12]}; {effect}"
+        )
+        fix = "restore the file, or correct its sha256 in the manifest"
+        problems.append(Problem("file_replaced", message, artifact.path, fix))
+    if unread := [issue for issue in issues if not issue.code.startswith("duplicate_")]:
+        first = unread[0]
+        message = (
+            f"`{artifact.key}`: {counted(len(unread), 'line')} could not be read, first: {first.message}; "
+            "bundles are built without them"
+        )
+        where = f"{first.source.file}:{first.source.line}"
+        problems.append(Problem("lines_unreadable", message, where, first.fix))
+    return listed, problems
 
 
 def build_bundles(
@@ -194,31 +188,28 @@ def line_of(bundle: Bundle, earlier: Earlier) -> Built:
     """Return the bundle as a line that is not too long to be read, with an earlier one's unknown fields."""
     bundle = replace(bundle, raw=earlier.records.get(bundle.key, {}))
     line = canonical(record_of(bundle)) + b"\n"
-    if len(line) > MAX_LINE:
-        bundle = judged(_smaller(bundle))
-        line = canonical(record_of(bundle)) + b"\n"
-    return Built(bundle, line)
-
-
-def _smaller(bundle: Bundle) -> Bundle:
-    """Return the bundle with only the citation that it shows, its names shortened."""
+    if len(line) <= MAX_LINE:
+        return bundle, line
+    # With only the citation that it shows, its names shortened.
     message = f"the bundle would be longer than the {MAX_LINE >> 20} MiB that a line may have"
     problem = Problem("bundle_cut", message, fix="cite passages, not documents, and keep texts out of ids")
     cited = bundle.citation
     if cited is not None:
-        names = {
-            name: getattr(cited, name) for name in ("chunk_id", "section_id", "section_number", "page_label")
-        }
-        cited = replace(cited, **{name: value and value[:MAX_NAME] for name, value in names.items()})
-    return replace(
-        bundle,
-        citation=cited,
-        citations=(),
-        safety_attachments=(),
-        media_attachments=(),
-        problems=(*bundle.problems, problem),
-        raw={},
+        names = ("chunk_id", "section_id", "section_number", "page_label")
+        values = {name: getattr(cited, name) for name in names}
+        cited = replace(cited, **{name: value and value[:MAX_NAME] for name, value in values.items()})
+    bundle = judged(
+        replace(
+            bundle,
+            citation=cited,
+            citations=(),
+            safety_attachments=(),
+            media_attachments=(),
+            problems=(*bundle.problems, problem),
+            raw={},
+        )
     )
+    return bundle, canonical(record_of(bundle)) + b"\n"
 
 
 def read_earlier(path: Path, *, file: str, run_id: str) -> Earlier:
@@ -314,29 +305,29 @@ def bundles_of(
 ) -> list[Bundle]:
     """Build the bundles of these traces, in their order; a quote that several share is located once."""
 
-    def located(groups: Sequence[Sequence[Pointer]]) -> list[list[BundleCitation]]:
-        quotes = (quote for group in groups for pointer in group if (quote := wanted(pointer)))
+    def located(groups: Sequence[Sequence[CitationView]]) -> list[list[BundleCitation]]:
+        wanted_by_group = [[wanted(view) for view in group] for group in groups]
+        quotes = (quote for group in wanted_by_group for quote in group if quote)
         places = sources.shelf.place(quotes, workers=workers, on_placed=on_progress)
         return [
             [
-                bundle_citation(pointer, places.get(quote) if quote else None, sources.shelf)
-                for pointer in group
-                for quote in (wanted(pointer),)
+                bundle_citation(view, places.get(quote) if quote else None, sources.shelf)
+                for view, quote in zip(group, quotes, strict=True)
             ]
-            for group in groups
+            for group, quotes in zip(groups, wanted_by_group, strict=True)
         ]
 
-    cited = [list(pointers_of(trace, sources.chunks)) for _, trace in traces]
-    answers = located([pointers[:MAX_CITATIONS] for pointers in cited])
-    closest = [
-        [] if any(item.is_shown for item in citations) else closest_to(trace, sources.chunks)
-        for (_, trace), citations in zip(traces, answers, strict=True)
-    ]
+    cited = [citation_views(trace, sources.chunks) for _, trace in traces]
+    answers = located([views[:MAX_CITATIONS] for views in cited])
+    closest = located(
+        [
+            [] if any(item.is_shown for item in citations) else closest_to(trace, sources.chunks)
+            for (_, trace), citations in zip(traces, answers, strict=True)
+        ]
+    )
     return [
-        _bundle(key, trace, citations, near, len(pointers), sources)
-        for (key, trace), citations, near, pointers in zip(
-            traces, answers, located(closest), cited, strict=True
-        )
+        _bundle(key, trace, citations, passages, len(views), sources)
+        for (key, trace), citations, passages, views in zip(traces, answers, closest, cited, strict=True)
     ]
 
 
@@ -355,6 +346,11 @@ def _bundle(
     # Where there are too many attachments, pictures are dropped before notices.
     listed = sorted(belongs, key=lambda item: item[0].attachment.kind not in SAFETY_KINDS)[:MAX_ATTACHMENTS]
     attachments = [_attachment(each, cited, sources.shelf) for each, cited in listed]
+    problems = list(_cuts(trace, citations=cited, attachments=len(belongs)))
+    if not shown and passages and passages[0].problems:
+        problem = passages[0].problems[-1]
+        message = f"the closest retrieved passage can't be shown: {problem.message}"
+        problems.append(replace(problem, code=PASSAGE_NOT_SHOWN, message=message))
     row = verdict(trace, sources.corpus, sources.profile)
     bundle = Bundle(
         bundle_id=bundle_id(key),
@@ -375,10 +371,7 @@ def _bundle(
         safety_attachments=tuple(item for item in attachments if item.attachment.kind in SAFETY_KINDS),
         media_attachments=tuple(item for item in attachments if item.attachment.kind not in SAFETY_KINDS),
         documents=_documents((*shown, *citations), sources.shelf),
-        problems=(
-            *_cuts(trace, citations=cited, attachments=len(belongs)),
-            *([] if shown else _unshown(passages)),
-        ),
+        problems=tuple(problems),
         level="text_only",
         level_reason="",
     )
@@ -397,22 +390,18 @@ def belonging(
     """Return each attachment of these citations once, with the first citation that it belongs to."""
     attachments: dict[str, tuple[Attached, BundleCitation]] = {}
     for cited in shown:
-        for each in attached(_place_of(cited), catalogue):
+        found = cited.found
+        rects = found.rects if found is not None and found.page_idx == cited.shown_page_idx else ()
+        section = cited.section_id or (None if cited.section_number_from == "page" else cited.section_number)
+        page_idx = None if cited.page_idx_from == "text" else cited.shown_page_idx
+        for each in attached(CitedPlace(cited.doc_id, section, page_idx, rects), catalogue):
             attachments.setdefault(each.attachment.attachment_id, (each, cited))
     return list(attachments.values())
 
 
-def _place_of(cited: BundleCitation) -> CitedPlace:
-    found = cited.found
-    rects = found.rects if found is not None and found.page_idx == cited.shown_page_idx else ()
-    section = cited.section_id or (None if cited.section_number_from == "page" else cited.section_number)
-    page_idx = None if cited.page_idx_from == "text" else cited.shown_page_idx
-    return CitedPlace(cited.doc_id, section, page_idx, rects)
-
-
 def _attachment(each: Attached, cited: BundleCitation, shelf: Shelf) -> BundleAttachment:
     item = each.attachment
-    undrawn = shelf.drawing_problem(item.render_ref)
+    undrawn, held = shelf.drawing_problem(item.render_ref), shelf.held(item.doc_id or "")
     cut = replace(
         item,
         text=item.text[:MAX_TEXT],
@@ -420,18 +409,13 @@ def _attachment(each: Attached, cited: BundleCitation, shelf: Shelf) -> BundleAt
         render_ref=None if item.render_ref is None else item.render_ref[: MAX_LENGTH + 1],
         raw={},
     )
-    problem = shelf.portable(undrawn) if undrawn is not None else _off_document(item, shelf)
+    problem = shelf.portable(undrawn) if undrawn is not None else None
+    count, page_idx = held.page_count if held is not None else None, item.page_idx
+    if problem is None and count is not None and page_idx is not None and page_idx >= count:
+        message = f"its page_idx {page_idx:,} is beyond the end of {item.doc_id}"
+        fix = "correct its page_idx in the catalogue"
+        problem = ValueProblem("page_out_of_range", message, fix=fix, value=page_idx)
     return BundleAttachment(cut, each.by, each.pages_away, undrawn is None, problem, cited.number)
-
-
-def _off_document(item: Attachment, shelf: Shelf) -> Problem | None:
-    """Return the problem of an attachment that can be drawn, but names a page beyond its document's end."""
-    held = shelf.held(item.doc_id) if item.doc_id is not None else None
-    if item.page_idx is None or held is None or held.page_count is None or item.page_idx < held.page_count:
-        return None
-    message = f"its page_idx {item.page_idx:,} is beyond the end of {held.document.doc_id}"
-    fix = "correct its page_idx in the catalogue"
-    return ValueProblem("page_out_of_range", message, fix=fix, value=item.page_idx)
 
 
 def _documents(cited: Iterable[BundleCitation], shelf: Shelf) -> tuple[BundleDocument, ...]:
@@ -451,14 +435,6 @@ def _documents(cited: Iterable[BundleCitation], shelf: Shelf) -> tuple[BundleDoc
         for doc_id in doc_ids
         if (held := shelf.held(doc_id)) is not None
     )
-
-
-def _unshown(passages: Sequence[BundleCitation]) -> Iterator[Problem]:
-    """Yield why not even the closest retrieved passage can be shown."""
-    if passages and passages[0].problems:
-        problem = passages[0].problems[-1]
-        message = f"the closest retrieved passage can't be shown: {problem.message}"
-        yield replace(problem, code=PASSAGE_NOT_SHOWN, message=message)
 
 
 def _cuts(trace: Trace, *, citations: int, attachments: int) -> Iterator[Problem]:

@@ -20,7 +20,7 @@ from proofspan.evidence.text.locate import MAX_QUOTE_CHARACTERS
 from proofspan.evidence.types import FoundSpan
 from proofspan.services.documents.document_set import Held, Placed, Shelf, Wanted
 from proofspan.services.documents.revisions import cited_rev, rev_problem
-from proofspan.services.question.citation_queries import Pointer, pointer_of, span_query
+from proofspan.services.question.citation_queries import CitationView, citation_view, span_query
 from proofspan.traces.records.trace_record import LAST_STAGES, stages
 from proofspan.wording import counted
 
@@ -31,22 +31,22 @@ _SYNTHESIZED = re.compile(r"p[0-9]{3,}")
 _NO_PAGE = "write the 0-based page as page_idx"
 
 
-def wanted(pointer: Pointer) -> Wanted | None:
+def wanted(view: CitationView) -> Wanted | None:
     """Return what to locate: the quote, else what a box or offsets identify; None if there is neither."""
-    cited = pointer.citation
+    cited = view.citation
     if cited.doc_id is None or not ((cited.quote or "").strip() or cited.box or cited.offsets):
         return None
     return cited.doc_id, span_query(cited)
 
 
-def closest_to(trace: Trace, chunks: Mapping[str, Chunk]) -> list[Pointer]:
+def closest_to(trace: Trace, chunks: Mapping[str, Chunk]) -> list[CitationView]:
     """Return the passages at the top of the last stage, the first `CLOSEST` of them."""
     named = {stage.name: stage for stage in stages(trace)}
     last = next((named[name] for name in LAST_STAGES if name in named), None)
     return [_passage(candidate, chunks) for candidate in (last.candidates[:CLOSEST] if last else ())]
 
 
-def _passage(candidate: Candidate, chunks: Mapping[str, Chunk]) -> Pointer:
+def _passage(candidate: Candidate, chunks: Mapping[str, Chunk]) -> CitationView:
     page_idx, note = page_of(candidate.raw)
     citation = Citation(
         number=candidate.rank,
@@ -60,29 +60,29 @@ def _passage(candidate: Candidate, chunks: Mapping[str, Chunk]) -> Pointer:
         page_note=note,
         page_label=text_of(candidate.raw.get("page_label")),
     )
-    pointer = pointer_of(citation, chunks)
-    has_text = pointer.citation.quote is not None
-    return replace(pointer, rank=candidate.rank, quote_from="chunk" if has_text else None)
+    view = citation_view(citation, chunks)
+    has_text = view.citation.quote is not None
+    return replace(view, rank=candidate.rank, quote_from="chunk" if has_text else None)
 
 
-def bundle_citation(pointer: Pointer, placed: Placed | None, shelf: Shelf) -> BundleCitation:
+def bundle_citation(view: CitationView, placed: Placed | None, shelf: Shelf) -> BundleCitation:
     """Return the citation with its verified place. `placed` is the result of locating its quote, if any.
 
     The last of its problems is what prevents showing its page, else its text.
     """
-    cited = pointer.citation
+    cited = view.citation
     held = shelf.held(cited.doc_id) if cited.doc_id is not None else None
     found = placed if isinstance(placed, FoundSpan) else None
     page_idx, page_from = _page(cited, found, held)
-    section, section_from = _section(pointer, page_idx, page_from)
+    section, section_from = _section(view, page_idx, page_from)
     shown, undrawn = _shown(page_idx, found, held, shelf)
-    problems = [*_oddities(cited, held), *_unsought(pointer, placed, shelf)]
+    problems = [*_oddities(cited, held), *_unsought(view, placed, shelf)]
     problems += _page_problems(cited, held, page_idx, undrawn, shelf)
-    is_passage = pointer.rank is not None
+    is_passage = view.rank is not None
     return BundleCitation(
         origin="retrieved" if is_passage else cited.origin,
         number=None if is_passage else cited.number,
-        rank=pointer.rank,
+        rank=view.rank,
         chunk_id=cited.chunk_id,
         doc_id=cited.doc_id,
         section_id=cited.section_id,
@@ -93,7 +93,7 @@ def bundle_citation(pointer: Pointer, placed: Placed | None, shelf: Shelf) -> Bu
         shown_page_idx=shown,
         page_label=held.label(shown) if held is not None and shown is not None else None,
         quote=cited.quote[:MAX_QUOTE_CHARACTERS] if cited.quote is not None else None,
-        quote_from=pointer.quote_from,
+        quote_from=view.quote_from,
         offsets=cited.offsets,
         found=found,
         problems=tuple(problems),
@@ -116,10 +116,10 @@ def _page(cited: Citation, found: FoundSpan | None, held: Held | None) -> tuple[
 
 
 def _section(
-    pointer: Pointer, page_idx: int | None, page_from: PageFrom | None
+    view: CitationView, page_idx: int | None, page_from: PageFrom | None
 ) -> tuple[str | None, SectionFrom | None]:
     """Return the section's number or id and where it is from, else the synthesized `p042` of its page."""
-    cited, chunk = pointer.citation, pointer.chunk
+    cited, chunk = view.citation, view.chunk
     synthesized = None if page_idx is None else f"p{0 if page_from == 'text' else page_idx + 1:03d}"
     own = text_of(cited.raw.get("section_number"))
     if own is None and chunk is not None and cited.section_id in (None, chunk.section_id):
@@ -164,11 +164,11 @@ def _oddities(cited: Citation, held: Held | None) -> Iterator[Problem]:
         yield _bad_page(cited)
 
 
-def _unsought(pointer: Pointer, placed: Placed | None, shelf: Shelf) -> Iterator[Problem]:
+def _unsought(view: CitationView, placed: Placed | None, shelf: Shelf) -> Iterator[Problem]:
     """Yield why a text was not located."""
     if isinstance(placed, Problem):
         yield shelf.portable(placed)
-    elif not (pointer.citation.quote or "").strip():
+    elif not (view.citation.quote or "").strip():
         fix = "give the citation its quote, or list the chunk that it names in the chunk file"
         yield Problem(QUOTE_MISSING, "there is no text to locate", fix=fix)
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 
 from proofspan.contracts.records.records import Json, LineIssue, TraceKey
 from proofspan.errors import Problem
@@ -15,14 +16,6 @@ from proofspan.wording import counted
 
 #: The levels at which a bundle covers its answer.
 COVERING: tuple[Level, ...] = ("full", "safety_citation", "citation_only")
-
-
-@dataclass(frozen=True, slots=True)
-class Built:
-    """A bundle and its line, with the line end."""
-
-    bundle: Bundle
-    line: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,46 +37,12 @@ def counts(key: TraceKey, answer: str, *, is_refusal: bool) -> bool:
 
 
 @dataclass(slots=True)
-class Coverage:
-    """The share of answered questions with a bundle at `citation_only` or better, one per question.
-
-    Refusals, empty answers, paraphrases, other seeds and repeats do not count. `passages` counts the covered
-    questions that show the closest retrieved passage, because no citation could be shown.
-    """
-
-    covered: int = 0
-    answered: int = 0
-    passages: int = 0
-
-    def add(self, bundle: Bundle) -> None:
-        """Count a bundle."""
-        if not counts(bundle.key, bundle.answer, is_refusal=bundle.is_refusal):
-            return
-        self.answered += 1
-        if bundle.level in COVERING:
-            self.covered += 1
-            self.passages += bundle.citation_origin == "retrieved"
-
-    def in_words(self) -> str:
-        """Return `bundle coverage 95 % (82–99 %): 35 of 37 answered questions at citation_only or better`."""
-        if not self.answered:
-            return "bundle coverage: no question was answered"
-        share = share_in_words(self.covered, self.answered)
-        passages = f", {self.passages} by the closest retrieved passage" if self.passages else ""
-        of_all = f"{self.covered} of {self.answered} answered questions at citation_only or better"
-        return f"bundle coverage {share}: {of_all}{passages}"
-
-    def to_json(self) -> dict[str, Json]:
-        """Return the counts, the share (null if nothing was answered) and its Wilson interval, 0–1."""
-        low, high = wilson(self.covered, self.answered)
-        share = self.covered / self.answered if self.answered else None
-        counted = {"covered": self.covered, "answered": self.answered, "closest_passages": self.passages}
-        return {**counted, "share": share, "low": low, "high": high}
-
-
-@dataclass(slots=True)
 class RunReport:
     """The result of building a run's bundles. `unread` are lines of the traces that hold no trace.
+
+    Coverage is the share of answered questions with a bundle at `citation_only` or better, one per question.
+    Refusals, empty answers, paraphrases, other seeds and repeats do not count. `covering_passages` counts the
+    covered questions that show the closest retrieved passage, because no citation could be shown.
 
     By name: `undrawn` attachments cannot be drawn, `odd` ones can but have a problem, `texts` have nothing to
     draw; `documents` cannot be used.
@@ -92,7 +51,9 @@ class RunReport:
     run_id: str
     levels: Counter[Level] = field(default_factory=Counter)
     passages: int = 0
-    coverage: Coverage = field(default_factory=Coverage)
+    answered: int = 0
+    covered: int = 0
+    covering_passages: int = 0
     citation_problems: Counter[str] = field(default_factory=Counter)
     keys: set[TraceKey] = field(default_factory=set)
     unread: list[LineIssue] = field(default_factory=list)
@@ -110,7 +71,11 @@ class RunReport:
         """Count a bundle."""
         self.levels[bundle.level] += 1
         self.passages += bundle.citation_origin == "retrieved"
-        self.coverage.add(bundle)
+        if counts(bundle.key, bundle.answer, is_refusal=bundle.is_refusal):
+            self.answered += 1
+            if bundle.level in COVERING:
+                self.covered += 1
+                self.covering_passages += bundle.citation_origin == "retrieved"
         self.keys.add(bundle.key)
         self.citation_problems.update(each.code for item in bundle.citations for each in item.problems)
         for item in bundle.attachments:
@@ -129,6 +94,30 @@ class RunReport:
         words = counted(self.bundles, "bundle") + (f": {levels}" if levels else "")
         return words + (f" · {self.passages:,} show the closest retrieved passage" if self.passages else "")
 
+    def coverage_in_words(self) -> str:
+        """Return `bundle coverage 95 % (82–99 %): 35 of 37 answered questions at citation_only or better`."""
+        if not self.answered:
+            return "bundle coverage: no question was answered"
+        share = share_in_words(self.covered, self.answered)
+        passages = (
+            f", {self.covering_passages} by the closest retrieved passage" if self.covering_passages else ""
+        )
+        of_all = f"{self.covered} of {self.answered} answered questions at citation_only or better"
+        return f"bundle coverage {share}: {of_all}{passages}"
+
+    def coverage(self) -> dict[str, Json]:
+        """Return the counts, the share (null if nothing was answered) and its Wilson interval, 0–1."""
+        low, high = wilson(self.covered, self.answered)
+        share = self.covered / self.answered if self.answered else None
+        return {
+            "covered": self.covered,
+            "answered": self.answered,
+            "closest_passages": self.covering_passages,
+            "share": share,
+            "low": low,
+            "high": high,
+        }
+
     def problems(self, *, declared: int | None = None, earlier: Earlier | None = None) -> Iterator[Problem]:
         """Yield what has to be fixed (errors and warnings) and what is worth knowing (notes).
 
@@ -144,14 +133,17 @@ class RunReport:
         for doc_id, problem in self.documents.items():
             yield Problem("document_problem", problem.message, doc_id, problem.fix)
         fix = "proofspan check WORKSPACE lists what is wrong with the catalogue"
-        if self.undrawn:
-            message = f"{_attachments(self.undrawn)} can't be drawn; {_first(self.undrawn)}"
-            yield Problem("attachments_not_drawn", message, "", fix)
-        if self.odd:
-            message = f"{_attachments(self.odd)} can be drawn but has a problem; {_first(self.odd)}"
-            yield Problem("attachments_odd", message, "", fix, severity="warning")
+        for code, named, what, severity in (
+            ("attachments_not_drawn", self.undrawn, "can't be drawn", "error"),
+            ("attachments_odd", self.odd, "can be drawn but has a problem", "warning"),
+        ):
+            for name, problem in islice(named.items(), 1):
+                message = f"{counted(len(named), 'attachment')} {what}; first: {name}: {problem.message}"
+                yield Problem(code, message, "", fix, severity=severity)
         if self.texts:
-            message = f"{_attachments(self.texts)} shown as text: the catalogue names nothing to draw"
+            message = (
+                f"{counted(len(self.texts), 'attachment')} shown as text: the catalogue names nothing to draw"
+            )
             yield Problem("nothing_to_draw", message, severity="note")
         if self.citation_problems:
             codes = ", ".join(f"{count:,} {code}" for code, count in sorted(self.citation_problems.items()))
@@ -162,12 +154,3 @@ class RunReport:
         if earlier is not None and earlier.issues:
             message = f"{counted(len(earlier.issues), 'line')} of the earlier file held no bundle: left out"
             yield Problem("lines_left_out", message, severity="warning")
-
-
-def _attachments(names: Collection[str]) -> str:
-    return counted(len(names), "attachment")
-
-
-def _first(problems: Mapping[str, Problem]) -> str:
-    name, problem = next(iter(problems.items()))
-    return f"first: {name}: {problem.message}"

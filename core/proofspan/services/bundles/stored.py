@@ -7,7 +7,7 @@ trace has the same question and answer; otherwise a box could be drawn on anothe
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
@@ -69,20 +69,26 @@ class StoredBundles:
             return None, ""
         source = self.lines.get(key)
         if source is None:
-            return None, f"the run's stored bundles do not include this question{self._unread()}"
+            unread = ""
+            if self.issues:
+                first, lines = self.issues[0], counted(len(self.issues), "line")
+                unread = f"; {lines} can't be read, first line {first.source.line:,}: {first.message}"
+            return None, f"the run's stored bundles do not include this question{unread}"
         item = read_bundle_at(self.path, source)
         if isinstance(item, LineIssue) or item.bundle is None:
             return None, f"its stored bundle, line {source.line:,}, can't be used: {_unusable(item)}"
-        reason = next(_stale(item, item.bundle, key, trace, shelf), None)
-        if reason is not None:
+        bundle, reason = item.bundle, ""
+        if bundle.run_id != key.run_id:
+            reason = f"it belongs to run {bundle.run_id[:80]}"
+        elif item.record["sha256"] != sha256_of(item.record):
+            reason = "it was changed after it was written"
+        elif (bundle.q, bundle.answer) != (trace.q[:MAX_TEXT], trace.answer[:MAX_TEXT]):
+            reason = "its question or answer is not that of its trace"
+        else:
+            reason = next((problem.message for problem in document_changes(bundle, shelf)), "")
+        if reason:
             return None, f"its stored bundle, line {source.line:,}, is out of date: {reason}"
-        return item.bundle, ""
-
-    def _unread(self) -> str:
-        if not self.issues:
-            return ""
-        first, lines = self.issues[0], counted(len(self.issues), "line")
-        return f"; {lines} can't be read, first line {first.source.line:,}: {first.message}"
+        return bundle, ""
 
 
 def _unusable(item: BundleLine | LineIssue) -> str:
@@ -92,13 +98,3 @@ def _unusable(item: BundleLine | LineIssue) -> str:
         return f"it is of version {str(item.record.get('bundle_version', 'none'))[:20]}, before {VERSION}"
     place, message = item.errors[0]
     return f"`{place}`: {message}"
-
-
-def _stale(item: BundleLine, bundle: Bundle, key: TraceKey, trace: Trace, shelf: Shelf) -> Iterator[str]:
-    if bundle.run_id != key.run_id:
-        yield f"it belongs to run {bundle.run_id[:80]}"
-    if item.record["sha256"] != sha256_of(item.record):
-        yield "it was changed after it was written"
-    if (bundle.q, bundle.answer) != (trace.q[:MAX_TEXT], trace.answer[:MAX_TEXT]):
-        yield "its question or answer is not that of its trace"
-    yield from (problem.message for problem in document_changes(bundle, shelf))

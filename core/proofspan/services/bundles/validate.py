@@ -82,13 +82,8 @@ class Validation:
         return sum(finding.problem.severity == "error" for finding in self.findings)
 
 
-@dataclass(frozen=True, slots=True)
-class _Expected:
-    """A trace of the run: its position, a hash of question and answer, and whether coverage counts it."""
-
-    place: int
-    texts: int
-    counts: bool
+#: A trace of the run: its position, a hash of question and answer, and whether coverage counts it.
+_Expected = tuple[int, int, bool]
 
 
 @dataclass(slots=True)
@@ -105,35 +100,48 @@ class _Check:
     def __post_init__(self) -> None:
         self.report = RunReport(self.run_id)
 
-    def line(self, item: BundleLine | LineIssue) -> Iterator[BundleFinding]:
+    def problems(self, item: BundleLine) -> Iterator[Problem]:
         """Yield what is wrong with one line."""
-        if isinstance(item, LineIssue):
-            problem = Problem(item.code, item.message, fix=item.fix)
-            yield BundleFinding(problem, item.source.line)
-            return
-        for problem in self._problems(item):
-            yield BundleFinding(problem, item.source.line, item.q_id)
-
-    def _problems(self, item: BundleLine) -> Iterator[Problem]:
         yield from _of_record(item)
         key = key_of(item, self.run_id, self._alike)
-        bundle = item.bundle
+        bundle, shelf = item.bundle, self.shelf
         if bundle is None:
             self.seen.setdefault(key, item.source.line)
             return
-        undrawn = _page_problem(bundle.citation, self.shelf) if bundle.citation is not None else None
-        now = _as_it_shows(bundle, self.shelf, undrawn)
+        undrawn = _page_problem(bundle.citation, shelf) if bundle.citation is not None else None
+        # With what can be shown now, at the level that the rules give for that.
+        now = judged(
+            replace(
+                bundle,
+                citation=None if undrawn is not None else bundle.citation,
+                safety_attachments=tuple(_redrawn(each, shelf) for each in bundle.safety_attachments),
+                media_attachments=tuple(_redrawn(each, shelf) for each in bundle.media_attachments),
+            )
+        )
         if key not in self.seen and (self.expected is None or key in self.expected):
             self.report.add(replace(now, run_id=self.run_id))
         yield from self._identity(key, item, bundle)
-        yield from document_changes(bundle, self.shelf)
+        yield from document_changes(bundle, shelf)
         for document in bundle.documents:
-            held = self.shelf.held(document.doc_id)
+            held = shelf.held(document.doc_id)
             if held is not None and held.problem is not None:
                 yield replace(held.problem, severity="error")
-        yield from _shown(bundle, now, undrawn)
+        if undrawn is not None:
+            yield undrawn
+        for each in now.attachments:
+            if not each.drawable and each.attachment.render_ref is not None:
+                yield _not_drawn(each)
+        if now.level != bundle.level:
+            reason = now.level_reason if undrawn is None else "its page can't be shown"
+            message = f"its level is {bundle.level}, and the rules give {now.level}: {reason}"
+            yield _rebuild("level_differs", message)
         yield from _not_listed(bundle, self.catalogue)
-        yield from _stated(bundle)
+        # What a bundle states itself about the answer's citations.
+        for cited in bundle.citations:
+            for problem in cited.problems:
+                message = _with_text(f"citation {cited.number}: {problem.message}", cited)
+                yield replace(problem, message=message, severity="warning")
+        yield from (replace(problem, severity="warning") for problem in bundle.problems)
 
     def _identity(self, key: TraceKey, item: BundleLine, bundle: Bundle) -> Iterator[Problem]:
         """Yield whether it is no bundle of this run's traces, once, in their order, with their texts."""
@@ -147,23 +155,15 @@ class _Check:
         self.seen[key] = item.source.line
         if self.expected is None:
             return
-        trace = self.expected.get(key)
-        if trace is None:
+        if key not in self.expected:
             yield _rebuild("no_trace", f"the run has no trace for it {_variant(key)}")
             return
-        if trace.place < self.last:
+        place, texts, _ = self.expected[key]
+        if place < self.last:
             yield _rebuild("out_of_order", "it comes after the bundle of a later trace")
-        self.last = max(self.last, trace.place)
-        if trace.texts != hash((bundle.q, bundle.answer)):
+        self.last = max(self.last, place)
+        if texts != hash((bundle.q, bundle.answer)):
             yield _rebuild("trace_differs", "its question or answer is not that of its trace")
-
-    def missing(self) -> Iterator[BundleFinding]:
-        """Yield the traces without a bundle; an answered one without a readable bundle is not covered."""
-        for key, trace in (self.expected or {}).items():
-            self.report.coverage.answered += trace.counts and key not in self.report.keys
-            if key not in self.seen:
-                problem = _rebuild("bundle_missing", f"the trace has no bundle {_variant(key)}")
-                yield BundleFinding(problem, None, key.q_id)
 
 
 def _rebuild(code: str, message: str) -> Problem:
@@ -177,11 +177,23 @@ def validate_bundles(
 
     Raises Fault if that file, or the run's traces, can't be read at all.
     """
-    check = _Check(run_id, shelf, catalogue, _expected(manifest, run_id))
+    expected = _expected(manifest, run_id)
+    check, findings = _Check(run_id, shelf, catalogue, expected), []
     with unpacked(path) as plain:
-        findings = [finding for item in read_bundles(plain, file=file) for finding in check.line(item)]
-    findings += check.missing()
-    if check.expected is None:
+        for item in read_bundles(plain, file=file):
+            if isinstance(item, LineIssue):
+                problem = Problem(item.code, item.message, fix=item.fix)
+                findings.append(BundleFinding(problem, item.source.line))
+                continue
+            for problem in check.problems(item):
+                findings.append(BundleFinding(problem, item.source.line, item.q_id))
+    for key, (_, _, is_counted) in (expected or {}).items():
+        # An answered question without a readable bundle is not covered.
+        check.report.answered += is_counted and key not in check.report.keys
+        if key not in check.seen:
+            problem = _rebuild("bundle_missing", f"the trace has no bundle {_variant(key)}")
+            findings.append(BundleFinding(problem, None, key.q_id))
+    if expected is None:
         findings.append(BundleFinding(Problem("no_traces", NO_TRACES, severity="warning"), None))
     return Validation(file, check.report, tuple(findings))
 
@@ -201,7 +213,7 @@ def _expected(manifest: Manifest, run_id: str) -> dict[TraceKey, _Expected] | No
                 texts = hash((item.q[:MAX_TEXT], item.answer[:MAX_TEXT]))
                 is_refusal = refuses(item.answer.lower(), refusal)
                 is_counted = counts(key, item.answer, is_refusal=is_refusal)
-                expected[key] = _Expected(len(expected), texts, is_counted)
+                expected[key] = len(expected), texts, is_counted
     return expected
 
 
@@ -237,31 +249,6 @@ def document_changes(bundle: Bundle, shelf: Shelf) -> Iterator[Problem]:
         elif document.rev not in (None, held.document.rev):
             rev = f"{document.rev}, and the manifest names {held.document.rev}"
             yield _rebuild("document_changed", f"{document.doc_id} was revision {rev}")
-
-
-def _as_it_shows(bundle: Bundle, shelf: Shelf, undrawn: Problem | None) -> Bundle:
-    """Return the bundle with what can be shown now, at the level that the rules give for that."""
-    return judged(
-        replace(
-            bundle,
-            citation=None if undrawn is not None else bundle.citation,
-            safety_attachments=tuple(_redrawn(item, shelf) for item in bundle.safety_attachments),
-            media_attachments=tuple(_redrawn(item, shelf) for item in bundle.media_attachments),
-        )
-    )
-
-
-def _shown(bundle: Bundle, now: Bundle, undrawn: Problem | None) -> Iterator[Problem]:
-    """Yield which page or attachments can't be shown now, and whether the level differs for that."""
-    if undrawn is not None:
-        yield undrawn
-    for item in now.attachments:
-        if not item.drawable and item.attachment.render_ref is not None:
-            yield _not_drawn(item)
-    if now.level != bundle.level:
-        reason = now.level_reason if undrawn is None else "its page can't be shown"
-        message = f"its level is {bundle.level}, and the rules give {now.level}: {reason}"
-        yield _rebuild("level_differs", message)
 
 
 def _not_listed(bundle: Bundle, catalogue: CatalogueIndex) -> Iterator[Problem]:
@@ -318,12 +305,3 @@ def _not_drawn(item: BundleAttachment) -> Problem:
 
 def _excerpt(text: str | None) -> str:
     return f"“{one_line(text or '', length=EXCERPT)}”"
-
-
-def _stated(bundle: Bundle) -> Iterator[Problem]:
-    """Yield the problems of the answer's citations that a bundle states itself, as warnings."""
-    for item in bundle.citations:
-        for problem in item.problems:
-            message = _with_text(f"citation {item.number}: {problem.message}", item)
-            yield replace(problem, message=message, severity="warning")
-    yield from (replace(problem, severity="warning") for problem in bundle.problems)

@@ -9,8 +9,8 @@ from proofspan.contracts.records.records import Chunk
 from proofspan.evidence.types import SpanQuery
 from proofspan.services.documents.revisions import cited_rev
 from proofspan.services.page.shapes import Layer
-from proofspan.services.question.citation_queries import span_query
-from proofspan.services.question.view import CitationView, QuestionView
+from proofspan.services.question.citation_queries import CitationView, span_query
+from proofspan.services.question.view import QuestionView
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Literal
 
+from proofspan.contracts.chunk_ids.redirects import Redirect
 from proofspan.contracts.records.records import Chunk, Citation, Trace
 from proofspan.evidence.types import SpanQuery
 from proofspan.traces.records.citations import citations, filled_from
@@ -15,31 +16,40 @@ QuoteFrom = Literal["payload", "chunk"]
 
 
 @dataclass(frozen=True, slots=True)
-class Pointer:
-    """A citation, or a retrieved passage with its `rank`, with its chunk (None: not known)."""
+class CitationView:
+    """A citation, or a retrieved passage with its `rank`, with quote and place from its chunk.
+
+    `chunk` is None if it is not known. `redirect` is where an id of an earlier build leads now.
+    `is_retrieved`: the chunk of a citation was in the prompt.
+    """
 
     citation: Citation
     quote_from: QuoteFrom | None
-    chunk: Chunk | None
+    chunk: Chunk | None = None
+    redirect: Redirect | None = None
+    is_retrieved: bool = False
     rank: int | None = None
 
 
-def pointer_of(citation: Citation, chunks: Mapping[str, Chunk]) -> Pointer:
+def citation_view(citation: Citation, chunks: Mapping[str, Chunk]) -> CitationView:
     """Return the citation with quote and place from its chunk, if the chunk is known.
 
     The place in an id of an earlier build is dropped, since the chunk of the current build has a better one.
     """
     chunk = chunks.get(citation.chunk_id) if citation.chunk_id is not None else None
-    if redirect_of(chunks, citation.chunk_id) is not None:
+    redirect = redirect_of(chunks, citation.chunk_id)
+    if redirect is not None:
         citation = without_former_place(citation)
     if chunk is None:
-        return Pointer(citation, "payload" if citation.quote else None, None)
-    return Pointer(filled_from(citation, chunk), "payload" if citation.quote else "chunk", chunk)
+        return CitationView(citation, "payload" if citation.quote else None, redirect=redirect)
+    quote_from: QuoteFrom = "payload" if citation.quote else "chunk"
+    return CitationView(filled_from(citation, chunk), quote_from, chunk, redirect)
 
 
-def pointers_of(trace: Trace, chunks: Mapping[str, Chunk]) -> Iterator[Pointer]:
+def citation_views(trace: Trace, chunks: Mapping[str, Chunk]) -> list[CitationView]:
     """Return the citations of the answer, in its order."""
-    return (pointer_of(citation, chunks) for citation in citations(trace))
+    views = (citation_view(citation, chunks) for citation in citations(trace))
+    return [replace(view, is_retrieved=view.citation.chunk_id in trace.chunk_ids) for view in views]
 
 
 def span_query(citation: Citation) -> SpanQuery:

@@ -13,7 +13,6 @@ from proofspan.contracts.chunk_ids.redirects import Redirect
 from proofspan.contracts.records.records import (
     Candidate,
     Chunk,
-    Citation,
     GoldQuestion,
     SourceLine,
     StageName,
@@ -26,7 +25,7 @@ from proofspan.diagnosis.labelling import QUESTION_UNKNOWN, verdict
 from proofspan.diagnosis.safety import Notices, SafetyOmission, omitted
 from proofspan.diagnosis.types import Explanation, Profile, ReportRow
 from proofspan.errors import InputFault
-from proofspan.services.question.citation_queries import Pointer, QuoteFrom, pointers_of
+from proofspan.services.question.citation_queries import CitationView, citation_views
 from proofspan.traces.records.chunks import Places, place_of
 from proofspan.traces.records.redirects import candidate_of_today, of_today, redirect_of
 from proofspan.traces.records.stored_reports import StoredRow, remembered
@@ -34,20 +33,6 @@ from proofspan.traces.records.trace_record import LAST_STAGES, Measures, measure
 
 GoldMark = Literal["chunk", "page", "section"]
 NO_GOLD: Mapping[str, GoldQuestion] = MappingProxyType({})
-
-
-@dataclass(frozen=True, slots=True)
-class CitationView:
-    """A citation with its quote. `is_resolved`: its chunk is known; `is_retrieved`: it was in the prompt.
-
-    `redirect` is where an id of an earlier build leads now.
-    """
-
-    citation: Citation
-    quote_from: QuoteFrom | None
-    is_retrieved: bool
-    is_resolved: bool
-    redirect: Redirect | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +114,7 @@ def load_question(
     no page. `notices` are those of the catalogue.
     """
     known = gold.get(trace.q_id)
-    cited = tuple(_citation(item, trace, chunks) for item in pointers_of(trace, chunks))
+    cited = tuple(citation_views(trace, chunks))
     ranked = _stages(trace, chunks, cited, known, unpaged)
     row = verdict(trace, corpus, profile)
     target = gold_target(known)
@@ -176,16 +161,6 @@ def completed(candidate: Candidate, chunk: Chunk | None) -> Candidate:
         section_id=candidate.section_id or chunk.section_id or chunk.section_number,
         page_idx=chunk.page_idx if candidate.page_idx is None else candidate.page_idx,
         text=chunk.text if candidate.text is None else candidate.text,
-    )
-
-
-def _citation(pointer: Pointer, trace: Trace, chunks: Mapping[str, Chunk]) -> CitationView:
-    return CitationView(
-        citation=pointer.citation,
-        quote_from=pointer.quote_from,
-        is_retrieved=pointer.citation.chunk_id in trace.chunk_ids,
-        is_resolved=pointer.chunk is not None,
-        redirect=redirect_of(chunks, pointer.citation.chunk_id),
     )
 
 

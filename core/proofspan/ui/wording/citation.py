@@ -14,7 +14,8 @@ from proofspan.evidence.types import Difference, FoundSpan
 from proofspan.metrics.statistics import percent
 from proofspan.services.page.target import Target, cite_id
 from proofspan.services.page.view import PageView
-from proofspan.services.question.view import CitationView, QuestionView
+from proofspan.services.question.citation_queries import CitationView
+from proofspan.services.question.view import QuestionView
 from proofspan.store.files.evidence_states import EVIDENCE
 from proofspan.ui.widgets.markup import Kind, Piece, clean
 from proofspan.ui.widgets.text import lines, sentence_start
@@ -77,7 +78,7 @@ def citation_line(
         on=on,
     )
     line = replace(line, notes=(*line.notes, *filter(None, oddities)))
-    is_lost = found is None and not view.is_resolved and view.quote_from is None
+    is_lost = found is None and view.chunk is None and view.quote_from is None
     return replace(line, status="not resolved", is_wrong=True) if is_lost else line
 
 

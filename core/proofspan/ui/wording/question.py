@@ -267,7 +267,7 @@ def signal_rows(
 def stored_rows(view: QuestionView, stored: StoredRow) -> list[tuple[str, list[Piece]]]:
     """Return the content of a report's row, with how many of its ids the workspace knows."""
     seen = seen_texts(view)
-    resolved = sum(item.is_resolved for item in view.citations)
+    resolved = sum(item.chunk is not None for item in view.citations)
     cited = f"{len(view.citations):,} cited: {resolved:,} with a chunk" if view.citations else "none"
     rows = gold_rows(view)
     if stored.label not in LABELS:
