@@ -14,7 +14,6 @@ from proofspan.ui.question import (
 from proofspan.ui.question import (
     attachments,
     chunk,
-    indexed_citations,
     load,
     navigation,
     panels,
@@ -50,6 +49,7 @@ elif (instead := navigation.trace_instead(store, key)) is not None:
 else:
     bad_lines = partial(load.bad_lines, opened, store, key)
     place = navigation.find(store, state, key, bad_lines=bad_lines)
+    beside = store.neighbours(state.filter, state.sort, key)
     loaded = load.question(opened, key, place.source, is_labelled=place.row["label"] is not None)
     view = loaded.view
     targets = targets_of(view)
@@ -58,9 +58,7 @@ else:
     panels.header(
         view,
         repeat=key.repeat,
-        position=place.position,
-        previous=place.previous,
-        following=place.following,
+        beside=beside,
     )
     notices.fault_panel((*facts.problems, *loaded.problems))
 
@@ -94,9 +92,7 @@ else:
         panels.raw_record(view)
 
     shown = load.placed(opened, chosen, targets, page=state.page) if chosen else None
-    found = indexed_citations.of_question(session.placed(opened, store), key) | dict(
-        shown.found if shown else {}
-    )
+    found = load.indexed_citations(session.placed(opened, store), key) | dict(shown.found if shown else {})
     with answer:
         answer_panel.answer(view, shown, found)
     seen = load.seen(opened, shown, state.see) if shown else None
@@ -113,6 +109,4 @@ else:
     with level:
         if shown is None or not shown.is_pending:
             attachments.show_level(opened, loaded, key)
-    beside = place.following
-    following = state.change(q=beside.q, p=beside.p, s=beside.s).key if beside else None
-    load.prefetch(opened, store, shown=shown, targets=targets, following=following)
+    load.prefetch(opened, store, shown=shown, targets=targets, following=beside.next)

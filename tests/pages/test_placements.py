@@ -8,7 +8,7 @@ import pandas as pd
 
 from proofspan.contracts.records.records import TraceKey
 from proofspan.evidence.types import FoundSpan
-from proofspan.ui.question import indexed_citations
+from proofspan.ui.question import load
 from proofspan.ui.wording.citation import is_contradicted
 
 KEY = TraceKey("R1", "Q1")
@@ -26,28 +26,26 @@ def rows(*changes: dict[str, Any]) -> pd.DataFrame:
 
 def test_a_question_has_its_own_citations_and_those_alone() -> None:
     known = rows({}, {"number": 2, "q_id": "Q2"}, {"number": 3, "seed": 1}, {"number": 4, "repeat": 2})
-    assert indexed_citations.of_question(known, KEY) == {"cite:1": FoundSpan("exact", 7, False, 1.0)}
-    assert indexed_citations.of_question(None, KEY) == {}
+    assert load.indexed_citations(known, KEY) == {"cite:1": FoundSpan("exact", 7, False, 1.0)}
+    assert load.indexed_citations(None, KEY) == {}
 
 
 def test_what_was_not_looked_for_has_no_status() -> None:
     unplaced = {"status": "not_placed", "page_idx": None, "page_mismatch": None, "agreement": None}
-    assert indexed_citations.of_question(rows({**unplaced, "numbers_differ": None}), KEY) == {}
+    assert load.indexed_citations(rows({**unplaced, "numbers_differ": None}), KEY) == {}
 
 
 def test_a_text_without_pages_has_a_status_and_no_page() -> None:
-    found = indexed_citations.of_question(rows({"page_idx": None, "page_mismatch": None}), KEY)
+    found = load.indexed_citations(rows({"page_idx": None, "page_mismatch": None}), KEY)
     assert found == {"cite:1": FoundSpan("exact", None, False, 1.0)}
 
 
 def test_a_figure_that_differs_speaks_against_its_citation() -> None:
-    found = indexed_citations.of_question(
-        rows({"status": "fuzzy", "agreement": 0.9, "numbers_differ": True}), KEY
-    )
+    found = load.indexed_citations(rows({"status": "fuzzy", "agreement": 0.9, "numbers_differ": True}), KEY)
     assert is_contradicted(found["cite:1"])
 
 
 def test_each_trace_that_cites_a_chunk_is_named_once_with_its_first_citation() -> None:
     known = rows({"number": 2}, {"number": 3}, {"q_id": "Q2"}, {"q_id": "Q3", "chunk_id": "c2"})
-    assert indexed_citations.citing(known, "c1", run_id="R1") == {KEY: 2, TraceKey("R1", "Q2"): 1}
-    assert indexed_citations.citing(None, "c1", run_id="R1") == {}
+    assert load.citing(known, "c1", run_id="R1") == {KEY: 2, TraceKey("R1", "Q2"): 1}
+    assert load.citing(None, "c1", run_id="R1") == {}

@@ -212,7 +212,7 @@ def test_a_question_that_the_run_does_not_hold_says_where_to_look(
     state = ViewState(q="Q999").change(run="R1")
     assert state.key is not None
     with pytest.raises(InputFault, match=r"R1 has no question Q999 — choose one on the Triage page"):
-        navigation.find(Store(manifest, tmp_path / "cache"), state, state.key)
+        navigation.find(Store(manifest, tmp_path / "cache"), state, state.key, bad_lines=list)
 
 
 def test_hostile_words_stay_words(make_workspace: MakeWorkspace, open_app: Open) -> None:

@@ -8,17 +8,17 @@ a page's picture.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import chain, islice
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import orjson
 
 from proofspan.contracts.records.field_values import index_of, offsets_of
-from proofspan.contracts.records.records import Box, Json, Offsets
+from proofspan.contracts.records.records import Box, Json
 from proofspan.errors import Fault, InputFault, ManifestFault, Problem
 from proofspan.evidence.geometry import box_to_pixels
 from proofspan.evidence.locate_bulk import Ask, GivenUp, Locator, locate_bulk
@@ -116,17 +116,9 @@ def ask(path: Path, query: SpanQuery, *, is_text: bool | None = None) -> Ask:
 
 def to_json(located: Located) -> bytes:
     """Return one output line, keys sorted, with its line break."""
-    row: dict[str, Json] = {"id": located.source.span_id}
-    row |= _found_to_json(located.found or FoundSpan("not_found", None, False, 0.0))
-    if located.problem is not None:
-        problem = located.problem
-        row["error"] = {"code": problem.code, "message": problem.message, "fix": problem.fix}
-    return orjson.dumps(row, option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)
-
-
-def _found_to_json(found: FoundSpan) -> dict[str, Json]:
-    """Return a located span; fields that are usually empty are omitted then."""
+    found = located.found or FoundSpan("not_found", None, False, 0.0)
     row: dict[str, Json] = {
+        "id": located.source.span_id,
         "status": found.status,
         "page_idx": found.page_idx,
         "page_mismatch": found.page_mismatch,
@@ -135,6 +127,7 @@ def _found_to_json(found: FoundSpan) -> dict[str, Json]:
         "differences": found.differences,
         "alternatives": [_place_to_json(place) for place in found.alternatives],
     }
+    # Fields that are usually empty are omitted then.
     if found.ranges:
         row["ranges"] = found.ranges
     if found.continues:
@@ -145,7 +138,9 @@ def _found_to_json(found: FoundSpan) -> dict[str, Json]:
         row["unverified"] = found.unverified
     if found.note:
         row["note"] = found.note
-    return row
+    if (problem := located.problem) is not None:
+        row["error"] = {"code": problem.code, "message": problem.message, "fix": problem.fix}
+    return orjson.dumps(row, option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)
 
 
 def _place_to_json(place: Place) -> dict[str, Json]:
@@ -155,28 +150,22 @@ def _place_to_json(place: Place) -> dict[str, Json]:
 def _span_line(raw: RawLine, path: Path, resolve: Callable[[str], Path]) -> SpanLine:
     where = f"{path}:{raw.line}"
     obj: Json = None
-    try:
+    with suppress(orjson.JSONDecodeError):
         obj = orjson.loads(raw.data) if raw.length <= MAX_LINE else None
-    except orjson.JSONDecodeError:
-        obj = None
     if not isinstance(obj, dict):
-        problem = Problem(
-            "not_json", "the line is not a JSON object", where, "write one JSON object per line"
-        )
-        return SpanLine(raw.line, None, problem=problem)
+        message, fix = "the line is not a JSON object", "write one JSON object per line"
+        return SpanLine(raw.line, None, problem=Problem("not_json", message, where, fix))
     span_id = obj.get("id")
     span_id = span_id if isinstance(span_id, str | int) else None
     try:
         query = query_of(obj)
         document = resolve(_text(obj, "pdf" if "pdf" in obj or "path" not in obj else "path"))
-    except ManifestFault as fault:
-        first = fault.problems[0]
-        message = f"the document {first.message}"
-        fix = "check `pdf` (or `path`) and --root: paths are relative to it and stay inside"
-        return SpanLine(raw.line, span_id, problem=Problem(first.code, message, where, fix))
     except Fault as fault:
-        first = fault.problems[0]
-        return SpanLine(raw.line, span_id, problem=Problem(first.code, first.message, where, first.fix))
+        first = replace(fault.problems[0], where=where)
+        if isinstance(fault, ManifestFault):
+            fix = "check `pdf` (or `path`) and --root: paths are relative to it and stay inside"
+            first = replace(first, message=f"the document {first.message}", fix=fix)
+        return SpanLine(raw.line, span_id, problem=first)
     return SpanLine(raw.line, span_id, document, query)
 
 
@@ -190,12 +179,23 @@ def query_of(obj: Mapping[str, Json]) -> SpanQuery:
         raise _bad("cited_page_idx", f"a whole number {INDEX_RANGE}, or null")
     if space not in BOX_SPACES:
         raise _bad("bbox_space", f"one of {', '.join(BOX_SPACES)}")
-    box = _numbers(obj, "bbox", COORDINATES)
+    box: Box | None = None
+    if (listed := obj.get("bbox")) is not None:
+        is_list = isinstance(listed, list) and len(listed) == COORDINATES
+        if not is_list or any(isinstance(n, bool) or not isinstance(n, int | float) for n in listed):
+            raise _bad("bbox", f"a list of {COORDINATES} numbers")
+        box = (float(listed[0]), float(listed[1]), float(listed[2]), float(listed[3]))
+    offsets = None
+    if (value := obj.get("offsets")) is not None:
+        offsets = offsets_of(value)
+        if offsets is None or not (_is_index(offsets.start) and _is_index(offsets.end)):
+            form = f"a list of 2 whole numbers {INDEX_RANGE}, or {{start, end, unit}} of such"
+            raise _bad("offsets", form)
     return SpanQuery(
         quote=_text(obj, "quote"),
         cited_page_idx=None if cited is None else int(cited),
-        offsets=_offsets(obj),
-        box=None if box is None else (box[0], box[1], box[2], box[3]),
+        offsets=offsets,
+        box=box,
         box_space=space,
         before=_text(obj, "before", missing=""),
         after=_text(obj, "after", missing=""),
@@ -216,34 +216,12 @@ def _is_index(value: Json) -> bool:
     return index is not None and index >= 0
 
 
-def _offsets(obj: Mapping[str, Json]) -> Offsets | None:
-    value = obj.get("offsets")
-    if value is None:
-        return None
-    offsets = offsets_of(value)
-    if offsets is None or not (_is_index(offsets.start) and _is_index(offsets.end)):
-        raise _bad("offsets", f"a list of 2 whole numbers {INDEX_RANGE}, or {{start, end, unit}} of such")
-    return offsets
-
-
-def _numbers(obj: Mapping[str, Json], key: str, count: int) -> list[float] | None:
-    value = obj.get(key)
-    if value is None:
-        return None
-    if not isinstance(value, list) or len(value) != count:
-        raise _bad(key, f"a list of {count} numbers")
-    if any(isinstance(number, bool) or not isinstance(number, int | float) for number in value):
-        raise _bad(key, f"a list of {count} numbers")
-    return [float(number) for number in value]
-
-
 def _bad(key: str, wanted: str) -> Fault:
     return InputFault.of("bad_field", f"`{key}` is not {wanted}", fix=f"write `{key}` as {wanted}")
 
 
 # Highlights over a page's picture. An annotation in the document would change later renders.
 
-Pixels = npt.NDArray[np.uint8]
 #: Amber for citations: white paper becomes the tint, black ink stays black. The frame needs no colour.
 TINT = (255, 214, 102)
 FRAME = (178, 106, 0)
@@ -258,27 +236,19 @@ def with_highlights(image: PageImage, boxes: Sequence[Box]) -> bytes:
     """
     pixels = np.frombuffer(decode_rgb(image.data), dtype=np.uint8)
     pixels = pixels.reshape(image.height, image.width, CHANNELS).copy()
-    areas = [_area(box_to_pixels(image.to_pixels, box), image) for box in boxes]
-    for area in areas:
-        _frame(pixels, area)
+    areas = []
+    for box in boxes:
+        left, top, right, bottom = box_to_pixels(image.to_pixels, box)
+        left, right = max(0, int(left) - MARGIN_PIXELS), min(image.width, int(right) + 1 + MARGIN_PIXELS)
+        top, bottom = max(0, int(top) - MARGIN_PIXELS), min(image.height, int(bottom) + 1 + MARGIN_PIXELS)
+        areas.append((slice(top, bottom), slice(left, right)))
+        # A thin line around the area, outside of it unless the picture ends.
+        inside = pixels[areas[-1]].copy()
+        outer_left, outer_top = max(0, left - FRAME_PIXELS), max(0, top - FRAME_PIXELS)
+        pixels[outer_top : bottom + FRAME_PIXELS, outer_left : right + FRAME_PIXELS] = FRAME
+        pixels[areas[-1]] = inside
     marked = np.zeros((image.height, image.width), dtype=bool)
-    for left, top, right, bottom in areas:
-        marked[top:bottom, left:right] = True
+    for area in areas:
+        marked[area] = True
     pixels[marked] = pixels[marked].astype(np.uint16) * np.array(TINT, dtype=np.uint16) // 255
     return encode_rgb(pixels.tobytes(), image.width, image.height)
-
-
-def _area(box: Box, image: PageImage) -> tuple[int, int, int, int]:
-    """Return whole pixels around a box with a small margin: left, top, right, bottom."""
-    left, top = int(box[0]) - MARGIN_PIXELS, int(box[1]) - MARGIN_PIXELS
-    right, bottom = int(box[2]) + 1 + MARGIN_PIXELS, int(box[3]) + 1 + MARGIN_PIXELS
-    return max(0, left), max(0, top), min(image.width, right), min(image.height, bottom)
-
-
-def _frame(pixels: Pixels, area: tuple[int, int, int, int]) -> None:
-    """Draw a thin line around the area, outside of it unless the picture ends."""
-    left, top, right, bottom = area
-    outer_left, outer_top = max(0, left - FRAME_PIXELS), max(0, top - FRAME_PIXELS)
-    inside = pixels[top:bottom, left:right].copy()
-    pixels[outer_top : bottom + FRAME_PIXELS, outer_left : right + FRAME_PIXELS] = FRAME
-    pixels[top:bottom, left:right] = inside

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import Literal
 
 from proofspan.contracts.records.field_values import page_of, text_of
-from proofspan.contracts.records.records import Candidate, Chunk, Citation, Trace
+from proofspan.contracts.records.records import Chunk, Citation, Trace
 from proofspan.errors import Problem
 from proofspan.evidence.bundles import BundleCitation, PageFrom, SectionFrom, ValueProblem, given
 from proofspan.evidence.levels import QUOTE_MISSING, one_line
@@ -43,26 +44,26 @@ def closest_to(trace: Trace, chunks: Mapping[str, Chunk]) -> list[CitationView]:
     """Return the passages at the top of the last stage, the first `CLOSEST` of them."""
     named = {stage.name: stage for stage in stages(trace)}
     last = next((named[name] for name in LAST_STAGES if name in named), None)
-    return [_passage(candidate, chunks) for candidate in (last.candidates[:CLOSEST] if last else ())]
-
-
-def _passage(candidate: Candidate, chunks: Mapping[str, Chunk]) -> CitationView:
-    page_idx, note = page_of(candidate.raw)
-    citation = Citation(
-        number=candidate.rank,
-        chunk_id=candidate.chunk_id,
-        doc_id=candidate.doc_id,
-        section_id=candidate.section_id,
-        page_idx=candidate.page_idx,
-        quote=candidate.text,
-        raw=candidate.raw,
-        page_from="record" if page_idx is not None else None if candidate.page_idx is None else "chunk_id",
-        page_note=note,
-        page_label=text_of(candidate.raw.get("page_label")),
-    )
-    view = citation_view(citation, chunks)
-    has_text = view.citation.quote is not None
-    return replace(view, rank=candidate.rank, quote_from="chunk" if has_text else None)
+    passages = []
+    for candidate in last.candidates[:CLOSEST] if last else ():
+        page_idx, note = page_of(candidate.raw)
+        from_id: Literal["chunk_id"] | None = "chunk_id" if candidate.page_idx is not None else None
+        citation = Citation(
+            number=candidate.rank,
+            chunk_id=candidate.chunk_id,
+            doc_id=candidate.doc_id,
+            section_id=candidate.section_id,
+            page_idx=candidate.page_idx,
+            quote=candidate.text,
+            raw=candidate.raw,
+            page_from="record" if page_idx is not None else from_id,
+            page_note=note,
+            page_label=text_of(candidate.raw.get("page_label")),
+        )
+        view = citation_view(citation, chunks)
+        has_text = view.citation.quote is not None
+        passages.append(replace(view, rank=candidate.rank, quote_from="chunk" if has_text else None))
+    return passages
 
 
 def bundle_citation(view: CitationView, placed: Placed | None, shelf: Shelf) -> BundleCitation:
@@ -76,7 +77,12 @@ def bundle_citation(view: CitationView, placed: Placed | None, shelf: Shelf) -> 
     page_idx, page_from = _page(cited, found, held)
     section, section_from = _section(view, page_idx, page_from)
     shown, undrawn = _shown(page_idx, found, held, shelf)
-    problems = [*_oddities(cited, held), *_unsought(view, placed, shelf)]
+    problems = list(_oddities(cited, held))
+    if isinstance(placed, Problem):
+        problems.append(shelf.portable(placed))
+    elif not (cited.quote or "").strip():
+        fix = "give the citation its quote, or list the chunk that it names in the chunk file"
+        problems.append(Problem(QUOTE_MISSING, "there is no text to locate", fix=fix))
     problems += _page_problems(cited, held, page_idx, undrawn, shelf)
     is_passage = view.rank is not None
     return BundleCitation(
@@ -164,15 +170,6 @@ def _oddities(cited: Citation, held: Held | None) -> Iterator[Problem]:
         yield _bad_page(cited)
 
 
-def _unsought(view: CitationView, placed: Placed | None, shelf: Shelf) -> Iterator[Problem]:
-    """Yield why a text was not located."""
-    if isinstance(placed, Problem):
-        yield shelf.portable(placed)
-    elif not (view.citation.quote or "").strip():
-        fix = "give the citation its quote, or list the chunk that it names in the chunk file"
-        yield Problem(QUOTE_MISSING, "there is no text to locate", fix=fix)
-
-
 def _page_problems(
     cited: Citation, held: Held | None, page_idx: int | None, undrawn: Problem | None, shelf: Shelf
 ) -> Iterator[Problem]:
@@ -190,18 +187,16 @@ def _page_problems(
         yield shelf.portable(held.problem)
         return
     if cited.page_idx is not None and held.page_count is not None and cited.page_idx >= held.page_count:
-        yield _beyond(cited.page_idx, held)
+        pages = counted(held.page_count, "page") if held.document.paged else "no pages"
+        message = (
+            f"page_idx {cited.page_idx:,} is beyond the end of {held.document.doc_id}, which has {pages}"
+        )
+        fix = "check the producer's page base (page_idx counts from 0) and the document's edition"
+        yield ValueProblem("page_out_of_range", message, fix=fix, value=cited.page_idx)
     elif page_idx is None or (cited.page_idx is None and cited.page_note is not None):
         yield _bad_page(cited)
     if undrawn is not None:
         yield shelf.portable(undrawn)
-
-
-def _beyond(page_idx: int, held: Held) -> Problem:
-    pages = counted(held.page_count or 0, "page") if held.document.paged else "no pages"
-    message = f"page_idx {page_idx:,} is beyond the end of {held.document.doc_id}, which has {pages}"
-    fix = "check the producer's page base (page_idx counts from 0) and the document's edition"
-    return ValueProblem("page_out_of_range", message, fix=fix, value=page_idx)
 
 
 def _bad_page(cited: Citation) -> Problem:

@@ -9,9 +9,9 @@ Source: the target for λ in docs/requirements.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import pandas as pd
 
@@ -118,7 +118,10 @@ def run_stability(store: Store, run_id: str) -> Stability:
     """Return the stability of a run's questions."""
     frame = store.variants(run_id)
     several = frame[frame["traces"] > 1]
-    names = _names(store, run_id) if len(several) else {}
+    names: dict[str, str] = {}
+    if len(several):
+        places = store.places(Filter(run_id), Sort("file"))
+        names = dict(zip(places["q_id"].tolist(), places["q"].tolist(), strict=True))
     return Stability(least_steady_first(_steadiness(several, names)), once=len(frame) - len(several))
 
 
@@ -133,36 +136,20 @@ def least_steady_first(questions: Iterable[Steadiness]) -> tuple[Steadiness, ...
     return tuple(sorted(questions, key=lambda each: (-len(each.changing), -len(each.states), each.q_id)))
 
 
-def _names(store: Store, run_id: str) -> dict[str, str]:
-    places = store.places(Filter(run_id), Sort("file"))
-    return dict(zip(places["q_id"].tolist(), places["q"].tolist(), strict=True))
-
-
-def _steadiness(frame: pd.DataFrame, names: Mapping[str, str]) -> Iterable[Steadiness]:
-    for row in frame.itertuples(index=False):
+def _steadiness(frame: pd.DataFrame, names: Mapping[str, str]) -> Iterator[Steadiness]:
+    for row in frame.to_dict("records"):
+        same = {aspect: row[f"same_{aspect}"] for aspect in ASPECTS}
         yield Steadiness(
-            q_id=str(row.q_id),
-            q=names.get(str(row.q_id), ""),
-            traces=int(str(row.traces)),
-            paraphrases=int(str(row.paraphrases)),
-            seeds=int(str(row.seeds)),
-            stays={
-                "rank1": _truth(row.same_rank1),
-                "cited": _truth(row.same_cited),
-                "label": _truth(row.same_label),
-            },
-            states=_words(row.states),
+            q_id=row["q_id"],
+            q=names.get(row["q_id"], ""),
+            traces=int(row["traces"]),
+            paraphrases=int(row["paraphrases"]),
+            seeds=int(row["seeds"]),
+            stays={aspect: None if pd.isna(value) else bool(value) for aspect, value in same.items()},
+            states=() if row["states"] is None else tuple(row["states"]),
         )
 
 
-def _truth(value: Any) -> bool | None:
-    return None if pd.isna(value) else bool(value)
-
-
-def _words(values: Any) -> tuple[str, ...]:
-    return () if values is None else tuple(map(str, values))
-
-
 def _share(values: Iterable[bool | None]) -> Share:
-    known: Sequence[bool] = [each for each in values if each is not None]
+    known = [each for each in values if each is not None]
     return Share(sum(known), len(known))

@@ -151,19 +151,6 @@ def _places(
     return {chunk_id: place_of(chunks[chunk_id]) for chunk_id in named & chunks.keys()}
 
 
-def completed(candidate: Candidate, chunk: Chunk | None) -> Candidate:
-    """Return the candidate with document, section, page and text from its chunk if the trace lacks them."""
-    if chunk is None:
-        return candidate
-    return replace(
-        candidate,
-        doc_id=candidate.doc_id or chunk.doc_id,
-        section_id=candidate.section_id or chunk.section_id or chunk.section_number,
-        page_idx=chunk.page_idx if candidate.page_idx is None else candidate.page_idx,
-        text=chunk.text if candidate.text is None else candidate.text,
-    )
-
-
 def _stages(
     trace: Trace,
     chunks: Mapping[str, Chunk],
@@ -196,10 +183,19 @@ def _stages(
 
 
 def _completed(candidate: Candidate, chunks: Mapping[str, Chunk], unpaged: frozenset[str]) -> Candidate:
-    is_former = redirect_of(chunks, candidate.chunk_id) is not None
-    stated = candidate_of_today(candidate) if is_former else candidate
-    filled = completed(stated, chunks.get(candidate.chunk_id))
-    return replace(filled, page_idx=None) if filled.doc_id in unpaged else filled
+    """Return the candidate with document, section, page and text from its chunk if the trace lacks them."""
+    chunk = chunks.get(candidate.chunk_id)
+    if redirect_of(chunks, candidate.chunk_id) is not None:
+        candidate = candidate_of_today(candidate)
+    if chunk is not None:
+        candidate = replace(
+            candidate,
+            doc_id=candidate.doc_id or chunk.doc_id,
+            section_id=candidate.section_id or chunk.section_id or chunk.section_number,
+            page_idx=chunk.page_idx if candidate.page_idx is None else candidate.page_idx,
+            text=chunk.text if candidate.text is None else candidate.text,
+        )
+    return replace(candidate, page_idx=None) if candidate.doc_id in unpaged else candidate
 
 
 def gold_mark(
@@ -233,7 +229,11 @@ def stored_question(
 
     Without an answer there is no label (`QuestionView.row` is None).
     """
-    trace = with_ids(row, run_id)
+    raw = {
+        "chunks": [{"id": chunk_id} for chunk_id in row.chunks],
+        "citations": [{"chunk_id": chunk_id} for chunk_id in row.citations_in_answer],
+    }
+    trace = replace(remembered(row, run_id), raw=raw, payload=raw["citations"])
     view = load_question(trace, chunks=chunks, gold=gold, corpus=None, profile=profile, unpaged=unpaged)
     return replace(view, stored=row)
 
@@ -249,12 +249,3 @@ def stored_row(rows: Iterable[StoredRow], source: SourceLine, *, folder: Path) -
             fix=f"run `proofspan index {shlex.quote(str(folder))}` to read it again",
         )
     return row
-
-
-def with_ids(row: StoredRow, run_id: str) -> Trace:
-    """Return the row as a trace with the ids of its chunks and citations."""
-    raw = {
-        "chunks": [{"id": chunk_id} for chunk_id in row.chunks],
-        "citations": [{"chunk_id": chunk_id} for chunk_id in row.citations_in_answer],
-    }
-    return replace(remembered(row, run_id), raw=raw, payload=raw["citations"])

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 
+from proofspan.contracts.records.records import Candidate
 from proofspan.display_names import COLUMN_NAMES
 from proofspan.services.question.view import CandidateView, StageView
 from proofspan.ui.widgets.markup import clean
@@ -63,14 +64,12 @@ def candidates_grid(stage: StageView) -> Grid:
     documents = {view.candidate.doc_id for view in stage.candidates} - {None, ""}
     rows = [_row(view, names_document=len(documents) > 1) for view in stage.candidates]
     kept = [
-        column.name in _ALWAYS or any(row.cells[place] != NOTHING for row in rows)
+        place
         for place, column in enumerate(_COLUMNS[1:])
+        if column.name in _ALWAYS or any(row.cells[place] != NOTHING for row in rows)
     ]
-    columns = tuple(column for column, is_kept in zip(_COLUMNS[1:], kept, strict=True) if is_kept)
-    lines = tuple(
-        replace(row, cells=tuple(cell for cell, is_kept in zip(row.cells, kept, strict=True) if is_kept))
-        for row in rows
-    )
+    columns = tuple(_COLUMNS[1:][place] for place in kept)
+    lines = tuple(replace(row, cells=tuple(row.cells[place] for place in kept)) for row in rows)
     name = "Retrieved chunks of this stage"
     return Grid(name, _COLUMNS[0], columns, lines, height=HEIGHT, choose="chunk", more="Show all scores")
 
@@ -81,9 +80,17 @@ def row_key(chunk_id: str) -> str:
 
 
 def beginning_of(view: CandidateView) -> tuple[str, str]:
-    """Return how a candidate's text begins, and more of it for a tip."""
-    text = _text(view)
-    return _beginning(text, TEXT_CHARS), _beginning(text, TIP_CHARS)
+    """Return how a candidate's text begins, and more of it for a tip.
+
+    A block of `name: value` lines that a chunker put in front is left out.
+    """
+    if view.candidate.text is None:
+        line = f"(no such chunk: {clean(view.candidate.chunk_id)})"
+    else:
+        text = clean(view.candidate.text[:READ_CHARS])
+        header = _HEADER.match(text)
+        line = " ".join(text[header.end() if header else 0 :].split()) or " ".join(text.split())
+    return _beginning(line, TEXT_CHARS), _beginning(line, TIP_CHARS)
 
 
 def _row(view: CandidateView, *, names_document: bool) -> Row:
@@ -93,6 +100,9 @@ def _row(view: CandidateView, *, names_document: bool) -> Row:
     document = [clean(candidate.doc_id or "")[:NAME_CHARS]] if names_document and candidate.doc_id else []
     redirect = [redirected(view.redirect)] if view.redirect else []
     section = clean(candidate.section_id or "")[:NAME_CHARS]
+    marks = [Chip(f"cited {', '.join(map(str, view.cited_by))}", "orange")] if view.cited_by else []
+    marks += [Chip(_GOLD[view.gold], "green")] if view.gold else []
+    marks += [Chip("redirected", "gray")] if view.redirect else []
     return Row(
         Cell(f"{candidate.rank:,}"),
         (
@@ -101,20 +111,11 @@ def _row(view: CandidateView, *, names_document: bool) -> Row:
             NOTHING if candidate.page_idx is None else Cell(f"{candidate.page_idx + 1:,}"),
             NOTHING if candidate.score is None else Cell(_number(candidate.score)),
             NOTHING if view.was_rank is None else Cell(f"{view.was_rank:,}"),
-            Cell(chips=marks) if (marks := tuple(_marks(view))) else NOTHING,
+            Cell(chips=tuple(marks)) if marks else NOTHING,
         ),
         key=row_key(candidate.chunk_id),
-        details=" · ".join([*document, *redirect, *_scores(view)]),
+        details=" · ".join([*document, *redirect, *_scores(candidate)]),
     )
-
-
-def _text(view: CandidateView) -> str:
-    """Return the chunk's text, behind a block of `name: value` lines that a chunker put in front."""
-    if view.candidate.text is None:
-        return f"(no such chunk: {clean(view.candidate.chunk_id)})"
-    text = clean(view.candidate.text[:READ_CHARS])
-    header = _HEADER.match(text)
-    return " ".join(text[header.end() if header else 0 :].split()) or " ".join(text.split())
 
 
 def _beginning(line: str, limit: int) -> str:
@@ -125,32 +126,19 @@ def _beginning(line: str, limit: int) -> str:
     return f"{whole} …" if len(whole) > limit // 2 else f"{line[:limit]}…"
 
 
-def _marks(view: CandidateView) -> Iterable[Chip]:
-    if view.cited_by:
-        yield Chip(f"cited {', '.join(map(str, view.cited_by))}", "orange")
-    if view.gold:
-        yield Chip(_GOLD[view.gold], "green")
-    if view.redirect:
-        yield Chip("redirected", "gray")
-
-
-def _scores(view: CandidateView) -> list[str]:
+def _scores(candidate: Candidate) -> list[str]:
     """Return features, pre and post scores with their names; other values are in the raw record only."""
-    candidate = view.candidate
-    named = (
-        *_numbers(candidate.features, ""),
-        *_numbers(candidate.pre_score, "pre "),
-        *_numbers(candidate.post_score, "post "),
-    )
-    return [f"{name} {_number(value)}" for name, value in named[:MAX_SCORES]]
-
-
-def _numbers(values: Mapping[str, object], prefix: str) -> Iterable[tuple[str, float]]:
-    return (
-        (f"{prefix}{clean(name)[:NAME_CHARS]}", float(value))
-        for name, value in values.items()
-        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    )
+    scores = []
+    for prefix, values in (
+        ("", candidate.features),
+        ("pre ", candidate.pre_score),
+        ("post ", candidate.post_score),
+    ):
+        for name, value in values.items():
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
+            if is_number and math.isfinite(value):
+                scores.append(f"{prefix}{clean(name)[:NAME_CHARS]} {_number(value)}")
+    return scores[:MAX_SCORES]
 
 
 def _number(value: float) -> str:

@@ -9,7 +9,7 @@ import streamlit as st
 from proofspan.contracts.records.records import TraceKey
 from proofspan.services.page.view import region_of
 from proofspan.traces.records.redirects import redirect_of
-from proofspan.ui.question import attachments, indexed_citations, load
+from proofspan.ui.question import attachments, load
 from proofspan.ui.question.panels import sides
 from proofspan.ui.status import notices
 from proofspan.ui.viewer import page_panel
@@ -45,7 +45,7 @@ def show_chunk(chunk_id: str) -> None:
     text, place, below = sides()
     with text:
         markup.show_long([Piece(shown.target.query.quote)], key=f"chunk:{chunk_id}")
-        _citing(indexed_citations.citing(rows, chunk_id, run_id=opened.run.run_id))
+        _citing(load.citing(rows, chunk_id, run_id=opened.run.run_id))
     seen = load.seen(opened, shown, opened.view.see)
     with place:
         page_panel.chunk_alone(shown, region=region_of(seen, shown) if seen else None)

@@ -6,17 +6,18 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import TypeVar
+
+import pandas as pd
 
 from proofspan.contracts.records.records import Attachment, Chunk, GoldQuestion, SourceLine, TraceKey
 from proofspan.errors import Fault, InputFault, Problem
 from proofspan.evidence.attachments import CatalogueIndex
+from proofspan.evidence.types import Difference, FoundSpan
 from proofspan.fingerprints import file_state
 from proofspan.manifest.paths import artifact_path
-from proofspan.manifest.types import Artifact
 from proofspan.services.documents.background import Done, Failed
-from proofspan.services.page.target import Target, choose, chunk_target, targets_of
+from proofspan.services.page.target import Target, choose, chunk_target, cite_id, targets_of
 from proofspan.services.page.view import PageView, attachment_on, locate_view, pending_view
 from proofspan.services.question.unread_lines import lines_naming
 from proofspan.services.question.view import QuestionView, load_question, stored_question, stored_row
@@ -73,17 +74,17 @@ def bad_lines(opened: session.Opened, store: Store, key: TraceKey) -> list[Probl
     issues = [issue_from({str(name): value for name, value in record.items()}) for record in records]
     problems = []
     for artifact in opened.run.trace_artifacts:
-        path = attempted(partial(_plain, opened, artifact), None, [])
+        try:
+            file = artifact_path(opened.manifest, artifact)
+            path = plain_source(file, cache_dir=session.cache_dir().path)
+        except Fault:
+            continue
         of_file = (issue for issue in issues if issue.source.file == artifact.path)
-        for issue in lines_naming(key.q_id, of_file, path) if path is not None else ():
+        for issue in lines_naming(key.q_id, of_file, path):
             message = f"a line that names {short_id(key.q_id)} could not be read: {issue.message}"
             where = f"{issue.source.file}:{issue.source.line}"
             problems.append(Problem(issue.code, message, where, issue.fix))
     return problems
-
-
-def _plain(opened: session.Opened, artifact: Artifact) -> Path:
-    return plain_source(artifact_path(opened.manifest, artifact), cache_dir=session.cache_dir().path)
 
 
 def attempted(load: Callable[[], T], otherwise: T, problems: list[Problem]) -> T:
@@ -151,6 +152,42 @@ def seen(opened: session.Opened, shown: PageView, attachment_id: str | None) -> 
 def catalogue(opened: session.Opened) -> CatalogueIndex:
     """Return the catalogue; a lost one is among the run's own problems."""
     return attempted(lambda: session.catalogue(opened), CatalogueIndex.of(()), [])
+
+
+# Located citations from the index, for documents that are not open. Rows are those of `Store.placed`, one
+# per citation; None if the run's citations are not located.
+
+#: A number differs; the index does not record which.
+_SOME_FIGURE = Difference("", "", "number")
+
+
+def indexed_citations(rows: pd.DataFrame | None, key: TraceKey) -> dict[str, FoundSpan]:
+    """Return status and page of a question's located citations, by the id of their passage."""
+    if rows is None:
+        return {}
+    is_own = (rows["q_id"] == key.q_id) & (rows["repeat"] == key.repeat)
+    is_own &= (rows["paraphrase"] == key.paraphrase) & (rows["seed"] == key.seed)
+    found = {}
+    for row in rows[is_own & (rows["status"] != "not_placed")].to_dict("records"):
+        found[cite_id(row["number"])] = FoundSpan(
+            row["status"],
+            None if pd.isna(row["page_idx"]) else int(row["page_idx"]),
+            bool(pd.notna(row["page_mismatch"]) and row["page_mismatch"]),
+            0.0 if pd.isna(row["agreement"]) else float(row["agreement"]),
+            differences=(_SOME_FIGURE,) if pd.notna(row["numbers_differ"]) and row["numbers_differ"] else (),
+        )
+    return found
+
+
+def citing(rows: pd.DataFrame | None, chunk_id: str, *, run_id: str) -> dict[TraceKey, int]:
+    """Return the run's traces that cite a chunk, in order, with the number of the first such citation."""
+    if rows is None:
+        return {}
+    traces: dict[TraceKey, int] = {}
+    for row in rows[rows["chunk_id"] == chunk_id].to_dict("records"):
+        key = TraceKey(run_id, row["q_id"], int(row["paraphrase"]), int(row["seed"]), int(row["repeat"]))
+        traces.setdefault(key, int(row["number"]))
+    return traces
 
 
 def prefetch(

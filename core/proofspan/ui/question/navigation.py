@@ -2,39 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import streamlit as st
 
-from proofspan.contracts.records.records import LABELS, Attachment, Label, SourceLine, TraceKey
+from proofspan.contracts.records.records import LABELS, Attachment, Label, TraceKey
 from proofspan.display_names import LABEL_NAMES
 from proofspan.errors import InputFault, Problem
 from proofspan.services.page.target import Target
 from proofspan.services.question.view import QuestionView
+from proofspan.store.files.types import Found
 from proofspan.store.query.store import Store
 from proofspan.ui.status.fragments import fragment
 from proofspan.ui.visit.view_state import ViewState, change_view, question_name
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.chart import LABEL_COLOURS
-from proofspan.ui.widgets.controls import Neighbour
 from proofspan.ui.widgets.markup import Piece
 from proofspan.ui.wording.question import short_id
-
-
-@dataclass(frozen=True, slots=True)
-class InList:
-    """A question's line in its file, its `row` of the index, and its place in the list of the URL's filter.
-
-    `position` is in words; a question that the filter does not show has no neighbours.
-    """
-
-    source: SourceLine
-    row: Mapping[str, Any]
-    position: str
-    previous: Neighbour | None
-    following: Neighbour | None
 
 
 def with_question(state: ViewState, store: Store) -> ViewState:
@@ -62,8 +47,8 @@ def trace_instead(store: Store, key: TraceKey) -> TraceKey | None:
 
 
 def find(
-    store: Store, state: ViewState, key: TraceKey, *, bad_lines: Callable[[], Sequence[Problem]] = tuple
-) -> InList:
+    store: Store, state: ViewState, key: TraceKey, *, bad_lines: Callable[[], Sequence[Problem]]
+) -> Found:
     """Return the question of the URL. Raises `InputFault` if the run does not have it.
 
     `bad_lines` returns the unreadable lines that name the question, which are then reported.
@@ -77,15 +62,7 @@ def find(
             fix="choose one on the Triage page; the question may be in another run",
         )
         raise InputFault(missing, *bad_lines())
-    beside = store.neighbours(state.filter, state.sort, key)
-    of_all = f"{beside.total:,} shown"
-    return InList(
-        source=existing.source,
-        row=existing.row,
-        position=f"not among the {of_all}" if beside.position is None else f"{beside.position:,} of {of_all}",
-        previous=_neighbour(beside.previous),
-        following=_neighbour(beside.next),
-    )
+    return existing
 
 
 def passage_notes(view: QuestionView, state: ViewState, chosen: Target | None) -> tuple[str, ...]:
@@ -126,10 +103,6 @@ def other_runs(store: Store, key: TraceKey, *, runs: Sequence[str]) -> list[Othe
         for row in [by_run.get(run_id)]
         if row is not None or run_id not in indexed
     ]
-
-
-def _neighbour(key: TraceKey | None) -> Neighbour | None:
-    return Neighbour(question_name(key.q_id, key.repeat), key.paraphrase, key.seed) if key else None
 
 
 # The same question in the other runs, also while those are still being indexed.

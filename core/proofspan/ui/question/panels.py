@@ -15,11 +15,11 @@ from proofspan.contracts.records.records import LABELS, StageName, TraceKey
 from proofspan.diagnosis.labelling import QUESTION_UNKNOWN
 from proofspan.diagnosis.messages import suspicion_text
 from proofspan.display_names import COLUMN_NAMES, LABEL_NAMES, NO_LABEL
-from proofspan.errors import Problem
 from proofspan.evidence.types import FoundSpan
 from proofspan.services.question.rules import BrokenRule
 from proofspan.services.question.variants import ASPECTS, Steadiness
 from proofspan.services.question.view import QuestionView
+from proofspan.store.files.types import Neighbours
 from proofspan.ui.question.candidates import show_candidates
 from proofspan.ui.triage.table import NOTHING, gold_rank
 from proofspan.ui.visit.view_state import ViewState, change_view, question_name, read_view
@@ -44,29 +44,26 @@ STAGE_KEY = "stage"
 RAW_CHARS = markup.LIMIT
 
 
-def header(
-    view: QuestionView,
-    *,
-    repeat: int,
-    position: str,
-    previous: Neighbour | None,
-    following: Neighbour | None,
-) -> None:
-    """Show the question, its label with the reason, and its position in the list with the neighbours."""
+def header(view: QuestionView, *, repeat: int, beside: Neighbours) -> None:
+    """Show the question, its label with the reason, and its position in the list with the neighbours.
+
+    A question that the filter does not show has no neighbours.
+    """
     name = question.name_piece(view.trace, repeat)
     chip, reason = question.verdict(view)
+    of_all, shown = f"{beside.total:,} shown", read_view()
+    position = f"not among the {of_all}" if beside.position is None else f"{beside.position:,} of {of_all}"
+    previous, following = (
+        Neighbour(question_name(key.q_id, key.repeat), key.paraphrase, key.seed) if key else None
+        for key in (beside.previous, beside.next)
+    )
+    run = view.trace.run_id or shown.run
+    walk = shown.change(run=run, chunk=None, page=None, stage=None, ids=shown.ids, at=1)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         markup.show(markup.text([name, chip, Piece(reason, "muted")], role="line"))
-        show_steps(position, previous=previous, following=following, walk=_walkthrough(view))
+        show_steps(position, previous=previous, following=following, walk=walk)
     if view.is_question_known:
         markup.show(markup.text(answer.marked_question(view), role="title", limit=1_000))
-
-
-def _walkthrough(view: QuestionView) -> ViewState:
-    shown = read_view()
-    return shown.change(
-        run=view.trace.run_id or shown.run, chunk=None, page=None, stage=None, ids=shown.ids, at=1
-    )
 
 
 def sides() -> tuple[DeltaGenerator, DeltaGenerator, DeltaGenerator]:
@@ -228,7 +225,9 @@ def heading(broken: Sequence[BrokenRule]) -> list[Piece]:
 def rule_rows(each: BrokenRule) -> Iterator[tuple[str, list[Piece]]]:
     """Yield a rule's rows: its title, where it is broken and how, then its code and fix."""
     title = each.rule.title
-    messages = _by_message(each.problems)
+    messages: dict[str, list[str]] = {}  # the places of each, so that it is shown once
+    for problem in each.problems:
+        messages.setdefault(problem.message, []).append(problem.where)
     for message, fields in islice(messages.items(), MAX_MESSAGES):
         is_named = fields == [message.partition(" ")[0]]  # by the sentence itself
         yield title, [*([] if is_named else _places(fields)), Piece(message)]
@@ -237,14 +236,6 @@ def rule_rows(each: BrokenRule) -> Iterator[tuple[str, list[Piece]]]:
         yield "", [Piece(f"and {counted(len(messages) - MAX_MESSAGES, 'more finding')} like these", "muted")]
     step = markup.coded(f"Next step: {each.rule.fix}", "muted") if each.rule.fix else []
     yield "", [Piece(each.rule.code, "code", tip=each.rule.meaning), Piece("  "), *step]
-
-
-def _by_message(findings: Sequence[Problem]) -> dict[str, list[str]]:
-    """Return the fields of each message, so that a message is shown once."""
-    found: dict[str, list[str]] = {}
-    for finding in findings:
-        found.setdefault(finding.message, []).append(finding.where)
-    return found
 
 
 def _places(fields: Sequence[str]) -> Iterator[Piece]:
@@ -303,51 +294,29 @@ def stability_words(each: Steadiness) -> str:
 
 def variants_grid(traces: pd.DataFrame, view: ViewState) -> Grid:
     """Return a row per trace with a link to it; the shown one is marked."""
-    rows = tuple(_rows(traces, view))
-    return Grid("This question in other words and with other seeds", "trace", _COLUMNS, rows)
-
-
-def _rows(traces: pd.DataFrame, view: ViewState) -> Iterator[Row]:
+    rows: list[Row] = []
     listed: set[int] = set()
     for record in traces.to_dict("records"):
-        key = TraceKey(
-            view.run, record["q_id"], int(record["paraphrase"]), int(record["seed"]), int(record["repeat"])
-        )
+        variant = (int(record[name]) for name in ("paraphrase", "seed", "repeat"))
+        key = TraceKey(view.run, record["q_id"], *variant)
         name = f"p{key.paraphrase} · s{key.seed}{f' · #{key.repeat}' if key.repeat > 1 else ''}"
         is_shown = key == view.key
-        shown = view.change(
-            q=question_name(key.q_id, key.repeat),
-            p=key.paraphrase,
-            s=key.seed,
-            cite=None,
-            chunk=None,
-            page=None,
+        q = question_name(key.q_id, key.repeat)
+        link = view.change(q=q, p=key.paraphrase, s=key.seed, cite=None, chunk=None, page=None)
+        # The text of a paraphrase, once for all its seeds.
+        asked = [] if key.paraphrase in listed else [str(record["q"])[:200]]
+        head = Cell(
+            name,
+            note=" · ".join([*(["shown here"] if is_shown else []), *asked]),
+            href=None if is_shown else link.link("question"),
+            spoken="" if is_shown else f"open {name}",
         )
-        yield Row(
-            Cell(
-                name,
-                note=_note(record, is_listed=key.paraphrase in listed, is_shown=is_shown),
-                href=None if is_shown else shown.link("question"),
-                spoken="" if is_shown else f"open {name}",
-            ),
-            tuple(_cells(record)),
-        )
+        label, state, section = record["label"], record["lambda_state"], record["rank1_section"]
+        logged = f"λ {state[:60]}" if isinstance(state, str) else ""
+        verdict = Cell(NO_LABEL, note=logged, look="quiet")
+        if label in LABELS:
+            verdict = Cell(LABEL_NAMES[label], note=logged, tip=label, look=LABEL_COLOURS[label])
+        top = Cell(section[:60]) if isinstance(section, str) and section else NOTHING
+        rows.append(Row(head, (verdict, top, gold_rank(record["unranked"], record["section_rank"]))))
         listed.add(key.paraphrase)
-
-
-def _note(record: dict[Any, Any], *, is_listed: bool, is_shown: bool) -> str:
-    """Return the text of this paraphrase, once for all its seeds."""
-    asked = [] if is_listed else [str(record["q"])[:200]]
-    return " · ".join([*(["shown here"] if is_shown else []), *asked])
-
-
-def _cells(record: dict[Any, Any]) -> Iterator[Cell]:
-    label, state = record["label"], record["lambda_state"]
-    logged = f"λ {state[:60]}" if isinstance(state, str) else ""
-    if label in LABELS:
-        yield Cell(LABEL_NAMES[label], note=logged, tip=label, look=LABEL_COLOURS[label])
-    else:
-        yield Cell(NO_LABEL, note=logged, look="quiet")
-    section = record["rank1_section"]
-    yield Cell(section[:60]) if isinstance(section, str) and section else NOTHING
-    yield gold_rank(record["unranked"], record["section_rank"])
+    return Grid("This question in other words and with other seeds", "trace", _COLUMNS, tuple(rows))
