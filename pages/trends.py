@@ -47,5 +47,5 @@ if trends.current.questions:
     with st.container(border=True, key="figure-stability"):
         panels.show_stability(steady, measured.values["lambda_convergent"], view)
 else:
-    markup.show(markup.text([markup.Piece(f"{view.run} holds {counted(0, 'question')}.", "strong")]))
+    markup.note(f"{view.run} holds {counted(0, 'question')}.", "strong", role="text")
     notices.empty_run_panels(store, view.run)

@@ -141,5 +141,5 @@ if matching:
 elif view.is_filtered:
     panels.nothing_matches(total)
 else:
-    markup.show(markup.text([markup.Piece(f"{view.run} holds {counted(0, 'question')}.", "strong")]))
+    markup.note(f"{view.run} holds {counted(0, 'question')}.", "strong", role="text")
     notices.empty_run_panels(store, view.run)

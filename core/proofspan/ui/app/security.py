@@ -12,7 +12,6 @@ import hashlib
 import re
 from collections.abc import Iterable
 from functools import lru_cache
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Final
 
@@ -23,35 +22,14 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import config
 
-
-class _InlineScripts(HTMLParser):
-    """The texts of a page's inline scripts."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.texts: list[str] = []
-        self._inside = False
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag == "script" and "src" not in dict(attrs):
-            self._inside = True
-            self.texts.append("")
-
-    def handle_data(self, data: str) -> None:
-        if self._inside:
-            self.texts[-1] += data
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag == "script":
-            self._inside = False
+_INLINE_SCRIPT: Final = re.compile(
+    r"<script(?![^>]*\bsrc\s*=)[^>]*>(.*?)</script\s*>", re.DOTALL | re.IGNORECASE
+)
 
 
 def inline_script_hashes(html: str) -> tuple[str, ...]:
     """Return the CSP source (`'sha256-…'`) of each inline script of a page, in order."""
-    parser = _InlineScripts()
-    parser.feed(html)
-    parser.close()
-    digests = (hashlib.sha256(text.encode()).digest() for text in parser.texts)
+    digests = (hashlib.sha256(text.encode()).digest() for text in _INLINE_SCRIPT.findall(html))
     return tuple(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
 
 

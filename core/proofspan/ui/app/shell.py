@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from proofspan.errors import Fault
 from proofspan.ui.health import load
-from proofspan.ui.status.notices import fault_panel, run_name
+from proofspan.ui.status.notices import fault_panel, run_names
 from proofspan.ui.visit import session
 from proofspan.ui.visit.links import follow, show_links
 from proofspan.ui.visit.routes import HEALTH_PAGE, HEALTH_TITLE, OLD_HEALTH, PAGES, WALKTHROUGH_TITLE
 from proofspan.ui.visit.view_state import read_view, write_view
 from proofspan.ui.widgets import markup
-from proofspan.ui.widgets.controls import feed
+from proofspan.ui.widgets.controls import select
 from proofspan.wording import counted
 
 SIDEBAR_PIXELS = 210
@@ -40,8 +37,10 @@ def run() -> None:
     show_links()
     is_framed = page.title != WALKTHROUGH_TITLE or not read_view().present
     health_link = _sidebar() if is_framed else None
-    with _faults_shown():
+    try:
         page.run()
+    except Fault as fault:  # everything around its panel still works
+        fault_panel(fault.problems)
     if health_link is not None and page.title == HEALTH_TITLE:  # now that this page's number is known
         _health_link(*health_link)
 
@@ -50,24 +49,15 @@ def _moved() -> None:
     """Show nothing at Health's old address: the browser moves on to the new one."""
 
 
-@contextmanager
-def _faults_shown() -> Iterator[None]:
-    """Show a fault inside as its panel, so that everything around it still works."""
-    try:
-        yield
-    except Fault as fault:
-        fault_panel(fault.problems)
-
-
 def _sidebar() -> tuple[DeltaGenerator, session.Opened] | None:
     """Draw the sidebar and return the place of its link to Health; None where no workspace can be opened."""
     with st.sidebar:
-        markup.show(markup.text([markup.Piece("Proofspan")], role="title"))
+        markup.note("Proofspan", role="title")
         try:
             manifest = session.workspace()
             opened = session.current() if manifest.runs else session.without_runs(manifest)
         except Fault:  # the page shows it, with room for the details
-            markup.show(markup.text([markup.Piece("This workspace cannot be opened.", "muted")], role="hint"))
+            markup.note("This workspace cannot be opened.", "muted")
             return None
         markup.show(
             markup.text([markup.Piece("Workspace")], role="heading"),
@@ -75,7 +65,7 @@ def _sidebar() -> tuple[DeltaGenerator, session.Opened] | None:
         )
         _run_switcher(opened)
         for group, entries in PAGES.items():
-            markup.show(markup.text([markup.Piece(group)], role="heading"))
+            markup.note(group, role="heading")
             for script, title, _ in entries:
                 if title == HEALTH_TITLE:
                     place = st.empty()
@@ -98,26 +88,16 @@ def _health_link(place: DeltaGenerator, opened: session.Opened) -> None:
 
 
 def _run_switcher(opened: session.Opened) -> None:
-    titles = {run.run_id: run_name(run) for run in opened.manifest.runs}
-    if not titles:
+    names = run_names(opened.manifest.runs)
+    if not names:
         return
-    key = "run-switcher"
-    feed(key, opened.view.run)
-    st.selectbox(
-        "Run",
-        list(titles),
-        key=key,
-        format_func=lambda run_id: markup.clean(titles[run_id]),
-        label_visibility="collapsed",
-        on_change=_switch_run,
-        args=(key,),
-    )
+    select("Run", names, opened.view.run, key="run-switcher", on_choose=_switch_run)
     if opened.run.title:
-        markup.show(markup.text([markup.Piece(opened.run.title)], role="hint"))
+        markup.note(opened.run.title)
 
 
-def _switch_run(key: str) -> None:
+def _switch_run(run: str) -> None:
     """Show another run with the same filter and question; one that was compared with no longer is."""
-    view, run = read_view(), st.session_state[key]
+    view = read_view()
     vs = None if view.vs == run else view.vs
     write_view(view.change(run=run, vs=vs, cite=None, chunk=None, page=None))

@@ -108,7 +108,7 @@ def _await(opened: session.Opened, store: Store, run_id: str) -> None:
     if store.stamp(run_id) is not None or not session.others_are_indexed(opened):
         st.rerun()
     message = f"{run_id} is not indexed yet. It is being read; the comparison appears by itself."
-    markup.show(markup.text([markup.Piece(message, "muted")], role="line"))
+    markup.note(message, "muted", role="line")
 
 
 def metrics(both: Compared, store: Store) -> tuple[MetricPair, ...]:

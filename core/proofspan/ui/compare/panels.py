@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -42,7 +43,7 @@ from proofspan.ui.status import notices
 from proofspan.ui.triage import panels
 from proofspan.ui.visit.view_state import ViewState, change_view, question_name, read_view, write_view
 from proofspan.ui.widgets import markup
-from proofspan.ui.widgets.controls import feed
+from proofspan.ui.widgets.controls import select
 from proofspan.ui.widgets.markup import Piece
 from proofspan.ui.widgets.table import Cell, Column, Grid, Row, show_grid
 from proofspan.wording import counted
@@ -62,51 +63,32 @@ def heading(view: ViewState, manifest: Manifest) -> None:
             title = [Piece("Compare"), Piece(f"  {against}", "muted")]
             markup.show(markup.text(title, role="title"), width="content")
             st.space("stretch")
-            _other(view, manifest)
-            _outcome(view, has_gold=manifest.gold is not None)
+            names = notices.run_names(manifest.runs, but=view.run)
+            if names:
+                select(
+                    "Compare with",
+                    {run_id: f"with {name}" for run_id, name in names.items()},
+                    view.vs if view.vs in names else None,
+                    key="compare-with",
+                    placeholder="Compare with …",
+                    is_clearable=view.vs not in names,
+                    width=210,
+                    on_choose=partial(_change, "vs"),
+                )
+            offered = [*(OUTCOMES if manifest.gold is not None else [WITHOUT_GOLD]), view.filter.outcome]
+            select(
+                "By",
+                {outcome: f"by {OUTCOMES[outcome]}" for outcome in offered},
+                view.filter.outcome,
+                key="compare-by",
+                width=230,
+                on_choose=partial(_change, "outcome"),
+            )
         if titles:
-            markup.show(markup.text([Piece(titles, "muted")], role="hint"))
+            markup.note(titles, "muted")
 
 
-def _other(view: ViewState, manifest: Manifest) -> None:
-    names = {run.run_id: notices.run_name(run) for run in manifest.runs if run.run_id != view.run}
-    if not names:
-        return
-    key, chosen = "compare-with", view.vs if view.vs in names else None
-    feed(key, chosen)
-    st.selectbox(
-        "Compare with",
-        list(names),
-        key=key,
-        index=0 if chosen else None,
-        format_func=lambda run_id: markup.clean(f"with {names[run_id]}"),
-        placeholder="Compare with …",
-        label_visibility="collapsed",
-        width=210,
-        on_change=_change,
-        args=(key, "vs"),
-    )
-
-
-def _outcome(view: ViewState, *, has_gold: bool) -> None:
-    offered = tuple(OUTCOMES) if has_gold else (WITHOUT_GOLD,)
-    chosen = view.filter.outcome
-    key, listed = "compare-by", list(dict.fromkeys([*offered, chosen]))
-    feed(key, chosen)
-    st.selectbox(
-        "By",
-        listed,
-        key=key,
-        format_func=lambda name: f"by {OUTCOMES[name]}",
-        label_visibility="collapsed",
-        width=230,
-        on_change=_change,
-        args=(key, "outcome"),
-    )
-
-
-def _change(key: str, name: str) -> None:
-    value = st.session_state[key]
+def _change(name: str, value: str | None) -> None:
     if value:
         change_view(**{name: value, "flip": "", **_PLACE})
 
@@ -130,7 +112,7 @@ def verdict(flips: Flips, view: ViewState, *, has_gold: bool, left_out: str) -> 
     run, vs, outcome = view.run, view.vs or "", view.filter.outcome
     message = verdict_sentence(flips, run=run, vs=vs, outcome=outcome, has_gold=has_gold)
     if view.q is not None:
-        markup.show(markup.text([Piece(message, "muted")], role="hint"))
+        markup.note(message, "muted")
         return
     besides: list[str] = []
     if run != vs:
@@ -184,7 +166,7 @@ def _flips(rows: pd.DataFrame, total: int, view: ViewState, kind: FlipKind) -> N
     if len(rows):
         show_grid(flips_grid(rows, view, kind), key=f"grid-{kind}")
     elif total:
-        markup.show(markup.text([Piece("No more of them on this page.", "muted")], role="hint"))
+        markup.note("No more of them on this page.", "muted")
 
 
 def template_note(runs: Sequence[RunFacts]) -> None:
@@ -192,9 +174,7 @@ def template_note(runs: Sequence[RunFacts]) -> None:
     absent = [each.run_id for each in runs if each.suggestion is not None]
     if absent:
         message = f"No answer of {' and of '.join(absent)} follows the template, so labels say little: "
-        markup.show(
-            markup.text([Piece(f"{message}Triage offers the profile that fits.", "muted")], role="hint")
-        )
+        markup.note(f"{message}Triage offers the profile that fits.", "muted")
 
 
 def matrices(labels: Transitions, buckets: Transitions, view: ViewState) -> None:
@@ -227,22 +207,22 @@ def metrics(pairs: Sequence[MetricPair], view: ViewState) -> None:
     if pairs:
         show_grid(metrics_grid(pairs, view), key="grid-metrics")
     else:
-        markup.show(markup.text([Piece("Neither run has anything to count.", "muted")], role="hint"))
+        markup.note("Neither run has anything to count.", "muted")
 
 
 def pins(found: Pins, view: ViewState) -> None:
     """Draw the settings that are pinned differently, and in a line those that are the same."""
-    markup.show(markup.text([Piece("Configuration changes", "strong")], role="line"))
+    markup.note("Configuration changes", "strong", role="line")
     notices.fault_panel(found.problems)
     if found.differing:
         show_grid(pins_grid(found.differing, view), key="grid-pins")
     elif found.same:
-        markup.show(markup.text([Piece("No pinned setting differs.")], role="hint"))
+        markup.note("No pinned setting differs.")
     else:
         message = "Neither run pins its configuration: add `pinned:` to the runs of the manifest."
         markup.show(markup.text(markup.coded(message, "muted"), role="hint"))
     if found.same:
-        markup.show(markup.text([Piece(f"Unchanged: {', '.join(found.same)}.", "muted")], role="hint"))
+        markup.note(f"Unchanged: {', '.join(found.same)}.", "muted")
 
 
 #: Rows of each list on a page.

@@ -84,7 +84,7 @@ def _without_tail(answer: str) -> str:
 def _difference(difference: AnswerDifference, was: Side, now: Side) -> None:
     """Return the differences in a line, numbers first."""
     if difference.is_same:
-        markup.show(markup.text([Piece("Both answers say the same.")], role="hint"))
+        markup.note("Both answers say the same.")
         return
     old, new = (", ".join(found[:MOST_NUMBERS]) for found in difference.numbers)
     if old and new:
@@ -94,7 +94,7 @@ def _difference(difference: AnswerDifference, was: Side, now: Side) -> None:
         message = (
             "The answers are too long to compare word by word; what lies between their equal ends is marked."
         )
-        markup.show(markup.text([Piece(message, "muted")], role="hint"))
+        markup.note(message, "muted")
 
 
 def _answer(when: When, side: Side, parts: Sequence[Part]) -> None:
@@ -125,7 +125,7 @@ def _missing(side: Side) -> None:
         notices.fault_panel(side.problems)
     else:
         message = f"{side.run_id} does not hold this question."
-        markup.show(markup.text([Piece(message, "strong")], role="line"))
+        markup.note(message, "strong", role="line")
 
 
 def _cited(side: Side, view: QuestionView) -> list[list[Piece]]:
@@ -211,11 +211,11 @@ def candidates(was: Side, now: Side, view: ViewState) -> None:
     head = [Piece("Candidates ", "strong"), Piece(f"the top {TOP} of {names}" if names else "", "muted")]
     markup.show(markup.text(head, role="line"))
     if not rows:
-        markup.show(markup.text([Piece("Neither trace lists a candidate.", "muted")], role="hint"))
+        markup.note("Neither trace lists a candidate.", "muted")
         return
     if have_nothing_in_common(rows):
         message = "No chunk is in both lists: the chunk ids may come from different builds."
-        markup.show(markup.text([Piece(message)], role="hint"))
+        markup.note(message)
     show_grid(candidates_grid(rows, view), key="grid-candidates")
 
 

@@ -36,7 +36,7 @@ def show_chunk(chunk_id: str) -> None:
     opened = session.current() if manifest.runs else session.without_runs(manifest)
     notices.notes(opened.view.notes)
     shown = load.chunk_view(opened, chunk_id, page=opened.view.page)
-    store = session.index(opened).store if manifest.runs else None
+    store = session.index(opened)[0] if manifest.runs else None
     rows = session.placed(opened, store) if store is not None else None
     markup.show(markup.text([Piece("Chunk", "strong")], role="line"))
     show_copying(chunk_id, name="chunk id", key="chunk-id", with_link=False)

@@ -36,22 +36,18 @@ def try_again(path: Path | None) -> None:
     background.tasks().forget()
 
 
-# The warnings and cautions of the workspace's catalogue, made ready once for all visits.
-
-
 def notices(opened: session.Opened, corpus: Corpus) -> Notices | None:
-    """Return the safety notices to look for, None without a catalogue. Raises Fault where it is missing.
+    """Return the warnings and cautions of the catalogue, None without one. Raises Fault where it is missing.
 
     Use them while holding the corpus: neither serves two threads at a time.
     """
     artifact = opened.manifest.catalogue
     if artifact is None:
         return None
-    path = artifact_path(opened.manifest, artifact)
-    return _notices(corpus, id(corpus), str(path), artifact.path, file_state(path))
+    path, file = artifact_path(opened.manifest, artifact), artifact.path
 
+    def read() -> Notices:
+        plain = plain_source(path, cache_dir=session.cache_dir().path)
+        return Notices(read_catalogue(plain, file=file)[0].values(), corpus)
 
-@st.cache_resource(max_entries=2, show_spinner=False)
-def _notices(_corpus: Corpus, corpus_id: int, path: str, file: str, fingerprint: str) -> Notices:
-    plain = plain_source(Path(path), cache_dir=session.cache_dir().path)
-    return Notices(read_catalogue(plain, file=file)[0].values(), _corpus)
+    return session.cached("notices", (id(corpus), path, file_state(path)), read, most=2)

@@ -13,12 +13,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextvars import ContextVar
-from functools import wraps
-from typing import ParamSpec
+from dataclasses import dataclass, field
+from functools import cache, wraps
+from typing import Any, ParamSpec
+from weakref import WeakKeyDictionary
 
 import streamlit as st
-
-from proofspan.ui.status.fragment_requests import correct_fragment_requests
+from streamlit.delta_generator_singletons import context_dg_stack, get_dg_singleton_instance
+from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.runtime.app_session import AppSession, AppSessionState
+from streamlit.runtime.scriptrunner import RerunData
+from streamlit.runtime.scriptrunner_utils.script_requests import (
+    ScriptRequests,
+    ScriptRequestType,
+    _is_full_app_rerun,
+)
+from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 
 P = ParamSpec("P")
 
@@ -56,3 +66,104 @@ def fragment(
         return in_its_place
 
     return decorated
+
+
+# Four faults in how Streamlit runs fragments, corrected.
+#
+# Each needs a fragment's request at an unlucky moment, which a busy machine has often:
+#
+# - It comes just as a run of the page ends. Streamlit then starts another script runner and drops what the
+#   ended one had drawn and not yet sent: a click was answered, and its answer is never shown. Here a new
+#   runner waits until all messages of the ended one are on their way.
+# - It comes from a page that the reader has just left. Streamlit then announces a run of the old page, and
+#   the browser takes the new page's content away, or it runs the old page again. Here such a request is
+#   ignored.
+# - It ends just as the page is asked for. The page's run follows in the same thread and draws inside the
+#   fragment, until the browser cannot place an element and gives up the whole page. Here every run begins
+#   at the top of the page.
+# - It calls `st.rerun` just after the reader asked for another page. Streamlit then runs the old page and
+#   forgets the new one. Here the reader's request stays as it is: the whole page runs anyway.
+
+#: How long a new runner waits before it looks again whether the one before it has ended.
+_LOOK_AGAIN_S = 0.005
+
+
+@dataclass(slots=True)
+class _Asked:
+    """The requests of one session."""
+
+    #: The page that the browser asked for last, and the one that it showed before; hashes of Streamlit's.
+    page: str | None = None
+    left: str | None = None
+    #: Runs that wait for the end of a script runner, the oldest first.
+    waiting: list[RerunData] = field(default_factory=list)
+
+
+@cache
+def correct_fragment_requests() -> None:
+    """Change Streamlit's classes for this process, once, to correct these faults."""
+    sessions: WeakKeyDictionary[AppSession, _Asked] = WeakKeyDictionary()
+    request_now = AppSession.request_rerun
+    create_now = AppSession._create_scriptrunner
+    reset_now = ScriptRunContext.reset
+    merge_now = ScriptRequests._request_rerun_locked
+
+    def request_rerun(self: AppSession, client_state: ClientState | None) -> None:
+        asked = sessions.setdefault(self, _Asked())
+        page = client_state.page_script_hash if client_state is not None else ""
+        # Known where no run is under way: a run may turn out to show another page than was asked for.
+        shown = self._client_state.page_script_hash if self._scriptrunner is None else None
+        if client_state is not None and client_state.fragment_id:
+            asked.page = asked.page or page
+            if page == asked.left != shown:
+                return
+        elif page and page != asked.page:
+            asked.left, asked.page = asked.page or shown, page
+        request_now(self, client_state)
+
+    def create_scriptrunner(self: AppSession, initial_rerun_data: RerunData) -> None:
+        waiting = sessions.setdefault(self, _Asked()).waiting
+        if self._scriptrunner is None and not waiting:
+            create_now(self, initial_rerun_data)
+            return
+        waiting.append(initial_rerun_data)
+        if len(waiting) == 1:
+            self._event_loop.call_soon(begin_waiting, self, waiting)
+
+    def request_run(session: AppSession, request: RerunData) -> None:
+        runner = session._scriptrunner
+        if runner is None or not runner.request_rerun(request):
+            create_scriptrunner(session, request)
+
+    def begin_waiting(self: AppSession, waiting: list[RerunData]) -> None:
+        if self._state == AppSessionState.SHUTDOWN_REQUESTED:
+            waiting.clear()
+        elif self._scriptrunner is not None:
+            self._event_loop.call_later(_LOOK_AGAIN_S, begin_waiting, self, waiting)
+        else:
+            first, *others = waiting
+            waiting.clear()
+            create_now(self, first)
+            for request in others:
+                request_run(self, request)
+
+    def reset(self: ScriptRunContext, *args: Any, **kwargs: Any) -> None:
+        context_dg_stack.set((get_dg_singleton_instance().main_dg,))
+        reset_now(self, *args, **kwargs)
+
+    def merge(self: ScriptRequests, new_data: RerunData) -> bool:
+        waiting = self._rerun_data
+        is_from_script = new_data.widget_states is None
+        if (
+            is_from_script
+            and self._state == ScriptRequestType.RERUN
+            and waiting.widget_states is not None
+            and _is_full_app_rerun(waiting)
+        ):
+            return True
+        return merge_now(self, new_data)
+
+    ScriptRequests._request_rerun_locked = merge  # type: ignore[method-assign]
+    ScriptRunContext.reset = reset  # type: ignore[method-assign]
+    AppSession.request_rerun = request_rerun  # type: ignore[method-assign]
+    AppSession._create_scriptrunner = create_scriptrunner  # type: ignore[method-assign]

@@ -45,20 +45,20 @@ def store_or_progress(opened: session.Opened) -> Store:
 
     Without any index yet, the page's script stops here.
     """
-    standing = session.index(opened)
-    if standing.cache_problem:
-        fault_panel([standing.cache_problem])
+    store, job = session.index(opened)
+    if problem := session.cache_dir().problem:
+        fault_panel([problem])
     # Always one place: what follows keeps its own, and no part is shown twice while a page is replaced.
     place = st.empty()
-    if standing.job is not None:
+    if job is not None:
         with place.container():
-            if standing.job.failure:
-                _failed_index(standing.job.failure, opened)
+            if job.failure:
+                _failed_index(job.failure, opened)
             else:
-                _index_progress(standing.job, opened.run.run_id, has_old_index=standing.store is not None)
-    if standing.store is None:
+                _index_progress(job, opened.run.run_id, has_old_index=store is not None)
+    if store is None:
         st.stop()
-    return standing.store
+    return store
 
 
 @fragment(run_every=0.7)
@@ -101,7 +101,7 @@ def waiting_notice(waiting_bytes: int) -> None:
     """Draw that the last line of a file is not complete yet, which is not an error."""
     if waiting_bytes:
         message = f"The last line ({counted(waiting_bytes, 'byte')}) is not finished yet; it is read once "
-        markup.show(markup.text([markup.Piece(f"{message}its line break is there.", "muted")], role="hint"))
+        markup.note(f"{message}its line break is there.", "muted")
 
 
 def empty_run_panels(store: Store, run_id: str) -> None:
@@ -115,12 +115,16 @@ def empty_run_panels(store: Store, run_id: str) -> None:
 def notes(message: Iterable[str]) -> None:
     """Draw what in the address could not be used."""
     for note in message:
-        markup.show(markup.text([markup.Piece(note, "muted")], role="hint"))
+        markup.note(note, "muted")
 
 
-def run_name(run: Run) -> str:
-    """Return a run's name in the width of the sidebar: `R004 · 26 Feb`."""
-    return " · ".join(part for part in (run.run_id, run_date(run, year=False)) if part)
+def run_names(runs: Iterable[Run], *, but: str = "") -> dict[str, str]:
+    """Return the runs' names by id in the width of the sidebar, `R004 · 26 Feb`, without the run `but`."""
+    return {
+        run.run_id: " · ".join(filter(None, (run.run_id, run_date(run, year=False))))
+        for run in runs
+        if run.run_id != but
+    }
 
 
 def run_date(run: Run, *, year: bool = True) -> str:

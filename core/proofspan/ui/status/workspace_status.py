@@ -46,7 +46,7 @@ def full_check(opened: session.Opened) -> FullCheck | None:
         raise outcome.fault
     if isinstance(outcome, Waiting):
         return None
-    _full().put(state_of_files(opened), outcome.value.report)
+    _reports().put(state_of_files(opened), outcome.value.report)
     return outcome.value
 
 
@@ -57,12 +57,10 @@ def full_key(opened: session.Opened) -> Hashable:
 
 def known_check(opened: session.Opened) -> CheckReport:
     """Return the fullest report so far: with hashes and opened PDFs after a full check."""
-    state, manifest = state_of_files(opened), opened.manifest
-
-    def look() -> CheckReport:
-        return check_workspace(manifest, hashes=False, others=goals_of(manifest)[1])
-
-    return _full().get(state) or _quick().get_or_make(state, look)
+    manifest = opened.manifest
+    return _reports().get_or_make(
+        state_of_files(opened), lambda: check_workspace(manifest, hashes=False, others=goals_of(manifest)[1])
+    )
 
 
 def state_of_files(opened: session.Opened) -> tuple[str, ...]:
@@ -72,17 +70,14 @@ def state_of_files(opened: session.Opened) -> tuple[str, ...]:
 
 
 @st.cache_resource(show_spinner=False)
-def _full() -> Recent[CheckReport]:
+def _reports() -> Recent[CheckReport]:
     return Recent(8)
 
 
-@st.cache_resource(show_spinner=False)
-def _quick() -> Recent[CheckReport]:
-    return Recent(8)
-
-
-def state_of(manifest: Manifest, artifact: Artifact) -> str:
-    """Return what changes when the artifact's file does, or appears, or disappears."""
+def state_of(manifest: Manifest, artifact: Artifact | None) -> str:
+    """Return what changes when the artifact's file does, or appears, or disappears; "" for None."""
+    if artifact is None:
+        return ""
     try:
         return file_state(artifact_path(manifest, artifact))
     except Fault as fault:

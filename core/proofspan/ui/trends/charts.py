@@ -41,7 +41,6 @@ from proofspan.ui.visit.view_state import ViewState
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.chart import palette, show_chart
 from proofspan.ui.widgets.controls import panel
-from proofspan.ui.widgets.markup import Piece
 from proofspan.ui.widgets.table import Cell, Column, Grid, Row
 from proofspan.wording import counted
 
@@ -206,7 +205,7 @@ def _alt(title: str, trends: Trends, numbers: str) -> str:
 
 def _nothing(names: Sequence[str]) -> None:
     message = f"No run has a value for {', '.join(names)}; the table below gives the reason."
-    markup.show(markup.text([Piece(message)], role="hint"))
+    markup.note(message)
 
 
 def line_table(trends: Trends, metric_ids: Sequence[str], view: ViewState, *, name: str) -> Grid:

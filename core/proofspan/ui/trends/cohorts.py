@@ -21,7 +21,6 @@ from proofspan.ui.visit.view_state import ViewState, question_name
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.chart import BUCKET_COLOURS
 from proofspan.ui.widgets.controls import panel
-from proofspan.ui.widgets.markup import Piece
 from proofspan.ui.widgets.table import Cell, Column, Grid, Row, show_grid
 from proofspan.wording import counted
 
@@ -47,10 +46,10 @@ def cohort_panel(
         if cohorts:
             show_grid(cohort_grid(trends, cohorts, converted, view), key="cohort-cells")
         else:
-            markup.show(markup.text([Piece("No cohort is frozen yet.", "muted")], role="hint"))
+            markup.note("No cohort is frozen yet.", "muted")
         fault_panel(st.session_state.pop(_PROBLEMS, ()))
         if message := st.session_state.pop(_DONE, ""):
-            markup.show(markup.text([Piece(message, "strong")], role="hint"))
+            markup.note(message, "strong")
         if manifest.cohorts is None:
             line = "To freeze one, add to the manifest: `cohorts: {path: cohorts.jsonl}`"
             markup.show(markup.text(markup.coded(line), role="hint"))
@@ -114,7 +113,7 @@ def _freezing(run: RunTrend, manifest: Manifest, store: Store, *, file: str) -> 
         again = st.checkbox("It may take the place of a cohort of that name", key="freeze-again")
         what = f"{counted(run.buckets[bucket], 'question')} of {BUCKET_NAMES[bucket]} in {run.run_id}"
         message = f"Adds one line to {file} in the workspace: {what}{f', named {name}' if name else ''}."
-        markup.show(markup.text([Piece(message)], role="hint"))
+        markup.note(message)
         st.button(
             "Freeze",
             key="freeze-now",

@@ -78,7 +78,7 @@ def scope(trends: Trends, view: ViewState, *, has_gold: bool) -> None:
     if len(trends.runs) == 1 and not trends.missing:
         message.append("This is the only run, so there is nothing to compare it with.")
     for each in message:
-        markup.show(markup.text([Piece(each, "muted")], role="hint"))
+        markup.note(each, "muted")
 
 
 def missing_runs(missing: Sequence[str], at_work: Callable[[], bool]) -> None:
@@ -98,7 +98,7 @@ def _waiting(missing: tuple[str, ...], at_work: Callable[[], bool]) -> None:
 
 def _missing(missing: Sequence[str], why: str) -> None:
     named = ", ".join(missing[:5]) + (f" and {len(missing) - 5:,} more" if len(missing) > 5 else "")
-    markup.show(markup.text([Piece(f"{counted(len(missing), 'run')} {why}: {named}.")], role="hint"))
+    markup.note(f"{counted(len(missing), 'run')} {why}: {named}.")
 
 
 def refusals(run: RunTrend, view: ViewState) -> None:
@@ -152,14 +152,14 @@ def rank_panel(trends: Trends, known: Ranks, view: ViewState) -> None:
         pages = max(1, -(-len(found) // ROWS_A_PAGE))
         leaf = min(view.leaf, pages)
         if not found:
-            markup.show(markup.text([Piece("No judged question holds these words.", "strong")], role="hint"))
+            markup.note("No judged question holds these words.", "strong")
             return
         shown = found[(leaf - 1) * ROWS_A_PAGE : leaf * ROWS_A_PAGE]
         titles = {each.run_id: each.run.title or "" for each in trends.runs}
         show_grid(rank_grid(known, shown, view, runs=titles, run=run, against=other), key="rank-cells")
         with st.container(horizontal=True, vertical_alignment="center"):
             message = f"{len(shown):,} of {counted(len(found), 'judged question')}"
-            markup.show(markup.text([Piece(message, "muted")], role="hint"), width="content")
+            markup.note(message, "muted", width="content")
             if pages > 1:
                 key = f"leaf:{leaf}"
                 turn = lambda: change_view(leaf=int(st.session_state[key]))  # noqa: E731
@@ -216,7 +216,7 @@ def metrics_panel(
             show_grid(slice_grid(slices, view.by, run.run_id, view), key=f"metric-cells-{view.by}")
         else:
             message = f"No question of {run.run_id} has a {_SLICES[view.by]}."
-            markup.show(markup.text([Piece(message, "strong")], role="hint"))
+            markup.note(message, "strong")
         with st.expander("How is this counted?", key="counted"):
             definitions()
 
@@ -264,7 +264,7 @@ def _stored_pack(run: RunTrend) -> None:
 
 def _nothing(value: MetricValue) -> None:
     message = f"Nothing to count: {left_out_in_words(value) or 'no questions'}."
-    markup.show(markup.text([Piece(message)], role="hint"))
+    markup.note(message)
 
 
 _REFUSED: Mapping[bool, str] = {False: "answered", True: "refused"}
@@ -456,13 +456,13 @@ def show_stability(found: Stability, logged: MetricValue, view: ViewState) -> No
     doubted = found.convergent_by_log_alone
     if doubted.part:
         message = f"{doubted.part:,} of {doubted.whole:,} that log convergent throughout do change."
-        markup.show(markup.text([Piece(message)], role="line"))
+        markup.note(message, role="line")
     unsteady = [question for question in found.questions if question.changing]
     if unsteady:
         show_grid(_questions(unsteady[:LISTED], view), key="stability-questions")
     if len(unsteady) > LISTED:
         more = f"{len(unsteady) - LISTED:,} more questions change in something."
-        markup.show(markup.text([Piece(more, "muted")], role="hint"))
+        markup.note(more, "muted")
 
 
 def _asked(found: Stability) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import streamlit as st
 
@@ -14,7 +15,7 @@ from proofspan.store.query.store import Store
 from proofspan.ui.status import notices
 from proofspan.ui.visit.view_state import ViewState, change_view
 from proofspan.ui.widgets import markup
-from proofspan.ui.widgets.controls import feed, line
+from proofspan.ui.widgets.controls import line, select, toggle_button
 
 #: What is removed from the address with the run to compare with.
 _ALONE = {"vs": "", "was": (), "was_bucket": (), "flip": "", "outcome": ""}
@@ -42,28 +43,18 @@ def not_there(view: ViewState, vs: str | None) -> list[str]:
 
 def compare_choice(view: ViewState, runs: Sequence[Run]) -> None:
     """Draw the choice of another run; nothing where this run is the only one."""
-    names = {run.run_id: notices.run_name(run) for run in runs if run.run_id != view.run}
-    if not names:
-        return
-    key = "compared-with"
-    feed(key, view.filter.vs or None)
-    st.selectbox(
-        "Compare with",
-        list(names),
-        key=key,
-        index=None,
-        format_func=lambda run_id: markup.clean(names[run_id]),
-        placeholder="Compare with …",
-        label_visibility="collapsed",
-        width=170,
-        on_change=_choose_run,
-        args=(key,),
-    )
-
-
-def _choose_run(key: str) -> None:
-    vs = st.session_state[key]
-    change_view(**({"vs": vs} if vs else _ALONE))
+    names = notices.run_names(runs, but=view.run)
+    if names:
+        select(
+            "Compare with",
+            names,
+            view.filter.vs or None,
+            key="compared-with",
+            placeholder="Compare with …",
+            is_clearable=True,
+            width=170,
+            on_choose=lambda vs: change_view(**({"vs": vs} if vs else _ALONE)),
+        )
 
 
 def outcomes_for(view: ViewState, *, has_gold: bool) -> tuple[str, ...]:
@@ -80,42 +71,28 @@ def flip_line(flips: Flips, view: ViewState, *, outcomes: Sequence[str]) -> None
     """
     judged = flips.judged
     with line("flip"):
-        markup.show(markup.text([markup.Piece(f"Compared with {view.filter.vs}:", "muted")], role="hint"))
+        markup.note(f"Compared with {view.filter.vs}:", "muted")
         for kind in FLIPS_SHOWN:
-            mark = "*✓* " if view.filter.flip == kind else ""
-            title = f"{mark}**{getattr(flips, kind):,}** {kind}"
-            st.button(
-                title,
+            is_on = view.filter.flip == kind
+            toggle_button(
+                f"**{getattr(flips, kind):,}** {kind}",
                 key=f"flip-{kind}",
-                type="tertiary",
                 help=_MEANT[kind],
-                on_click=change_view,
-                kwargs={
-                    "flip": "" if view.filter.flip == kind else kind,
-                    "outcome": _in_address(outcomes[0]),
-                },
+                is_on=is_on,
+                on_click=partial(change_view, flip="" if is_on else kind, outcome=_in_address(outcomes[0])),
             )
-        markup.show(
-            markup.text([markup.Piece(f"of {judged:,} by", "muted", _left_out(flips, view))], role="hint")
+        markup.note(f"of {judged:,} by", "muted", tip=_left_out(flips, view))
+        select(
+            "Right by",
+            {outcome: words for outcome, words in OUTCOMES.items() if outcome in outcomes},
+            outcomes[0],
+            key="flip-outcome",
+            width=175,
+            on_choose=lambda outcome: change_view(outcome=_in_address(outcome)),
         )
-        _outcome(outcomes)
         st.page_link(
             "pages/compare.py", label="Compare", query_params=view.as_list().params(), width="content"
         )
-
-
-def _outcome(outcomes: Sequence[str]) -> None:
-    key = "flip-outcome"
-    feed(key, outcomes[0])
-    st.selectbox(
-        "Right by",
-        [outcome for outcome in OUTCOMES if outcome in outcomes],
-        key=key,
-        format_func=lambda outcome: OUTCOMES[outcome],
-        label_visibility="collapsed",
-        width=175,
-        on_change=lambda: change_view(outcome=_in_address(st.session_state[key])),
-    )
 
 
 def _in_address(outcome: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -17,7 +18,7 @@ from proofspan.store.files.types import PlacedFacts
 from proofspan.ui.status.fragments import fragment
 from proofspan.ui.visit.view_state import ViewState, change_view
 from proofspan.ui.widgets import markup
-from proofspan.ui.widgets.controls import Toggle, line, show_toggles
+from proofspan.ui.widgets.controls import line, show_toggles, toggle_button
 
 
 def cited_line(
@@ -41,27 +42,22 @@ def cited_line(
             _not_located(folder, job.failure if job is not None else None)
         else:
             shown = {*placed.counts, *view.filter.evidence}
-            toggles = [
-                Toggle(state, counts.get(state, 0), EVIDENCE_NAMES[state], text.meaning)
-                for state, text in EVIDENCE.items()
-                if state in shown
-            ]
-            show_toggles("evidence", "Cited text:", toggles, view.filter.evidence)
+            present = {state: counts.get(state, 0) for state in EVIDENCE if state in shown}
+            meaning = lambda state: EVIDENCE[state].meaning  # noqa: E731
+            show_toggles("evidence", "Cited text:", present, EVIDENCE_NAMES, meaning, view.filter.evidence)
 
 
 def safety_line(omitting: int, judged: int, view: ViewState) -> None:
     """Draw how many of the `judged` answers may omit a warning, in the list without its safety filter."""
-    mark = "*✓* " if view.filter.safety else ""
     with line("safety", width="content"):
-        markup.show(markup.text([markup.Piece("Safety:", "muted")], role="hint"))
-        st.button(
-            f"{mark}**{omitting:,}** of {judged:,} may omit a warning",
+        markup.note("Safety:", "muted")
+        toggle_button(
+            f"**{omitting:,}** of {judged:,} may omit a warning",
             key="safety-omitted",
-            type="tertiary",
             help="Neither answer nor citations mention a WARNING or CAUTION of the cited section; "
             "of the questions with a citation to judge by.",
-            on_click=change_view,
-            kwargs={"safety": None if view.filter.safety else True},
+            is_on=bool(view.filter.safety),
+            on_click=partial(change_view, safety=None if view.filter.safety else True),
         )
 
 
@@ -80,7 +76,7 @@ def page_base(findings: Sequence[PageBaseFinding]) -> list[PageBaseFinding]:
 def page_base_line(findings: Sequence[PageBaseFinding], view: ViewState) -> None:
     """Draw the first of them in one quiet line, with links to its questions and to the fix."""
     with line("pages"):
-        markup.show(markup.text([markup.Piece(f"{in_words(findings[0])}.")], role="hint"))
+        markup.note(f"{in_words(findings[0])}.")
         if view.filter.evidence != ("page_mismatch",):
             st.button(
                 "Show these questions",
@@ -106,7 +102,7 @@ def _being_located(job: IndexJob) -> None:
     share = job.progress.share if job.progress else 0.0
     message = "Cited text: being located …" + (f" {100 * share:.0f} %" if share else "")
     with st.container(width="content"):
-        markup.show(markup.text([markup.Piece(message, "muted")], role="hint"))
+        markup.note(message, "muted")
 
 
 def _not_located(folder: Path, failure: str | None) -> None:

@@ -22,7 +22,7 @@ from proofspan.services.health.failure_map import (
 from proofspan.store.files.types import FailureCount
 from proofspan.ui.visit.view_state import ViewState, change_view
 from proofspan.ui.widgets import markup
-from proofspan.ui.widgets.controls import feed
+from proofspan.ui.widgets.controls import select
 from proofspan.ui.widgets.markup import Piece
 from proofspan.ui.widgets.strip import Mark, Strip, draw_strip
 from proofspan.wording import counted
@@ -98,17 +98,15 @@ def _choice(asked: Sequence[Area], where: str | None) -> None:
     for area in asked[:OFFERED]:
         options[area.place.doc_id or ""] = f"{place_words(area)} · {area.failing:,} of {area.judged:,} fail"
     chosen = ALL if where is None else where
-    # A browser keeps the words of what is chosen: where they change, so does the widget.
-    key = f"failures-where:{sha1_8(repr(options))}"
-    feed(key, chosen)
-    st.selectbox(
+    options.setdefault(chosen, chosen)
+    select(
         "Document",
-        [*options, *([] if chosen in options else [chosen])],
-        key=key,
-        format_func=lambda value: markup.clean(options.get(value) or str(value)),
-        label_visibility="collapsed",
+        options,
+        chosen,
+        # A browser keeps the words of what is chosen: where they change, so does the widget.
+        key=f"failures-where:{sha1_8(repr(options))}",
         width=330,
-        on_change=lambda: change_view(where=st.session_state[key]),
+        on_choose=lambda where: change_view(where=where),
     )
 
 
@@ -142,7 +140,7 @@ def _worst(shown: FailureMap) -> None:
                 kwargs={"about": (area.value,), "fails": True},
             )
     if not failing:
-        markup.show(markup.text([Piece("No question of this list fails here.", "muted")], role="hint"))
+        markup.note("No question of this list fails here.", "muted")
 
 
 # Where it fails, in words: places, cells and the strip of a run. Pure; nothing here draws.

@@ -6,8 +6,7 @@ another page sets has no widget: it is a button with the filter's sentence, whic
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
-from functools import partial
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -18,7 +17,7 @@ from proofspan.display_names import FILTER_NAMES, ISSUE_NAMES
 from proofspan.store.query.filters import Filter
 from proofspan.ui.visit.view_state import ViewState, change_view, read_view, write_view
 from proofspan.ui.widgets import markup
-from proofspan.ui.widgets.controls import begin, feed, search_field
+from proofspan.ui.widgets.controls import begin, feed, search_field, select
 from proofspan.wording import counted
 
 #: Values with the number of questions that have them, most frequent first.
@@ -71,32 +70,34 @@ def _menu(options: Mapping[str, Choices], view: ViewState, cohorts: Choices, *, 
     """Draw the filters that are used less. `traces` counts those of the run, 0 where there is one per
     question.
     """
-    if options.get("code") or view.filter.code:
-        _choice("code", options.get("code", ()), view.filter.code, in_menu=True)
-    if options.get("type") or view.filter.type:
-        _choice("type", options.get("type", ()), view.filter.type, in_menu=True)
-    if options.get("state") or view.filter.state:
-        _choice("state", options.get("state", ()), view.filter.state, in_menu=True)
+    for name in ("code", "type", "state"):
+        offered, chosen = options.get(name, ()), getattr(view.filter, name)
+        if offered or chosen:
+            _choice(name, offered, chosen, in_menu=True)
     if cohorts or view.filter.cohort:
         _cohort(cohorts, view)
-    _numbers(view)
+    unsupported = {True: "some unsupported", False: "none unsupported"}
+    _one_of("unsupported", unsupported, view.filter.unsupported, key="filter-unsupported")
     if traces:
-        _variants_toggle(traces, view)
+        feed("all-variants", view.filter.all_variants)
+        st.toggle(
+            f"All {counted(traces, 'trace')}",
+            key="all-variants",
+            help="Paraphrases, other seeds and repeats too; else one trace a question",
+            on_change=choose,
+            args=("all-variants", "all_variants"),
+        )
 
 
 def chips(view: ViewState, *, elsewhere: Container[str] = ()) -> None:
     """Draw a button for each restriction that a link set, which removes it, unless a toggle `elsewhere` shows
     it.
     """
-    for name in _restricting(view.filter, [name for name in _CHIPS if name not in elsewhere]):
-        escaped = markup.label(f"✕ {part_in_words(view.filter, name)}", limit=100)
-        st.button(
-            escaped,
-            key=f"chip-{name}",
-            type="tertiary",
-            on_click=change_view,
-            kwargs={name: getattr(_NONE, name)},
-        )
+    for name in _CHIPS:
+        if name not in elsewhere and getattr(view.filter, name) != getattr(_NONE, name):
+            escaped = markup.label(f"✕ {part_in_words(view.filter, name)}", limit=100)
+            change = {name: getattr(_NONE, name)}
+            st.button(escaped, key=f"chip-{name}", type="tertiary", on_click=change_view, kwargs=change)
 
 
 def part_in_words(shown: Filter, name: str) -> str:
@@ -105,26 +106,10 @@ def part_in_words(shown: Filter, name: str) -> str:
     return Filter(shown.run, vs=shown.vs, outcome=shown.outcome, **part).where().sentence
 
 
-def _restricting(shown: Filter, names: Sequence[str]) -> list[str]:
-    return [name for name in names if getattr(shown, name) != getattr(_NONE, name)]
-
-
-def choose(key: str, name: str, *, none: str | None = None) -> None:
-    """Write a widget's new value to the URL: several become a tuple, no value becomes `none`."""
+def choose(key: str, name: str) -> None:
+    """Write a widget's new value to the URL; several become a tuple."""
     value = st.session_state[key]
-    change_view(**{name: tuple(value) if isinstance(value, list) else none if value is None else value})
-
-
-def _variants_toggle(traces: int, view: ViewState) -> None:
-    key = "all-variants"
-    feed(key, view.filter.all_variants)
-    st.toggle(
-        f"All {counted(traces, 'trace')}",
-        key=key,
-        help="Paraphrases, other seeds and repeats too; else one trace a question",
-        on_change=choose,
-        args=(key, "all_variants"),
-    )
+    change_view(**{name: tuple(value) if isinstance(value, list) else value})
 
 
 def _choice(
@@ -156,14 +141,11 @@ def _choice(
 
 
 def _cohort(cohorts: Choices, view: ViewState) -> None:
-    counts = dict(cohorts)
-    chosen = view.filter.cohort
+    counts, chosen = dict(cohorts), view.filter.cohort
     names = {name: _option("cohort", name, count) for name, count in counts.items()}
     if chosen:
         names.setdefault(chosen, _option("cohort", chosen, None))
-    key = _key("cohort", counts)
-    on_change = partial(choose, key, "cohort", none="")
-    _one_of(FILTER_NAMES["cohort"], names, chosen or None, key=key, on_change=on_change)
+    _one_of("cohort", names, chosen or None, key=_key("cohort", counts), none="")
 
 
 def _key(name: str, counts: Mapping[str, int]) -> str:
@@ -171,26 +153,20 @@ def _key(name: str, counts: Mapping[str, int]) -> str:
     return f"filter-{name}:{sha1_8(repr(counts))}"
 
 
-def _numbers(view: ViewState) -> None:
-    names = {True: "some unsupported", False: "none unsupported"}
-    key = "filter-unsupported"
-    on_change = partial(choose, key, "unsupported")
-    _one_of(FILTER_NAMES["unsupported"], names, view.filter.unsupported, key=key, on_change=on_change)
-
-
 def _one_of(
-    title: str, names: Mapping[Any, str], chosen: object, *, key: str, on_change: Callable[[], None]
+    name: str, names: Mapping[Any, str], chosen: object, *, key: str, none: str | None = None
 ) -> None:
-    feed(key, chosen)
-    st.selectbox(
-        title,
-        list(names),
+    """Draw a filter of one value in the menu; without a value the filter is `none`."""
+    select(
+        FILTER_NAMES[name],
+        names,
+        chosen,
         key=key,
-        index=None,
-        format_func=lambda value: names[value],
         placeholder="any",
+        is_clearable=True,
+        shows_words=True,
         width=WIDTH_CHOSEN,
-        on_change=on_change,
+        on_choose=lambda value: change_view(**{name: none if value is None else value}),
     )
 
 

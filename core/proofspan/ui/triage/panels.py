@@ -19,7 +19,7 @@ from proofspan.ui.triage.filters import Choices, show_all
 from proofspan.ui.visit.view_state import ViewState, change_view
 from proofspan.ui.widgets import markup, text
 from proofspan.ui.widgets.chart import badge
-from proofspan.ui.widgets.controls import Toggle, line, show_toggles, toggle
+from proofspan.ui.widgets.controls import line, show_toggles, toggle
 from proofspan.wording import counted
 
 
@@ -74,24 +74,18 @@ def gold_line(counts: Mapping[GoldState, int], view: ViewState, *, offered: Choi
     shown = [state for state in GOLD_STATES if state in present.union(view.filter.gold)]
     if not shown:
         return
-    toggles = [Toggle(state, counts[state], GOLD_NAMES[state], gold_meaning(state)) for state in shown]
+    listed = {state: counts[state] for state in shown}
     with line("gold"):
-        show_toggles("gold", f"{FILTER_NAMES['gold']}:", toggles, view.filter.gold)
+        show_toggles("gold", f"{FILTER_NAMES['gold']}:", listed, GOLD_NAMES, gold_meaning, view.filter.gold)
 
 
 def bucket_line(counts: Mapping[Bucket | None, int], view: ViewState) -> None:
     """Draw the ranking buckets, a toggle each, best first. `counts` are those without the bucket filter."""
-    toggles = [
-        Toggle(
-            bucket,
-            counts.get(bucket, 0),
-            BUCKET_NAMES[bucket],
-            f"{bucket_meaning(bucket)} ({bucket})",
-        )
-        for bucket in BUCKETS
-    ]
+    listed = {bucket: counts.get(bucket, 0) for bucket in BUCKETS}
+    meaning = lambda bucket: f"{bucket_meaning(bucket)} ({bucket})"  # noqa: E731
     with line("bucket", width="content"):
-        show_toggles("bucket", f"{FILTER_NAMES['bucket']}:", toggles, view.filter.bucket)
+        about = f"{FILTER_NAMES['bucket']}:"
+        show_toggles("bucket", about, listed, BUCKET_NAMES, meaning, view.filter.bucket)
 
 
 def template_notice(suggestion: Suggestion, profile: Profile) -> None:
@@ -126,7 +120,7 @@ def profile_notice(profile: Profile, own: Profile) -> None:
     """Explain that the URL's profile is not the manifest's, and how to keep or leave it."""
     with st.container(key="notice", horizontal=True, vertical_alignment="center"):
         words_shown = f"Read with {profile.describe()}, not with the manifest's {own.describe()}."
-        markup.show(markup.text([markup.Piece(words_shown)], role="hint"))
+        markup.note(words_shown)
         st.button("Back to the manifest's", key="own-profile", on_click=change_view, kwargs={"profile": None})
         _manifest_lines(profile)
 
@@ -137,7 +131,7 @@ def sentence(view: ViewState, *, matching: int, total: int) -> None:
     shown = f"{view.filter.sentence(matching, total)} · {table.order(view.sort)}"
     named = (("suspicion", codes), ("code", view.filter.code))
     tip = "; ".join(f"{name}: {', '.join(chosen)}" for name, chosen in named if chosen)
-    markup.show(markup.text([markup.Piece(shown, tip=tip)], role="line"))
+    markup.note(shown, tip=tip, role="line")
 
 
 def walk_through(view: ViewState) -> None:
@@ -184,7 +178,7 @@ def next_steps(
     `buckets` and `gold` are failed buckets and lost gold states with their counts, in the order to be shown.
     """
     with st.container(border=True, key="next-step"):
-        markup.show(markup.text([markup.Piece("Next step", "strong")]))
+        markup.note("Next step", "strong", role="text")
         for label in labels:
             markup.show(
                 markup.text([markup.chip(label), markup.Piece(meaning(label), "muted")], role="line"),
@@ -220,17 +214,13 @@ def failed_buckets(counts: Mapping[Bucket | None, int], chosen: Sequence[Bucket]
 def nothing_matches(total: int) -> None:
     """Explain that no question matches the filter, and offer to clear it."""
     with st.container(border=True, key="empty"):
-        markup.show(markup.text([markup.Piece("No question matches this filter.", "strong")]))
+        markup.note("No question matches this filter.", "strong", role="text")
         st.button(f"Show all {counted(total, 'question')}", key="show-all", on_click=show_all)
 
 
 def _manifest_lines(profile: Profile) -> None:
     with st.popover("Keep it in the manifest", key="manifest-lines"):
-        markup.show(
-            markup.text(
-                [markup.Piece("Put this into pipeline_manifest.yaml, in place of `triage:`.")], role="hint"
-            )
-        )
+        markup.note("Put this into pipeline_manifest.yaml, in place of `triage:`.")
         st.code(profile_snippet(profile), language="yaml")
 
 

@@ -26,29 +26,24 @@ from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.fingerprints import file_state
 from proofspan.journal.cohorts import Cohort, read_cohorts
 from proofspan.manifest.load import MANIFEST_NAME, load_manifest
-from proofspan.manifest.types import Manifest, Run
+from proofspan.manifest.paths import artifact_path
+from proofspan.manifest.types import Artifact, Manifest, Run
 from proofspan.services.documents.document_cache import Recent
-from proofspan.services.health.failure_map import Sections
+from proofspan.services.health.failure_map import Sections, section_map
 from proofspan.services.locating import is_placed
 from proofspan.services.page_base import CitedPages, examine_run
 from proofspan.services.workspace.index_job import SHORT_SECONDS, IndexJob, IndexJobs, index_command
 from proofspan.services.workspace.open import chosen_folder, default_run, with_profile
 from proofspan.store.files.cache_dir import CacheDir, default_cache_dir, writable_cache_dir
-from proofspan.store.files.types import IndexState, RunFacts
+from proofspan.store.files.types import RunFacts
 from proofspan.store.index.build import index_state
+from proofspan.store.index.side_files import read_led_chunks
 from proofspan.store.query.store import Store
 from proofspan.traces.lines.unpack import plain_source
 from proofspan.traces.records.catalogue import read_catalogue
 from proofspan.traces.records.gold import read_gold
-from proofspan.traces.records.redirects import gold_of_today
+from proofspan.traces.records.redirects import gold_of_today, mapped
 from proofspan.traces.records.stored_reports import StoredRow, read_report
-from proofspan.ui.visit.chunk_cache import (
-    chunk_file,
-    chunks_in,
-    corpus_in,
-    located,
-    sections_in,
-)
 from proofspan.ui.visit.view_state import ViewState, read_view
 
 T = TypeVar("T")
@@ -69,19 +64,6 @@ class Opened:
     def profile(self) -> Profile:
         """Return how answers are read: by the URL's profile, else by the manifest's."""
         return profile_from(self.manifest.triage)
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """The index of the shown run: `store` None before it is built, `job` one that runs or has failed.
-
-    `cache_problem` says why the index is not in its usual folder.
-    """
-
-    state: IndexState
-    store: Store | None
-    job: IndexJob | None
-    cache_problem: Problem | None
 
 
 def current() -> Opened:
@@ -120,29 +102,39 @@ def workspace() -> Manifest:
     return _manifest(str(folder), file_state(file))
 
 
-def index(opened: Opened) -> Standing:
-    """Return the index of the shown run; one that is missing or stale is built by a process of its own.
+def index(opened: Opened) -> tuple[Store | None, IndexJob | None]:
+    """Return the index of the shown run, None before it is built, and the job that builds it or has failed.
 
-    An older index is used meanwhile. Once the shown run is up to date, its citations are located and the
-    other runs are indexed.
+    One that is missing or stale is built by a process of its own, and an older index is used meanwhile. Once
+    the shown run is up to date, its citations are located and the other runs are indexed.
     """
-    cache, manifest, run_id = cache_dir(), opened.manifest, opened.run.run_id
-    state, job = index_state(manifest, run_id, cache.path), None
-    if state.state != "fresh":
-        job = _jobs().ensure(
-            (run_id, *identity(opened)), lambda: _index_command(opened, [run_id], cache.path)
-        )
+    cache, manifest, run_id, known = cache_dir().path, opened.manifest, opened.run.run_id, identity(opened)
+    command = partial(
+        index_command, manifest.folder, profile=opened.view.profile, cache_dir=cache, locate=False
+    )
+
+    def is_fresh(name: str) -> bool:
+        return index_state(manifest, name, cache).state == "fresh"
+
+    def index_others() -> list[str] | None:
+        behind = [run.run_id for run in manifest.runs if not is_fresh(run.run_id)]
+        return command(runs=behind) if behind else None
+
+    job, fresh = None, is_fresh(run_id)
+    if not fresh:
+        job = _jobs().ensure((run_id, *known), lambda: command(runs=[run_id]))
         if job is not None:
             job.wait(SHORT_SECONDS)
-        state = index_state(manifest, run_id, cache.path)
+        fresh = is_fresh(run_id)
         job = job if job is not None and (job.is_running or job.failure) else None
-    if state.state == "fresh":
-        _jobs().once(("others", *identity(opened)), lambda: _other_runs_command(opened, cache.path))
-    store = _store(manifest, *identity(opened), str(cache.path))
-    has_index = store.stamp(run_id) is not None
-    if state.state == "fresh" and has_index:
+    if fresh:
+        _jobs().once(("others", *known), index_others)
+    store = _store_of(opened)
+    if store.stamp(run_id) is None:
+        return None, job
+    if fresh:
         locating(opened, store)
-    return Standing(state, store if has_index else None, job, cache.problem)
+    return store, job
 
 
 def locating(opened: Opened, store: Store) -> IndexJob | None:
@@ -150,11 +142,19 @@ def locating(opened: Opened, store: Store) -> IndexJob | None:
 
     Those of the other runs follow once their indexes are built.
     """
-    run_id, known, jobs = opened.run.run_id, identity(opened), _jobs()
+    run_id, known, manifest, cache = opened.run.run_id, identity(opened), opened.manifest, cache_dir().path
+    command = partial(
+        index_command, manifest.folder, profile=opened.view.profile, cache_dir=cache, locate=True
+    )
+
+    def locate_others() -> list[str] | None:
+        behind = [run.run_id for run in manifest.runs if not is_placed(manifest, run.run_id, cache)]
+        return command(runs=behind) if behind else None
+
     if store.placed_stamp(run_id) is None:
-        return jobs.ensure(("locate", run_id, *known), lambda: _locate_command(opened, [run_id]))
+        return _jobs().ensure(("locate", run_id, *known), lambda: command(runs=[run_id]))
     if not others_are_indexed(opened):
-        jobs.once(("locate others", *known), lambda: _locate_others_command(opened))
+        _jobs().once(("locate others", *known), locate_others)
     return None
 
 
@@ -171,8 +171,7 @@ def build_again() -> None:
 def options(opened: Opened, store: Store) -> Choices:
     """Return what the shown run's list can be filtered by."""
     run_id = opened.run.run_id
-    key = (*identity(opened), run_id, store.stamp(run_id))
-    return cached("options", key, lambda: store.options(run_id))
+    return cached("options", indexes_key(opened, store, run_id), lambda: store.options(run_id))
 
 
 def cited_pages(opened: Opened, store: Store, run_id: str) -> CitedPages | None:
@@ -189,7 +188,7 @@ def cited_pages(opened: Opened, store: Store, run_id: str) -> CitedPages | None:
 
 def cited_pages_of_runs(opened: Opened) -> dict[str, CitedPages]:
     """Return the same for every run whose citations are located."""
-    store = _store(opened.manifest, *identity(opened), str(cache_dir().path))
+    store = _store_of(opened)
     found = {run_id: cited_pages(opened, store, run_id) for run_id in store.runs()}
     return {run_id: cited for run_id, cited in found.items() if cited is not None}
 
@@ -204,7 +203,7 @@ def placed(opened: Opened, store: Store) -> pd.DataFrame | None:
 
 def run_facts(opened: Opened) -> dict[str, RunFacts]:
     """Return the facts of every run that has an index."""
-    store = _store(opened.manifest, *identity(opened), str(cache_dir().path))
+    store = _store_of(opened)
     return {run_id: store.run_facts(run_id) for run_id in store.runs()}
 
 
@@ -222,22 +221,50 @@ def pdf_pool() -> PdfPool:
 
 def chunks(opened: Opened) -> tuple[Mapping[str, Chunk], list[LineIssue]]:
     """Return the chunks by id, former ids too, and the lines without a chunk. Raises Fault without a file."""
-    return chunks_in(opened.manifest, chunk_file(opened.manifest, cache_dir().path))
+    return _chunks(opened.manifest, *_chunk_file(opened.manifest))
 
 
 def sections_or_none(opened: Opened) -> Sections:
     """Return the sections of the workspace's chunks; none without a chunk file that can be read."""
     try:
-        return sections_in(opened.manifest, chunk_file(opened.manifest, cache_dir().path))
+        return _sections(opened.manifest, *_chunk_file(opened.manifest), opened.manifest.unpaged)
     except Fault:  # a lost chunk file is among the run's own problems
         return {}
+
+
+def _chunk_file(manifest: Manifest) -> tuple[str, str, str]:
+    """Return the chunk file's path, its path in the manifest, and its fingerprint with its redirects'."""
+    path, file = _located(manifest, manifest.chunks, "chunks")
+    state = file_state(path)
+    if manifest.redirects is not None:
+        with suppress(Fault):
+            state += file_state(artifact_path(manifest, manifest.redirects))
+    return str(path), file, state
+
+
+@st.cache_resource(max_entries=2, show_spinner="Reading the chunks …")
+def _chunks(
+    _manifest: Manifest, path: str, file: str, state: str
+) -> tuple[Mapping[str, Chunk], list[LineIssue]]:
+    return read_led_chunks(_manifest, Path(path), file=file, cache_dir=cache_dir().path)
+
+
+@st.cache_resource(max_entries=2, show_spinner=False)
+def _sections(_manifest: Manifest, path: str, file: str, state: str, unpaged: frozenset[str]) -> Sections:
+    return section_map(_chunks(_manifest, path, file, state)[0].values(), unpaged=unpaged)
+
+
+@st.cache_resource(max_entries=2, show_spinner=False)
+def _corpus(_manifest: Manifest, path: str, file: str, state: str) -> tuple[Corpus, threading.Lock]:
+    known, _ = _chunks(_manifest, path, file, state)
+    return Corpus(mapped(known, lambda chunk: chunk.text)), threading.Lock()
 
 
 def gold(opened: Opened) -> tuple[Mapping[str, GoldQuestion], list[LineIssue]]:
     """Return the gold questions by id, {} where the manifest names no file. Raises Fault without it."""
     if opened.manifest.gold is None:
         return {}, []
-    path, file = located(opened.manifest, opened.manifest.gold, "gold")
+    path, file = _located(opened.manifest, opened.manifest.gold, "gold")
     known, issues = _read("gold", path, lambda source: read_gold(source, file=file))
     with suppress(Fault):  # a lost chunk file is among the run's own problems
         if opened.manifest.redirects is not None:
@@ -260,7 +287,7 @@ def catalogue(opened: Opened) -> CatalogueIndex:
     """
     if opened.manifest.catalogue is None:
         return CatalogueIndex.of(())
-    path, file = located(opened.manifest, opened.manifest.catalogue, "catalogue")
+    path, file = _located(opened.manifest, opened.manifest.catalogue, "catalogue")
     return _read(
         "catalogue",
         path,
@@ -270,8 +297,20 @@ def catalogue(opened: Opened) -> CatalogueIndex:
 
 def report(opened: Opened) -> tuple[list[StoredRow], list[LineIssue]]:
     """Return the rows of the run's stored report, and lines without a row. Raises Fault without a file."""
-    path, file = located(opened.manifest, opened.run.report, f"runs[{opened.run.run_id}].report")
+    path, file = _located(opened.manifest, opened.run.report, f"runs[{opened.run.run_id}].report")
     return _read("report", path, lambda source: read_report(source, file=file))
+
+
+def _located(manifest: Manifest, artifact: Artifact | None, key: str) -> tuple[Path, str]:
+    """Return an artifact's path and its path in the manifest. Raises Fault where the manifest names none."""
+    if artifact is None:
+        raise ManifestFault.of(
+            "not_named",
+            f"the manifest names no {key}",
+            where=str(manifest.folder / MANIFEST_NAME),
+            fix=f"add `{key}: {{path: …}}`",
+        )
+    return artifact_path(manifest, artifact), artifact.path
 
 
 def _read(kind: str, path: Path, read: Callable[[Path], T]) -> T:
@@ -287,14 +326,14 @@ def corpus(opened: Opened) -> AbstractContextManager[Corpus]:
 
 def corpus_lender(opened: Opened) -> Callable[[], AbstractContextManager[Corpus]]:
     """Return a function that gives what `corpus` gives, in any thread. Raises Fault without a chunk file."""
-    shared, lock = corpus_in(opened.manifest, chunk_file(opened.manifest, cache_dir().path))
-    return partial(_held, shared, lock)
+    shared, lock = _corpus(opened.manifest, *_chunk_file(opened.manifest))
 
+    @contextmanager
+    def locked() -> Iterator[Corpus]:
+        with lock:
+            yield shared
 
-@contextmanager
-def _held(shared: Corpus, lock: threading.Lock) -> Iterator[Corpus]:
-    with lock:
-        yield shared
+    return locked
 
 
 def cached(name: str, key: Hashable, make: Callable[[], T], *, most: int = 16) -> T:
@@ -318,27 +357,13 @@ def identity(opened: Opened) -> tuple[str, str, str]:
     return str(opened.manifest.folder), file_state(file), repr((profile.template, profile.refusal))
 
 
-def _index_command(opened: Opened, runs: list[str], cache: Path) -> list[str]:
-    return index_command(opened.manifest.folder, runs=runs, profile=opened.view.profile, cache_dir=cache)
+def indexes_key(opened: Opened, store: Store, *run_ids: str) -> tuple[Hashable, ...]:
+    """Return what changes with the indexes of these runs."""
+    return *identity(opened), *run_ids, *map(store.stamp, run_ids)
 
 
-def _other_runs_command(opened: Opened, cache: Path) -> list[str] | None:
-    """Return the command for other runs that are not up to date; None where all are."""
-    runs = [run.run_id for run in opened.manifest.runs]
-    behind = [name for name in runs if index_state(opened.manifest, name, cache).state != "fresh"]
-    return _index_command(opened, behind, cache) if behind else None
-
-
-def _locate_command(opened: Opened, runs: list[str]) -> list[str]:
-    folder, profile, cache = opened.manifest.folder, opened.view.profile, cache_dir().path
-    return index_command(folder, runs=runs, profile=profile, cache_dir=cache, locate=True)
-
-
-def _locate_others_command(opened: Opened) -> list[str] | None:
-    """Return the command for other runs that are not located; None where all are."""
-    runs = [run.run_id for run in opened.manifest.runs]
-    behind = [name for name in runs if not is_placed(opened.manifest, name, cache_dir().path)]
-    return _locate_command(opened, behind) if behind else None
+def _store_of(opened: Opened) -> Store:
+    return _store(opened.manifest, *identity(opened), str(cache_dir().path))
 
 
 @st.cache_resource(show_spinner=False)

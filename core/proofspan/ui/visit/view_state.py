@@ -34,10 +34,9 @@ MAX_NUMBER = 1_000_000_000
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _INTEGER = re.compile(r"[0-9]{1,10}")
-_FLAGS = {"yes": True, "no": False}
-_SAFETY = {"omitted": True, "complete": False}
 #: What names the place that is shown.
 _PLACE_NAMES = frozenset({"q", "p", "s", "cite", "chunk", "page"})
+_SORT_NAMES = {"sort": "by", "desc": "descending"}
 _FILTER_NAMES = tuple(part.name for part in fields(Filter))
 #: A playlist survives a change of these.
 _RUN_NAMES = {"run", "vs"}
@@ -106,25 +105,23 @@ class ViewState:
         values = {name: param.read(reader, name) for name, param in _PARAMS.items()}
         shown = Filter(**{name: values.pop(name) for name in _FILTER_NAMES})
         sort = Sort(values.pop("sort"), values.pop("desc"))
-        profile = reader.profile()
+        template = reader.text("template", allowed=get_args(Template))
+        phrases = reader.texts("refusal") or Profile().refusal
+        profile = Profile(cast(Template, template), phrases) if template is not None else None
         return cls(filter=shown, sort=sort, profile=profile, **values, notes=tuple(reader.notes))
 
     def params(self, **changes: Any) -> dict[str, list[str]]:
         """Return the URL parameters of this state with `changes`; defaults are left out."""
         state = self.change(**changes) if changes else self
+        sort = {"sort": state.sort.by, "desc": state.sort.descending}
         params: dict[str, list[str]] = {}
         for name, param in _PARAMS.items():
             if name == "ids" and state.profile:
                 params |= {"template": [state.profile.template], "refusal": list(state.profile.refusal)}
-            if written := param.values(state._value(name)):
+            held = state.filter if name in _FILTER_NAMES else state
+            if written := param.values(sort[name] if name in sort else getattr(held, name)):
                 params[name] = written
         return params
-
-    def _value(self, name: str) -> Any:
-        if name in _FILTER_NAMES:
-            return getattr(self.filter, name)
-        sort = {"sort": self.sort.by, "desc": self.sort.descending}
-        return sort[name] if name in sort else getattr(self, name)
 
     def link(self, page: str, **changes: Any) -> str:
         """Return a relative address of `page` ("" is Triage) that shows this state with `changes`."""
@@ -140,21 +137,15 @@ class ViewState:
         in_filter = {name: changes.pop(name) for name in list(changes) if name in _FILTER_NAMES}
         if "vs" in in_filter:
             in_filter["vs"] = in_filter["vs"] or ""
-        in_sort = {
-            to: changes.pop(name) for name, to in (("sort", "by"), ("desc", "descending")) if name in changes
-        }
+        in_sort = {_SORT_NAMES[name]: changes.pop(name) for name in _SORT_NAMES if name in changes}
         if (in_filter or in_sort) and "at" not in changes:
             changes["at"] = 1
         if changes.keys() & _PLACE_NAMES and "see" not in changes:
             changes["see"] = None
         if in_filter.keys() - _RUN_NAMES and "ids" not in changes:
             changes["ids"] = ()
-        return replace(
-            self,
-            filter=replace(self.filter, **in_filter),
-            sort=replace(self.sort, **in_sort),
-            **changes,
-        )
+        shown, sort = replace(self.filter, **in_filter), replace(self.sort, **in_sort)
+        return replace(self, filter=shown, sort=sort, **changes)
 
     def with_run(self, runs: Sequence[str], default: str) -> ViewState:
         """Return this state on a run that exists: its own, else `default` with a note."""
@@ -212,48 +203,32 @@ class _Reader:
     def text(self, name: str, *, allowed: Sequence[str] | None = None) -> str | None:
         """Return the last value of a parameter, None when absent or empty."""
         given = self._params.get(name, ())
-        if not given or not given[-1] or not self._is_usable(name, given[-1], allowed):
-            return None
-        return given[-1]
+        return given[-1] if given and given[-1] and self._is_usable(name, given[-1], allowed) else None
 
-    def number(self, name: str, *, least: int = 0, fallback: int | None = None) -> int | None:
+    def number(self, name: str, *, least: int, fallback: int | None) -> int | None:
         """Return a whole number from `least` to `MAX_NUMBER`."""
         value = self.text(name)
         if value is None:
             return fallback
         if _INTEGER.fullmatch(value) is None or not least <= int(value) <= MAX_NUMBER:
-            self._note(name, f'"{_shortened(value)}" is not a whole number from {least} on', "left out")
+            self._refuse(name, value, f"a whole number from {least} on")
             return fallback
         return int(value)
 
-    def choice(self, name: str, meant: Mapping[str, bool]) -> bool | None:
-        """Return what one of two words means."""
-        value = self.text(name, allowed=tuple(meant))
-        return None if value is None else meant[value]
-
-    def profile(self) -> Profile | None:
-        """Return the profile of the URL; without refusal phrases, the defaults."""
-        template = self.text("template", allowed=get_args(Template))
-        if template is None:
-            return None
-        return Profile(cast(Template, template), self.texts("refusal") or Profile().refusal)
-
     def _is_usable(self, name: str, value: str, allowed: Sequence[str] | None) -> bool:
         if len(value) > MAX_CHARS or _CONTROL.search(value):
-            self._note(name, f"is longer than {MAX_CHARS} characters or holds control characters", "left out")
+            self._note(name, f"is longer than {MAX_CHARS} characters or holds control characters")
             return False
         if allowed is not None and value not in allowed:
-            choices = ", ".join(allowed)
-            self._note(name, f'"{_shortened(value)}" is not one of {choices}', "left out")
+            self._refuse(name, value, f"one of {', '.join(allowed)}")
             return False
         return True
 
-    def _note(self, name: str, what: str, done: str) -> None:
+    def _refuse(self, name: str, value: str, expected: str) -> None:
+        self._note(name, f'"{value if len(value) <= 40 else f"{value[:40]}…"}" is not {expected}')
+
+    def _note(self, name: str, what: str, done: str = "left out") -> None:
         self.notes.append(f"In the address, {name} {what}: {done}.")
-
-
-def _shortened(value: str) -> str:
-    return value if len(value) <= 40 else f"{value[:40]}…"
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,27 +257,27 @@ def _number(default: int | None = None, *, least: int = 0) -> _Param:
     )
 
 
-def _either(meant: Mapping[str, bool]) -> _Param:
+def _either(yes: str, no: str, default: bool | None = None) -> _Param:
+    meant = {yes: True, no: False}
     return _Param(
-        lambda reader, name: reader.choice(name, meant),
-        lambda value: [word for word, meaning in meant.items() if meaning is value],
+        lambda reader, name: meant.get(reader.text(name, allowed=tuple(meant)) or "", default),
+        lambda value: [] if value is default else [yes if value else no],
     )
 
 
-_ON = _Param(lambda reader, name: reader.choice(name, _FLAGS) is True, lambda value: ["yes"] if value else [])
-_FLAG = _either(_FLAGS)
+_NAME, _FLAG, _ON = _text(default=None), _either("yes", "no"), _either("yes", "no", False)
 #: The parameters in the order of an address: those of `Filter`, of `Sort` (`sort` and `desc`) and the others.
 _PARAMS: Mapping[str, _Param] = {
     "run": _text(),
-    "q": _text(default=None),
+    "q": _NAME,
     "p": _number(0),
     "s": _number(0),
     "cite": _number(least=1),
-    "chunk": _text(default=None),
+    "chunk": _NAME,
     "page": _number(),
-    "see": _text(default=None),
+    "see": _NAME,
     "stage": _text(get_args(StageName), None),
-    "where": _text(default=None),
+    "where": _NAME,
     "label": _texts(LABELS),
     "suspicion": _texts(),
     "code": _texts(),
@@ -319,7 +294,7 @@ _PARAMS: Mapping[str, _Param] = {
     "unsupported": _FLAG,
     "fails": _FLAG,
     "refused": _FLAG,
-    "safety": _either(_SAFETY),
+    "safety": _either("omitted", "complete"),
     "vs": _text(),
     "flip": _text(FLIPS),
     "outcome": _text(tuple(OUTCOMES)),

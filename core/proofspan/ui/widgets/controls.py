@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from functools import partial
+from typing import Any, Literal, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -62,14 +63,34 @@ def search_field(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Toggle:
-    """A value of a filter: how many questions have it, its name, and its tooltip."""
+def select(
+    words: str,
+    names: Mapping[Any, str],
+    chosen: object,
+    *,
+    key: str,
+    on_choose: Callable[[Any], None],
+    width: int | Literal["stretch"] = "stretch",
+    placeholder: str = "",
+    is_clearable: bool = False,
+    shows_words: bool = False,
+) -> None:
+    """Draw a choice of one of `names`, which gives each value its text; `chosen` is what the URL says.
 
-    value: str
-    count: int
-    title: str
-    help: str
+    `on_choose` gets the new value: None where it `is_clearable` and was cleared.
+    """
+    feed(key, chosen)
+    st.selectbox(
+        markup.label(words),
+        list(names),
+        key=key,
+        index=None if is_clearable else 0,
+        format_func=lambda value: markup.clean(names.get(value) or str(value)),
+        placeholder=placeholder or None,
+        label_visibility="visible" if shows_words else "collapsed",
+        width=width,
+        on_change=lambda: on_choose(st.session_state[key]),
+    )
 
 
 def line(name: str, *, width: Literal["stretch", "content"] = "stretch") -> DeltaGenerator:
@@ -81,19 +102,30 @@ def line(name: str, *, width: Literal["stretch", "content"] = "stretch") -> Delt
     )
 
 
-def show_toggles(name: str, about: str, toggles: Sequence[Toggle], chosen: Sequence[str]) -> None:
-    """Draw the toggles of the filter `name` after its title."""
-    markup.show(markup.text([markup.Piece(about, "muted")], role="hint"))
-    for each in toggles:
-        mark = "*✓* " if each.value in chosen else ""  # another `type` would lose the focus
-        st.button(
-            f"{mark}**{each.count:,}** {each.title}",
-            key=f"{name}-{each.value}",
-            type="tertiary",
-            help=each.help,
-            on_click=toggle,
-            args=(name, each.value),
+def show_toggles(
+    name: str,
+    about: str,
+    counts: Mapping[Any, int],
+    names: Mapping[Any, str],
+    meaning: Callable[[Any], str],
+    chosen: Sequence[str],
+) -> None:
+    """Draw a toggle per value of the filter `name` after the title `about`; `counts` are its questions."""
+    markup.note(about, "muted")
+    for value, count in counts.items():
+        toggle_button(
+            f"**{count:,}** {names[value]}",
+            key=f"{name}-{value}",
+            help=meaning(value),
+            is_on=value in chosen,
+            on_click=partial(toggle, name, str(value)),
         )
+
+
+def toggle_button(title: str, *, key: str, help: str, is_on: bool, on_click: Callable[[], None]) -> None:
+    """Draw a button with a tick while it is on; another `type` would lose the focus."""
+    mark = "*✓* " if is_on else ""
+    st.button(f"{mark}{title}", key=key, type="tertiary", help=help, on_click=on_click)
 
 
 def toggle(name: str, value: str) -> None:
@@ -125,7 +157,7 @@ def show_steps(
     with st.container(
         horizontal=True, vertical_alignment="center", wrap=False, width="content", gap="small", key="steps"
     ):
-        markup.show(markup.text([Piece(position, "muted")], role="hint"), width="content")
+        markup.note(position, "muted", width="content")
         if walk is not None:
             st.page_link(
                 "pages/walkthrough.py",
