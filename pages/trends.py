@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from proofspan.ui.status import notices
-from proofspan.ui.trends import charts, load, panels
+from proofspan.ui.trends import charts, load, panels, ranks
 from proofspan.ui.trends import cohorts as trends_cohorts
 from proofspan.ui.visit import session
 from proofspan.ui.widgets import markup
@@ -28,15 +28,13 @@ if trends.current.questions:
     panels.scope(trends, view, has_gold=opened.manifest.gold is not None)
     panels.show_verdict(load.gate(opened, store, trends), view)
     panels.show_cards(trends, load.flips(opened, store, trends), view)
-    charts.headline_charts(trends, view)
-    charts.outcome_charts(trends, known, view)
-    charts.answer_charts(trends, view)
+    charts.figures(trends, known, view)
     with charts.side_by_side("matrices"):
         panels.refusals(trends.current, view)
         panels.bucket_flow(trends, load.moves(opened, store, trends), view)
     cohorts, converted = load.cohorts(opened, store, trends)
     trends_cohorts.cohort_panel(trends, cohorts, converted, view, manifest=opened.manifest, store=store)
-    panels.rank_panel(trends, known, view)
+    ranks.rank_panel(trends, known, view)
     panels.metrics_panel(
         trends,
         view,

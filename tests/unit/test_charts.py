@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.charts.lines import Line, Point, Rule, line_figure
-from proofspan.charts.stacks import Band, Part, stack_figure
+from proofspan.charts.figures import Band, Line, Part, Point, Rule, line_figure, stack_figure
 from proofspan.charts.theme import (
     DARK,
     FONT,

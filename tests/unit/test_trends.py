@@ -13,22 +13,22 @@ from proofspan.metrics.values import Tally, metric_value
 from proofspan.services.gate import Affected, Check, GateReport
 from proofspan.services.metrics.cohorts import Ranks, sorted_questions
 from proofspan.store.query.filters import Filter
-from proofspan.ui.trends.charts import band_table, line_table
-from proofspan.ui.trends.cohorts import rank_grid
-from proofspan.ui.trends.load import (
-    BY_BUCKET,
-    BY_LABEL,
+from proofspan.ui.trends.charts import (
     BY_STATE,
+    address_behind,
+    band_table,
     bands,
-    behind,
     flows,
     goal_words,
+    line_table,
     metric_line,
     rules,
 )
 from proofspan.ui.trends.metrics_table import metric_grid, slice_grid
 from proofspan.ui.trends.panels import against, card, check_grid, refusal_grid
+from proofspan.ui.trends.ranks import rank_grid
 from proofspan.ui.visit.view_state import ViewState
+from proofspan.ui.widgets.chart import BY_BUCKET, BY_LABEL
 from proofspan.ui.widgets.table import Grid
 from tests.trend_runs import SECTION, run_of, trends_of
 
@@ -72,7 +72,7 @@ def test_a_run_without_a_number_leaves_a_gap_that_says_why() -> None:
     ],
 )
 def test_behind_every_number_there_is_a_list(metric_id: str, expected: dict[str, list[str]]) -> None:
-    assert query(behind(metric_id, "R1", VIEW).link("")) == {"run": ["R1"]} | expected
+    assert query(address_behind(metric_id, "R1", VIEW)) == {"run": ["R1"]} | expected
 
 
 def test_goals_are_lines_where_a_number_passes_and_where_it_warns() -> None:

@@ -147,12 +147,9 @@ def pins(both: Compared) -> Pins:
 
 def _state(both: Compared, store: Store) -> tuple[Hashable, ...]:
     """Return what changes when one of the runs does, or a file that is read with them."""
-    manifest = both.opened.manifest
     runs = (both.opened.run, both.other.run)
-    bundles = tuple(
-        workspace_status.state_of(manifest, run.bundles) if run.bundles is not None else "" for run in runs
-    )
-    return *session.identity(both.opened), *(str(store.stamp(run.run_id)) for run in runs), *bundles
+    bundles = (workspace_status.state_of(both.opened.manifest, run.bundles) for run in runs)
+    return *session.indexes_key(both.opened, store, *(run.run_id for run in runs)), *bundles
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,16 +33,16 @@ from proofspan.store.query.filters import Sort
 from proofspan.store.query.metric_sql import OUTCOMES
 from proofspan.ui.compare.tables import (
     Transitions,
-    bucket_matrix,
-    label_matrix,
     metrics_grid,
     pins_grid,
+    transition_matrix,
     unknown_in_both,
 )
 from proofspan.ui.status import notices
 from proofspan.ui.triage import panels
 from proofspan.ui.visit.view_state import ViewState, change_view, question_name, read_view, write_view
 from proofspan.ui.widgets import markup
+from proofspan.ui.widgets.chart import BY_BUCKET, BY_LABEL
 from proofspan.ui.widgets.controls import select
 from proofspan.ui.widgets.markup import Piece
 from proofspan.ui.widgets.table import Cell, Column, Grid, Row, show_grid
@@ -180,22 +180,23 @@ def template_note(runs: Sequence[RunFacts]) -> None:
 def matrices(labels: Transitions, buckets: Transitions, view: ViewState) -> None:
     """Draw how labels and, with gold, buckets changed between the runs, side by side where both fit."""
     kinds = (
-        ("labels", labels, label_matrix, "without a label"),
-        ("buckets", buckets, bucket_matrix, "not judged"),
+        (BY_LABEL, labels, "without a label"),
+        (BY_BUCKET, buckets, "not judged"),
     )
-    known = [kind for kind in kinds if any(was is not None or now is not None for was, now, _ in kind[1])]
     shown = [
-        (name, make(counts, view), unknown_in_both(counts), unknown) for name, counts, make, unknown in known
+        (split.title, transition_matrix(split, counts, view), unknown_in_both(counts), unknown)
+        for split, counts, unknown in kinds
+        if any(was is not None or now is not None for was, now, _ in counts)
     ]
     is_wide = any(len(grid.columns) > WIDE for _, grid, _, _ in shown)
     with st.container(key="compare-matrices-below" if is_wide else "compare-matrices"):
-        for name, grid, left_out, unknown in shown:
+        for title, grid, left_out, unknown in shown:
             besides = f" · {left_out:,} {unknown} in both runs" if left_out else ""
             about = f"rows: in {view.vs}, columns: in {view.run}{besides}"
-            with st.container(key=f"matrix-{name}", gap="xsmall"):
-                head = [Piece(f"{name.capitalize()} ", "strong"), Piece(about, "muted")]
+            with st.container(key=f"matrix-{title.lower()}", gap="xsmall"):
+                head = [Piece(f"{title} ", "strong"), Piece(about, "muted")]
                 markup.show(markup.text(head, role="line"))
-                show_grid(grid, key=f"grid-{name}")
+                show_grid(grid, key=f"grid-{title.lower()}")
 
 
 def metrics(pairs: Sequence[MetricPair], view: ViewState) -> None:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache, partial
+from itertools import pairwise
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from proofspan.charts.lines import Form, line_figure
-from proofspan.charts.stacks import stack_figure
+from proofspan.charts.figures import Band, Form, Line, Part, Point, Rule, line_figure, stack_figure
 from proofspan.charts.theme import Hue
+from proofspan.contracts.records.records import LABELS
+from proofspan.diagnosis.types import Profile
+from proofspan.display_names import BUCKET_NAMES
 from proofspan.metrics.catalogue import METRICS
+from proofspan.metrics.goals import Bound, Goal
+from proofspan.metrics.ranked import BUCKETS
 from proofspan.metrics.statistics import share_in_words
 from proofspan.metrics.values import (
     counted_in_words,
@@ -21,118 +28,56 @@ from proofspan.metrics.values import (
 )
 from proofspan.services.metrics.cohorts import Ranks
 from proofspan.services.metrics.trends import RunTrend, Trends
-from proofspan.ui.trends.load import (
-    BY_BUCKET,
-    BY_LABEL,
-    BY_STATE,
-    Counts,
-    Kind,
-    Split,
-    address_behind,
-    band_words,
-    bands,
-    flows,
-    goal_words,
-    line_words,
-    metric_line,
-    rules,
-)
+from proofspan.store.query.metric_sql import MISSES
 from proofspan.ui.visit.view_state import ViewState
 from proofspan.ui.widgets import markup
-from proofspan.ui.widgets.chart import palette, show_chart
+from proofspan.ui.widgets.chart import BY_BUCKET, BY_LABEL, Split, palette, show_chart
 from proofspan.ui.widgets.controls import panel
 from proofspan.ui.widgets.table import Cell, Column, Grid, Row
 from proofspan.wording import counted
 
+BY_STATE = Split(
+    "States",
+    "state",
+    {state: state for state in ("convergent", "recursive", "divergent", "chaotic")},
+    {"convergent": "green", "recursive": "blue", "divergent": "orange", "chaotic": "red"},
+    "Not logged",
+)
+#: What a list is sorted by to see the questions behind a quantile.
+_SORTED = {"delta_s_p95": "delta_s", "latency_p50": "latency", "latency_p95": "latency"}
+#: Characters of a run's name in a hover.
+ROOM = 44
 
-def headline_charts(trends: Trends, view: ViewState) -> None:
-    """Draw SectionMatch@1 and GT-in-top-20, each with its goal and its intervals."""
+#: How many questions (or traces) have each value; None: those without any.
+Counts = Mapping[Any, int]
+
+
+def figures(trends: Trends, known: Ranks, view: ViewState) -> None:
+    """Draw the headline metrics, labels and buckets as shares, then what answers cite, ΔS, λ and latency."""
+    lines, stack, runs = partial(_lines, trends, view), partial(_stack, trends, view), trends.runs
     with side_by_side("headlines"):
-        _lines(
-            "section_match_at_1",
-            "SectionMatch@1",
-            "Does the first candidate lie in the gold section? Bars are 95 % intervals.",
-            {"section_match_at_1": "accent"},
-            trends,
-            view,
-        )
-        _lines(
-            "gt_in_top_20",
-            "GT-in-top-20",
-            "Is the gold section among the first 20? Bars are 95 % intervals.",
-            {"gt_in_top_20": "blue"},
-            trends,
-            view,
-        )
-
-
-def outcome_charts(trends: Trends, known: Ranks, view: ViewState) -> None:
-    """Draw labels and buckets as shares of each run's questions."""
+        about = "Does the first candidate lie in the gold section? Bars are 95 % intervals."
+        lines("section_match_at_1", "SectionMatch@1", about, {"section_match_at_1": "accent"})
+        about = "Is the gold section among the first 20? Bars are 95 % intervals."
+        lines("gt_in_top_20", "GT-in-top-20", about, {"gt_in_top_20": "blue"})
     with side_by_side("outcomes"):
-        _stack(
-            "labels",
-            "Labels",
-            "Shares of the questions that have a label.",
-            BY_LABEL,
-            [dict(run.labels.items()) for run in trends.runs],
-            trends,
-            view,
-        )
-        _stack(
-            "buckets",
-            "Buckets",
-            "Shares of the judged questions; hover for the run before.",
-            BY_BUCKET,
-            [dict(run.buckets.items()) for run in trends.runs],
-            trends,
-            view,
-            more=flows([run.run_id for run in trends.runs], known),
-        )
-
-
-def answer_charts(trends: Trends, view: ViewState) -> None:
-    """Draw citations and coverages, ΔS, λ and latency."""
+        about = "Shares of the questions that have a label."
+        stack("labels", "Labels", about, BY_LABEL, [run.labels for run in runs])
+        about = "Shares of the judged questions; hover for the run before."
+        before = flows([run.run_id for run in runs], known)
+        stack("buckets", "Buckets", about, BY_BUCKET, [run.buckets for run in runs], more=before)
     with side_by_side("answers"):
-        _lines(
-            "citations",
-            "Citations and coverage",
-            "Do answers cite the gold passage, and how much of it is covered?",
-            {
-                "citation_match": "orange",
-                "anchor_coverage": "accent",
-                "section_coverage": "blue",
-                "bundle_coverage": "gray",
-            },
-            trends,
-            view,
-        )
-        _lines(
-            "delta-s",
-            "ΔS",
-            "The logged semantic distance between question and context: lower is better.",
-            {"delta_s_mean": "violet", "delta_s_p95": "orange"},
-            trends,
-            view,
-            form="number",
-        )
-        _stack(
-            "states",
-            "Stability (λ as logged)",
-            "The logged states of all traces, paraphrases and seeds included.",
-            BY_STATE,
-            [run.measured.states for run in trends.runs],
-            trends,
-            view,
-        )
-        _lines(
-            "latency",
-            "Latency",
-            "p50 and p95 per question, in ms.",
-            {"latency_p50": "accent", "latency_p95": "orange"},
-            trends,
-            view,
-            form="ms",
-        )
+        about = "Do answers cite the gold passage, and how much of it is covered?"
+        hues: dict[str, Hue] = {"citation_match": "orange", "anchor_coverage": "accent"}
+        hues |= {"section_coverage": "blue", "bundle_coverage": "gray"}
+        lines("citations", "Citations and coverage", about, hues)
+        about = "The logged semantic distance between question and context: lower is better."
+        lines("delta-s", "ΔS", about, {"delta_s_mean": "violet", "delta_s_p95": "orange"}, form="number")
+        about = "The logged states of all traces, paraphrases and seeds included."
+        states = [run.measured.states for run in runs]
+        stack("states", "Stability (λ as logged)", about, BY_STATE, states)
+        about = "p50 and p95 per question, in ms."
+        lines("latency", "Latency", about, {"latency_p50": "accent", "latency_p95": "orange"}, form="ms")
 
 
 def side_by_side(name: str) -> DeltaGenerator:
@@ -141,12 +86,12 @@ def side_by_side(name: str) -> DeltaGenerator:
 
 
 def _lines(
+    trends: Trends,
+    view: ViewState,
     name: str,
     title: str,
     about: str,
     hues: Mapping[str, Hue],
-    trends: Trends,
-    view: ViewState,
     *,
     form: Form = "percent",
 ) -> None:
@@ -164,20 +109,20 @@ def _lines(
             shown=trends.shown,
             form=form,
         )
+        values = [trends.current.measured.values[one] for one in found]
+        numbers = ", ".join(f"{each.metric.name} {value_in_words(each)}" for each in values)
         table = line_table(trends, found, view, name=title)
-        show_chart(
-            figure, key=f"chart-{name}", alt=_alt(title, trends, line_words(trends, found)), table=table
-        )
+        show_chart(figure, key=f"chart-{name}", alt=_alt(title, trends, numbers), table=table)
 
 
 def _stack(
+    trends: Trends,
+    view: ViewState,
     name: str,
     title: str,
     about: str,
     split: Split,
     counts: Sequence[Counts],
-    trends: Trends,
-    view: ViewState,
     *,
     more: Sequence[Mapping[str, str]] = (),
 ) -> None:
@@ -186,78 +131,206 @@ def _stack(
         if not shown:
             _nothing([title])
             return
-        figure = stack_figure(
-            [run.run_id for run in trends.runs],
-            shown,
-            palette=palette(),
-            shown=trends.shown,
-        )
+        runs = [run.run_id for run in trends.runs]
+        figure = stack_figure(runs, shown, palette=palette(), shown=trends.shown)
+        numbers = ", ".join(f"{band.parts[trends.shown].count:,} {band.name}" for band in shown)
         table = band_table(trends, split, counts, view, name=title)
-        show_chart(
-            figure, key=f"chart-{name}", alt=_alt(title, trends, band_words(shown, trends.shown)), table=table
-        )
+        show_chart(figure, key=f"chart-{name}", alt=_alt(title, trends, numbers), table=table)
 
 
 def _alt(title: str, trends: Trends, numbers: str) -> str:
-    """Return what a screen reader says of a figure."""
+    """Return what a screen reader says of a figure: the numbers of the shown run."""
     return f"{title} over {counted(len(trends.runs), 'run')}; {trends.current.run_id}: {numbers}"
 
 
 def _nothing(names: Sequence[str]) -> None:
-    message = f"No run has a value for {', '.join(names)}; the table below gives the reason."
-    markup.note(message)
+    markup.note(f"No run has a value for {', '.join(names)}; the table below gives the reason.")
 
 
 def line_table(trends: Trends, metric_ids: Sequence[str], view: ViewState, *, name: str) -> Grid:
     """Return the numbers of a line figure: a row per run, a column per metric."""
+
+    def number(run: RunTrend, metric_id: str) -> Cell:
+        value = run.value(metric_id)
+        if value is None:
+            return Cell("–", look="quiet", tip="nothing to count")
+        counts, interval = counted_in_words(value), interval_in_words(value)
+        return Cell(
+            number_in_words(value.metric, value.value),
+            note=f"{counts} · {interval}" if interval else counts,
+            tip=left_out_in_words(value),
+            href=address_behind(metric_id, run.run_id, view),
+            spoken=f"{run.run_id}, {value.metric.name} {value_in_words(value)}: open the questions behind it",
+        )
+
     columns = tuple(Column(Cell(METRICS[metric_id].name), "end") for metric_id in metric_ids)
-    rows = tuple(Row(_head(run), tuple(_number(run, one, view) for one in metric_ids)) for run in trends.runs)
+    rows = tuple(Row(_head(run), tuple(number(run, one) for one in metric_ids)) for run in trends.runs)
     return Grid(name, "run", columns, rows, wide=False)
 
 
 def band_table(trends: Trends, split: Split, counts: Sequence[Counts], view: ViewState, *, name: str) -> Grid:
     """Return the numbers of a stack: a row per run, a column per value and one for none."""
-    columns = [Column(Cell(kind.name, tip=kind.value), "end") for kind in split.kinds]
-    rows = tuple(
-        Row(
-            _head(run),
-            (
-                *(_count(run, kind, found, split, view) for kind in split.kinds),
-                Cell(f"{found.get(None, 0):,}", look="quiet"),
-            ),
+
+    def number(run: RunTrend, value: str, count: int, whole: int) -> Cell:
+        if not count:
+            return Cell("0", look="quiet")
+        return Cell(
+            f"{count:,}",
+            note=share_in_words(count, whole),
+            look=split.looks[value],
+            href=_kind_address(split, value, run, view),
+            spoken=f"{run.run_id}, {split.names[value]}: {count:,} of {whole:,} {_noun(split)}, list them",
         )
-        for run, found in zip(trends.runs, counts, strict=True)
-    )
-    return Grid(name, "run", (*columns, Column(Cell(split.none), "end")), rows, wide=False)
+
+    columns = [Column(Cell(split.names[value], tip=value), "end") for value in split.looks]
+    rows = []
+    for run, found in zip(trends.runs, counts, strict=True):
+        whole = sum(found.get(value, 0) for value in split.looks)
+        cells = [number(run, value, found.get(value, 0), whole) for value in split.looks]
+        rows.append(Row(_head(run), (*cells, Cell(f"{found.get(None, 0):,}", look="quiet"))))
+    return Grid(name, "run", (*columns, Column(Cell(split.none), "end")), tuple(rows), wide=False)
 
 
 def _head(run: RunTrend) -> Cell:
     return Cell(run.run_id, tip=run.run.title or "")
 
 
-def _number(run: RunTrend, metric_id: str, view: ViewState) -> Cell:
-    value = run.value(metric_id)
-    if value is None:
-        return Cell("–", look="quiet", tip="nothing to count")
-    counts, interval = counted_in_words(value), interval_in_words(value)
-    return Cell(
-        number_in_words(value.metric, value.value),
-        note=f"{counts} · {interval}" if interval else counts,
-        tip=left_out_in_words(value),
-        href=address_behind(metric_id, run.run_id, view),
-        spoken=f"{run.run_id}, {value.metric.name} {value_in_words(value)}: open the questions behind it",
+def _noun(split: Split) -> str:
+    """Return what is counted: of states all traces, else one trace per question."""
+    return "traces" if split is BY_STATE else "questions"
+
+
+def base(view: ViewState, run_id: str) -> ViewState:
+    """Return the state that this page's links begin with: all questions of a run, with the page's profile."""
+    return ViewState(profile=view.profile).change(run=run_id)
+
+
+def behind(metric_id: str) -> dict[str, Any]:
+    """Return the filter or order behind a number: the questions that count against it, else those counted."""
+    if metric_id in _SORTED:
+        return {"sort": _SORTED[metric_id], "desc": True}
+    if metric_id in MISSES:
+        return {"miss": metric_id}
+    return {"label": (metric_id,)} if metric_id in LABELS else {}
+
+
+def address_behind(metric_id: str, run_id: str, view: ViewState) -> str:
+    """Return the address of a run's list of those questions."""
+    return _list_address(view.profile, run_id, tuple(behind(metric_id).items()))
+
+
+def _kind_address(split: Split, value: str, run: RunTrend, view: ViewState) -> str:
+    chosen = ((split.field, (value,)), ("all_variants", split is BY_STATE))
+    return _list_address(view.profile, run.run_id, chosen)
+
+
+# A page of thirty runs has hundreds of these addresses, each of them twice.
+@lru_cache(maxsize=1 << 13)
+def _list_address(profile: Profile | None, run_id: str, changes: tuple[tuple[str, Any], ...]) -> str:
+    return base(ViewState(profile=profile), run_id).change(**dict(changes)).link("")
+
+
+def _run_words(run: RunTrend) -> str:
+    """Return `R004 · hybrid + rerank`, cut to the room that a hover has."""
+    words = f"{run.run_id} · {run.run.title}" if run.run.title else run.run_id
+    return words if len(words) <= ROOM else f"{words[:ROOM].rstrip()}…"
+
+
+def metric_line(trends: Trends, metric_id: str, hue: Hue, view: ViewState) -> Line:
+    """Return one metric over the runs, each with its count, interval, goal and what is left out."""
+    points = []
+    for run in trends.runs:
+        value = run.measured.values.get(metric_id)
+        if value is None:
+            points.append(Point(None))
+            continue
+        verdict, goal = run.measured.verdicts.get(metric_id), run.measured.goals.get(metric_id)
+        words = (
+            _run_words(run),
+            f"{value.metric.name}: {value_in_words(value)}",
+            f"goal {goal.in_words()}: {verdict.why}" if goal and verdict else "",
+            left_out_in_words(value),
+            f"A click lists {'what counts against it' if metric_id in MISSES else 'the questions'}.",
+        )
+        target = address_behind(metric_id, run.run_id, view)
+        points.append(Point(value.value, value.low, value.high, tuple(filter(None, words)), target))
+    return Line(METRICS[metric_id].name, hue, tuple(points))
+
+
+def rules(goals: Mapping[str, Goal], hues: Mapping[str, Hue], *, form: Form) -> tuple[Rule, ...]:
+    """Return the goals of these metrics as lines in their colours: the passing bound, and the warning one.
+
+    Of two goals at one place the first is drawn.
+    """
+    found: dict[float, Rule] = {}
+    for metric_id, hue in hues.items():
+        goal = goals.get(metric_id)
+        for bound, words in ((goal.passes, "goal"), (goal.warns, "warns")) if goal else ():
+            if bound is not None:
+                found.setdefault(bound.value, Rule(bound.value, f"{words} {bound_words(bound, form)}", hue))
+    return tuple(found.values())
+
+
+def goal_words(goals: Mapping[str, Goal], metric_ids: Iterable[str], *, form: Form) -> str:
+    """Return ` Goals: Citation match ≥ 95 %, Anchor coverage ≥ 70 %.`; "" without goals."""
+    words = [
+        f"{METRICS[one].name} {bound_words(goals[one].passes, form)}" for one in metric_ids if one in goals
+    ]
+    return f" Goal{'s' * (len(words) > 1)}: {', '.join(words)}." if words else ""
+
+
+def bound_words(bound: Bound, form: Form = "number") -> str:
+    """Return `≥ 70 %`, `≤ 0.45`: short enough for the edge of a figure."""
+    sign = {">=": "≥", "<=": "≤", "==": "="}.get(bound.comparison, bound.comparison)
+    return f"{sign} {100 * bound.value:g} %" if form == "percent" else f"{sign} {bound.number}"
+
+
+def bands(
+    trends: Trends,
+    split: Split,
+    counts: Sequence[Counts],
+    view: ViewState,
+    *,
+    more: Sequence[Mapping[str, str]] = (),
+) -> tuple[Band, ...]:
+    """Return the values of each run's questions, as shares of the questions that have any.
+
+    `counts` has an entry per run, `more` a further line of the hover by run and value. A value that no run
+    has is left out.
+    """
+    parts: dict[str, list[Part]] = {value: [] for value in split.looks}
+    for place, (run, found) in enumerate(zip(trends.runs, counts, strict=True)):
+        whole = sum(found.get(value, 0) for value in split.looks)
+        for value in split.looks:
+            count = found.get(value, 0)
+            share = f", {share_in_words(count, whole)}" if whole else ""
+            words = (
+                _run_words(run),
+                f"{split.names[value]}: {count:,} of {whole:,}{share}",
+                more[place].get(value, "") if more else "",
+                f"A click lists the {_noun(split)}.",
+            )
+            target = _kind_address(split, value, run, view) if count else ""
+            parts[value].append(Part(count, whole, tuple(filter(None, words)), target))
+    return tuple(
+        Band(split.names[value], split.looks[value], tuple(found))
+        for value, found in parts.items()
+        if any(part.count for part in found)
     )
 
 
-def _count(run: RunTrend, kind: Kind, found: Counts, split: Split, view: ViewState) -> Cell:
-    count, whole = found.get(kind.value, 0), split.whole(found)
-    if not count:
-        return Cell("0", look="quiet")
-    noun = "traces" if split.of_traces else "questions"
-    return Cell(
-        f"{count:,}",
-        note=share_in_words(count, whole),
-        look=kind.hue,
-        href=split.link(kind, run.run_id, view),
-        spoken=f"{run.run_id}, {kind.name}: {count:,} of {whole:,} {noun}, list them",
-    )
+def flows(runs: Sequence[str], known: Ranks) -> tuple[Mapping[str, str], ...]:
+    """Return, for each run and bucket, the buckets of its questions in the run before."""
+    found: list[Mapping[str, str]] = [{}]
+    for was, now in pairwise(runs):
+        steps = known.steps(was, now)
+        came = {
+            bucket: ", ".join(
+                f"{steps[before, bucket]:,} {BUCKET_NAMES[before] if before else 'not judged'}"
+                for before in (*BUCKETS, None)
+                if steps[before, bucket]
+            )
+            for bucket in BUCKETS
+        }
+        found.append({bucket: f"in {was}: {words}" for bucket, words in came.items() if words})
+    return tuple(found)

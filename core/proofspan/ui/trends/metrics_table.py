@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from math import isfinite
 
 import pandas as pd
 
 from proofspan.diagnosis.topic import in_words
 from proofspan.metrics.catalogue import GROUPS, METRICS, Metric
-from proofspan.metrics.goals import Status
 from proofspan.metrics.values import (
     MetricValue,
     counted_in_words,
@@ -23,17 +22,18 @@ from proofspan.services.metrics.report import METRIC_EXPORTS, metric_rows
 from proofspan.services.metrics.trends import RunTrend
 from proofspan.store.query.metric_sql import MISSES
 from proofspan.store.query.metrics import Slice
-from proofspan.ui.trends.load import address_behind, base, bound_words
+from proofspan.ui.trends.charts import address_behind, base, bound_words
 from proofspan.ui.visit.view_state import ViewState
 from proofspan.ui.widgets.export_menu import export_menu
 from proofspan.ui.widgets.table import Cell, Column, Grid, Look, Row
 
-#: What a verdict is called and looks like.
-VERDICTS: Mapping[Status, tuple[str, Look]] = {
+#: What the status of a goal or of a check is called and looks like.
+VERDICTS: Mapping[str, tuple[str, Look]] = {
     "pass": ("✓ passes", "green"),
     "warn": ("! warns", "yellow"),
     "fail": ("✗ fails", "red"),
     "unknown": ("not measured", "quiet"),
+    "skipped": ("skipped", "quiet"),
 }
 #: The metrics that slices are compared by; an export has all of them.
 SLICED = (
@@ -48,65 +48,52 @@ _FILTERS: Mapping[Slice, str] = {"section": "about", "document": "about", "type"
 
 def metric_grid(run: RunTrend, other: RunTrend | None, view: ViewState) -> Grid:
     """Return a row per metric in groups, beside the other run's number and the difference."""
-    heads = [Column(Cell("value"), "end"), Column(Cell("counted"), "end"), Column(Cell("95 %"), "end")]
-    heads += [Column(Cell("goal"), "start")]
+    columns = [Column(Cell("value"), "end"), Column(Cell("counted"), "end"), Column(Cell("95 %"), "end")]
+    columns += [Column(Cell("goal"), "start")]
     if other is not None:
-        heads += [Column(Cell(other.run_id, tip=other.run.title or ""), "end")]
-        heads += [Column(Cell("difference"), "end")]
-    heads += [Column(Cell("left out"), "start")]
-    rows = [
-        row
-        for group, name in GROUPS.items()
-        for row in _group(name, [each for each in METRICS.values() if each.group == group], run, other, view)
-    ]
-    return Grid(f"All metrics of {run.run_id}", "metric", tuple(heads), tuple(rows))
-
-
-def _group(
-    name: str, metrics: Iterable[Metric], run: RunTrend, other: RunTrend | None, view: ViewState
-) -> Iterator[Row]:
-    found = [each for each in metrics if each.metric_id in run.measured.values]
-    if found:
-        yield Row(Cell(name, look="quiet"), (Cell(""),) * (7 if other is not None else 5))
-    for metric in found:
-        yield Row(Cell(metric.name, tip=metric.counted), tuple(_cells(metric, run, other, view)))
+        columns += [Column(Cell(other.run_id, tip=other.run.title or ""), "end")]
+        columns += [Column(Cell("difference"), "end")]
+    columns += [Column(Cell("left out"), "start")]
+    rows = []
+    for group, name in GROUPS.items():
+        metrics = [metric for metric in METRICS.values() if metric.group == group]
+        found = [metric for metric in metrics if metric.metric_id in run.measured.values]
+        if found:
+            rows.append(Row(Cell(name, look="quiet"), (Cell(""),) * len(columns)))
+        for metric in found:
+            rows.append(Row(Cell(metric.name, tip=metric.counted), tuple(_cells(metric, run, other, view))))
+    return Grid(f"All metrics of {run.run_id}", "metric", tuple(columns), tuple(rows))
 
 
 def _cells(metric: Metric, run: RunTrend, other: RunTrend | None, view: ViewState) -> Iterator[Cell]:
-    value = run.measured.values[metric.metric_id]
+    metric_id, measured = metric.metric_id, run.measured
+    value = measured.values[metric_id]
     if value.value is None:
         yield Cell("–", look="quiet")
     else:
+        opens = "the questions that count against it" if metric_id in MISSES else "its questions"
         yield Cell(
             number_in_words(metric, value.value),
-            href=address_behind(metric.metric_id, run.run_id, view),
-            spoken=f"{metric.name} {value_in_words(value)}: {_opens(metric)}",
+            href=address_behind(metric_id, run.run_id, view),
+            spoken=f"{metric.name} {value_in_words(value)}: {opens}",
         )
     yield Cell(counted_in_words(value) if value.denominator else "", look="quiet")
     yield Cell(interval_in_words(value), look="quiet")
-    yield _goal(run, metric.metric_id)
+    goal, verdict = measured.goals.get(metric_id), measured.verdicts.get(metric_id)
+    if goal is None or verdict is None:
+        yield Cell("")
+    else:
+        words, look = VERDICTS[verdict.status]
+        tip = f"goal {goal.in_words()}: {verdict.why}."
+        yield Cell(f"{words} · {bound_words(goal.passes)}", tip=tip, look=look)
     if other is not None:
-        there = other.measured.values.get(metric.metric_id)
+        there = other.measured.values.get(metric_id)
         yield Cell(number_in_words(metric, there.value if there else None), look="quiet")
-        yield difference(metric, value, there)
+        yield _difference(metric, value, there)
     yield Cell(left_out_in_words(value), look="quiet")
 
 
-def _opens(metric: Metric) -> str:
-    return "the questions that count against it" if metric.metric_id in MISSES else "its questions"
-
-
-def _goal(run: RunTrend, metric_id: str) -> Cell:
-    goal, verdict = run.measured.goals.get(metric_id), run.measured.verdicts.get(metric_id)
-    if goal is None or verdict is None:
-        return Cell("")
-    words, look = VERDICTS[verdict.status]
-    return Cell(
-        f"{words} · {bound_words(goal.passes)}", tip=f"goal {goal.in_words()}: {verdict.why}.", look=look
-    )
-
-
-def difference(metric: Metric, value: MetricValue, other: MetricValue | None) -> Cell:
+def _difference(metric: Metric, value: MetricValue, other: MetricValue | None) -> Cell:
     """Return how far a number is from the other run's, in points of percent for a share."""
     numbers = (value.value, other.value if other is not None else None)
     if any(number is None or not isfinite(number) for number in numbers):
@@ -129,63 +116,45 @@ def slice_grid(
         for metric_id in SLICED
         if any((found := values.get(metric_id)) and found.denominator for values in slices.values())
     ]
-    columns = tuple(
-        Column(Cell(METRICS[metric_id].name, tip=METRICS[metric_id].counted), "end") for metric_id in shown
-    )
-    rows = tuple(
-        Row(
-            Cell(_title(name, by), tip=name),
-            tuple(_slice_cell(values.get(one), one, name, by, run_id, view) for one in shown),
-        )
-        for name, values in slices.items()
-    )
-    return Grid(f"Metrics of {run_id} by {by}", by, columns, rows, height=HEIGHT)
-
-
-def _title(name: str, by: Slice) -> str:
-    """Return a slice's display name; places are named as on Triage."""
-    return in_words((name,)) if _FILTERS[by] == "about" else name
-
-
-def _slice_cell(
-    value: MetricValue | None, metric_id: str, name: str, by: Slice, run_id: str, view: ViewState
-) -> Cell:
-    if value is None or value.value is None:
-        return Cell("–", look="quiet")
-    narrowed = base(view, run_id).change(
-        **{_FILTERS[by]: (name,)}, miss=metric_id if metric_id in MISSES else ""
-    )
-    message = value_in_words(value)
-    return Cell(
-        number_in_words(value.metric, value.value),
-        note=counted_in_words(value) if value.numerator is not None else f"of {value.denominator:,}",
-        tip=message,
-        href=narrowed.link(""),
-        spoken=f"{_title(name, by)}, {value.metric.name}: {message}, list what counts against it",
-    )
-
-
-# The metrics that Trends shows, as files: of the whole run, or of its slices.
+    rows = []
+    for name, values in slices.items():
+        title = in_words((name,)) if _FILTERS[by] == "about" else name  # places are named as on Triage
+        cells = []
+        for metric_id in shown:
+            value = values.get(metric_id)
+            if value is None or value.value is None:
+                cells.append(Cell("–", look="quiet"))
+                continue
+            miss = metric_id if metric_id in MISSES else ""
+            share = value.numerator is not None
+            message = value_in_words(value)
+            cells.append(
+                Cell(
+                    number_in_words(value.metric, value.value),
+                    note=counted_in_words(value) if share else f"of {value.denominator:,}",
+                    tip=message,
+                    href=base(view, run_id).change(**{_FILTERS[by]: (name,)}, miss=miss).link(""),
+                    spoken=f"{title}, {value.metric.name}: {message}, list what counts against it",
+                )
+            )
+        rows.append(Row(Cell(title, tip=name), tuple(cells)))
+    columns = tuple(Column(Cell(METRICS[one].name, tip=METRICS[one].counted), "end") for one in shown)
+    return Grid(f"Metrics of {run_id} by {by}", by, columns, tuple(rows), height=HEIGHT)
 
 
 def metrics_export(
     run: RunTrend, slices: Mapping[str, Mapping[str, MetricValue]] | None, *, name: str
 ) -> None:
     """Draw the download of the whole run's metrics or of the `slices`; `name` is the workspace's."""
-    parts = len(run.measured.values) if slices is None else sum(map(len, slices.values()))
-    export_menu(
-        lambda: _rows(run, slices),
-        matching=parts,
-        name=f"{name} {run.run_id}",
-        stem="metrics",
-        exports=METRIC_EXPORTS,
-    )
-
-
-def _rows(run: RunTrend, slices: Mapping[str, Mapping[str, MetricValue]] | None) -> Iterator[pd.DataFrame]:
     measured = run.measured
-    if slices is None:
-        yield metric_rows(run.run_id, measured.values, measured=measured)
-        return
-    for name, values in slices.items():
-        yield metric_rows(run.run_id, values, slice_name=name)
+
+    def rows() -> Iterator[pd.DataFrame]:
+        if slices is None:
+            yield metric_rows(run.run_id, measured.values, measured=measured)
+            return
+        for title, values in slices.items():
+            yield metric_rows(run.run_id, values, slice_name=title)
+
+    parts = len(measured.values) if slices is None else sum(map(len, slices.values()))
+    title = f"{name} {run.run_id}"
+    export_menu(rows, matching=parts, name=title, stem="metrics", exports=METRIC_EXPORTS)

@@ -20,20 +20,19 @@ from proofspan.metrics.values import (
     number_in_words,
     value_in_words,
 )
-from proofspan.services.gate import Check, GateReport, Status
-from proofspan.services.metrics.cohorts import RankOrder, Ranks, sorted_questions
+from proofspan.services.gate import Check, GateReport
 from proofspan.services.metrics.trends import HEADLINES, RunTrend, Trends
 from proofspan.services.question.variants import ASPECTS, Aspect, Stability, Steadiness
 from proofspan.store.query.metrics import Slice
-from proofspan.ui.compare.tables import Transitions, bucket_matrix
+from proofspan.ui.compare.tables import Transitions, transition_matrix
 from proofspan.ui.question.navigation import LOOK_AGAIN_SECONDS
 from proofspan.ui.status.fragments import fragment
-from proofspan.ui.trends.cohorts import ORDERS, ROWS_A_PAGE, rank_grid
-from proofspan.ui.trends.load import base, behind
+from proofspan.ui.trends.charts import base, behind
 from proofspan.ui.trends.metrics_table import VERDICTS, metric_grid, metrics_export, slice_grid
 from proofspan.ui.visit.view_state import ViewState, change_view, question_name
 from proofspan.ui.widgets import markup
-from proofspan.ui.widgets.controls import feed, panel, search_field
+from proofspan.ui.widgets.chart import BY_BUCKET
+from proofspan.ui.widgets.controls import panel, segments
 from proofspan.ui.widgets.markup import Kind, Markup, Piece
 from proofspan.ui.widgets.table import Cell, Column, Grid, Look, Row, show_grid
 from proofspan.wording import counted
@@ -83,22 +82,19 @@ def scope(trends: Trends, view: ViewState, *, has_gold: bool) -> None:
 
 def missing_runs(missing: Sequence[str], at_work: Callable[[], bool]) -> None:
     """Name the runs without numbers; while they are being indexed, check again until they are there."""
+    named = ", ".join(missing[:5]) + (f" and {len(missing) - 5:,} more" if len(missing) > 5 else "")
+    runs = counted(len(missing), "run")
     if missing and at_work():
-        _waiting(tuple(missing), at_work)
+        _waiting(f"{runs} being indexed; they appear here when they are done: {named}.", at_work)
     elif missing:
-        _missing(missing, "without an index; proofspan index says why")
+        markup.note(f"{runs} without an index; proofspan index says why: {named}.")
 
 
 @fragment(run_every=LOOK_AGAIN_SECONDS)
-def _waiting(missing: tuple[str, ...], at_work: Callable[[], bool]) -> None:
+def _waiting(words: str, at_work: Callable[[], bool]) -> None:
     if not at_work():
         st.rerun()
-    _missing(missing, "being indexed; they appear here when they are done")
-
-
-def _missing(missing: Sequence[str], why: str) -> None:
-    named = ", ".join(missing[:5]) + (f" and {len(missing) - 5:,} more" if len(missing) > 5 else "")
-    markup.note(f"{counted(len(missing), 'run')} {why}: {named}.")
+    markup.note(words)
 
 
 def refusals(run: RunTrend, view: ViewState) -> None:
@@ -108,7 +104,8 @@ def refusals(run: RunTrend, view: ViewState) -> None:
         if sum(run.refusals.values()):
             show_grid(refusal_grid(run, view), key="refusal-cells")
         else:
-            _nothing(run.measured.values["gt_in_top_20"])
+            left_out = left_out_in_words(run.measured.values["gt_in_top_20"])
+            markup.note(f"Nothing to count: {left_out or 'no questions'}.")
 
 
 def bucket_flow(trends: Trends, moves: Transitions, view: ViewState) -> None:
@@ -122,7 +119,7 @@ def bucket_flow(trends: Trends, moves: Transitions, view: ViewState) -> None:
     with panel("flow", "Bucket changes", about):
         if other is not None and any(run.buckets.get(bucket) for bucket in BUCKETS):
             compared = base(view, run.run_id).change(vs=other.run_id)
-            show_grid(bucket_matrix(moves, compared), key="flow-cells")
+            show_grid(transition_matrix(BY_BUCKET, moves, compared), key="flow-cells")
         for bucket in BUCKETS:
             step, count = bucket_step(bucket), run.buckets.get(bucket, 0)
             if step and count:
@@ -132,84 +129,30 @@ def bucket_flow(trends: Trends, moves: Transitions, view: ViewState) -> None:
                 markup.show(markup.text([name, Piece(f". {step}")], role="hint"))
 
 
-def rank_panel(trends: Trends, known: Ranks, view: ViewState) -> None:
-    """Draw the heat map of ranks with its order, its search and its pages."""
-    other = trends.other.run_id if trends.other is not None else None
-    run = trends.current.run_id
-    about = (
-        "Rank of the gold section in the last stage: 1 is a hit, – is not found. "
-        "Click a number to open the question."
-    )
-    with panel("ranks", "Gold rank by question", about):
-        if not known.questions:
-            _nothing(trends.current.measured.values["section_match_at_1"])
-            return
-        order = view.order or ("falls" if other else "question")
-        with st.container(horizontal=True, vertical_alignment="center", key="trend-sort"):
-            _order(order, compared=other is not None)
-            _search(view)
-        found = sorted_questions(known, order, view.find, run=run, against=other)
-        pages = max(1, -(-len(found) // ROWS_A_PAGE))
-        leaf = min(view.leaf, pages)
-        if not found:
-            markup.note("No judged question holds these words.", "strong")
-            return
-        shown = found[(leaf - 1) * ROWS_A_PAGE : leaf * ROWS_A_PAGE]
-        titles = {each.run_id: each.run.title or "" for each in trends.runs}
-        show_grid(rank_grid(known, shown, view, runs=titles, run=run, against=other), key="rank-cells")
-        with st.container(horizontal=True, vertical_alignment="center"):
-            message = f"{len(shown):,} of {counted(len(found), 'judged question')}"
-            markup.note(message, "muted", width="content")
-            if pages > 1:
-                key = f"leaf:{leaf}"
-                turn = lambda: change_view(leaf=int(st.session_state[key]))  # noqa: E731
-                st.pagination(pages, default=leaf, key=key, on_change=turn)
-
-
-def _order(order: RankOrder, *, compared: bool) -> None:
-    key = "rank-order"
-    if not compared:
-        return
-    feed(key, order)
-    st.segmented_control(
-        "Sorted by",
-        list(ORDERS),
-        required=True,
-        format_func=lambda name: ORDERS[name],
-        label_visibility="collapsed",
-        key=key,
-        on_change=lambda: change_view(order=st.session_state[key], leaf=1),
-    )
-
-
-def _search(view: ViewState) -> None:
-    key = "rank-find"
-    search_field(
-        "Search questions",
-        key=key,
-        value=view.find,
-        placeholder="Search questions …",
-        width=220,
-        on_change=lambda: change_view(find=st.session_state[key], leaf=1),
-    )
-
-
-def metrics_panel(
-    trends: Trends,
-    view: ViewState,
-    slices: Slices | None,
-    *,
-    workspace: str,
-) -> None:
+def metrics_panel(trends: Trends, view: ViewState, slices: Slices | None, *, workspace: str) -> None:
     """Draw every metric of the shown run, or the `slices` of `view.by`, and the definitions."""
     run = trends.current
     about = f"All numbers of {run.run_id}, each with its count, its interval and what is left out."
     with panel("metrics", "All metrics", about):
         with st.container(horizontal=True, vertical_alignment="center", key="metric-head"):
-            _slice_choice(view)
+            segments(
+                "Sliced by",
+                {"whole": "whole run", **{name: f"by {words}" for name, words in _SLICES.items()}},
+                view.by or "whole",
+                key="metrics-by",
+                on_choose=lambda by: change_view(by=None if by == "whole" else by),
+            )
             st.space("stretch")
             metrics_export(run, slices, name=workspace)
-        _stored_pack(run)
+        if run.measured.differences:
+            with st.container(border=True, key="pack"):
+                markup.show(
+                    markup.text([Piece("The stored metrics pack differs from these numbers.", "strong")]),
+                    *(
+                        markup.text([Piece(each.in_words())], role="hint")
+                        for each in run.measured.differences
+                    ),
+                )
         if view.by is None or slices is None:
             show_grid(metric_grid(run, trends.other, view), key="metric-cells")
         elif slices:
@@ -218,124 +161,76 @@ def metrics_panel(
             message = f"No question of {run.run_id} has a {_SLICES[view.by]}."
             markup.note(message, "strong")
         with st.expander("How is this counted?", key="counted"):
-            definitions()
+            for group, title in GROUPS.items():
+                metrics = [metric for metric in METRICS.values() if metric.group == group]
+                markup.show(
+                    markup.text([Piece(title)], role="heading"),
+                    markup.facts(
+                        [
+                            (each.name, [Piece(each.counted), Piece(f"  {each.source}.", "muted")])
+                            for each in metrics
+                        ]
+                    ),
+                )
 
 
-def definitions() -> None:
-    """Draw each metric's definition and source."""
-    for group, title in GROUPS.items():
-        markup.show(
-            markup.text([Piece(title)], role="heading"),
-            markup.facts(
-                [
-                    (metric.name, [Piece(metric.counted), Piece(f"  {metric.source}.", "muted")])
-                    for metric in METRICS.values()
-                    if metric.group == group
-                ]
-            ),
-        )
-
-
-def _slice_choice(view: ViewState) -> None:
-    key = "metrics-by"
-    chosen = view.by or "whole"
-    feed(key, chosen)
-    st.segmented_control(
-        "Sliced by",
-        ["whole", *_SLICES],
-        required=True,
-        format_func=lambda name: "whole run" if name == "whole" else f"by {_SLICES[name]}",
-        label_visibility="collapsed",
-        key=key,
-        on_change=lambda: change_view(by=None if st.session_state[key] == "whole" else st.session_state[key]),
-    )
-
-
-def _stored_pack(run: RunTrend) -> None:
-    """Draw where the run's stored metrics pack differs from what is counted now."""
-    if not run.measured.differences:
-        return
-    with st.container(border=True, key="pack"):
-        markup.show(
-            markup.text([Piece("The stored metrics pack differs from these numbers.", "strong")]),
-            *(markup.text([Piece(each.in_words())], role="hint") for each in run.measured.differences),
-        )
-
-
-def _nothing(value: MetricValue) -> None:
-    message = f"Nothing to count: {left_out_in_words(value) or 'no questions'}."
-    markup.note(message)
-
-
-_REFUSED: Mapping[bool, str] = {False: "answered", True: "refused"}
-_FOUND: Mapping[bool, str] = {True: "gold in the top 20", False: "gold not in the top 20"}
-#: What each of the four means.
-_LOOKS: Mapping[tuple[bool, bool], tuple[Look, str]] = {
-    (False, True): ("green", "retrieved and answered"),
-    (False, False): ("orange", "answered without the gold passage: check what the answer is based on"),
-    (True, True): ("red", "refused although the gold passage was retrieved"),
-    (True, False): ("gray", "refused without the gold passage: improve recall"),
+#: Refused? → found in the top 20? → how a cell looks, and what it means.
+_REFUSALS: Mapping[bool, Mapping[bool, tuple[Look, str]]] = {
+    False: {
+        True: ("green", "retrieved and answered"),
+        False: ("orange", "answered without the gold passage: check what the answer is based on"),
+    },
+    True: {
+        True: ("red", "refused although the gold passage was retrieved"),
+        False: ("gray", "refused without the gold passage: improve recall"),
+    },
 }
 
 
 def refusal_grid(run: RunTrend, view: ViewState) -> Grid:
     """Return refused or not × gold in the top 20 or not, over the judged questions of a run."""
     whole = sum(run.refusals.values())
-    return Grid(
-        f"Refusals of {run.run_id} by whether the gold is in the top 20",
-        "",
-        tuple(Column(Cell(name)) for name in _FOUND.values()),
-        tuple(
-            Row(Cell(name), tuple(_refusal_cell(run, refused, found, whole, view) for found in _FOUND))
-            for refused, name in _REFUSED.items()
-        ),
-        wide=False,
-    )
-
-
-def _refusal_cell(run: RunTrend, refused: bool, found: bool, whole: int, view: ViewState) -> Cell:
-    count = run.refusals.get((refused, found), 0)
-    look, meaning = _LOOKS[refused, found]
-    if not count:
-        return Cell("0", look="quiet", tip=meaning)
-    buckets = ("hit", "score_policy") if found else ("retrieval_gap",)
-    message = f"{_REFUSED[refused]}, {_FOUND[found]}: {counted(count, 'question')} of {whole:,}"
-    return Cell(
-        f"{count:,}",
-        note=share_in_words(count, whole),
-        tip=meaning,
-        look=look,
-        tone=0.25 + 0.6 * count / whole,
-        href=base(view, run.run_id).change(refused=refused, bucket=buckets).link(""),
-        spoken=f"{message}, {meaning}; list them",
-    )
-
-
-_KINDS: Mapping[str, Kind] = {"pass": "pass", "warn": "warn", "fail": "fail", "unknown": "muted"}
-_STATUS: Mapping[Status, tuple[str, Look]] = {
-    "fail": ("✗ fails", "red"),
-    "warn": ("! warns", "yellow"),
-    "pass": ("✓ passes", "green"),
-    "skipped": ("skipped", "quiet"),
-}
+    heads = {True: "gold in the top 20", False: "gold not in the top 20"}
+    rows = []
+    for refused, meanings in _REFUSALS.items():
+        name, cells = "refused" if refused else "answered", []
+        for found, (look, meaning) in meanings.items():
+            count = run.refusals.get((refused, found), 0)
+            if not count:
+                cells.append(Cell("0", look="quiet", tip=meaning))
+                continue
+            buckets = ("hit", "score_policy") if found else ("retrieval_gap",)
+            message = f"{name}, {heads[found]}: {counted(count, 'question')} of {whole:,}"
+            cells.append(
+                Cell(
+                    f"{count:,}",
+                    note=share_in_words(count, whole),
+                    tip=meaning,
+                    look=look,
+                    tone=0.25 + 0.6 * count / whole,
+                    href=base(view, run.run_id).change(refused=refused, bucket=buckets).link(""),
+                    spoken=f"{message}, {meaning}; list them",
+                )
+            )
+        rows.append(Row(Cell(name), tuple(cells)))
+    columns = tuple(Column(Cell(head)) for head in heads.values())
+    title = f"Refusals of {run.run_id} by whether the gold is in the top 20"
+    return Grid(title, "", columns, tuple(rows), wide=False)
 
 
 def show_verdict(report: GateReport, view: ViewState) -> None:
     """Draw the release check in a line, the checks that fail or warn, and all checks behind a fold."""
-    word, kind = ("✓ ready", "pass") if report.passes() else ("✗ not ready", "fail")
+    verdict = Piece("✓ ready", "pass") if report.passes() else Piece("✗ not ready", "fail")
     compared = f", compared with {report.against}" if report.against is not None else ""
+    about = Piece(f"  {report.counts_in_words()}{compared}.")
+    lines = [markup.text([Piece("Release check: ", "strong"), verdict, about], role="line")]
+    for check in against(report):
+        kind: Kind = "fail" if check.status == "fail" else "warn"
+        name = Piece(f" {check.title}: ", "strong")
+        words = Piece(check.message.partition("; ")[0], tip=check.message)
+        lines.append(markup.text([Piece(VERDICTS[check.status][0], kind), name, words], role="hint"))
     with st.container(border=True, key="gate"):
-        markup.show(
-            markup.text(
-                [
-                    Piece("Release check: ", "strong"),
-                    Piece(word, _KINDS[kind]),
-                    Piece(f"  {report.counts_in_words()}{compared}."),
-                ],
-                role="line",
-            ),
-            *map(_check_line, against(report)),
-        )
+        markup.show(*lines)
         with st.expander(f"All {counted(len(report.checks), 'check')}", key="checks"):
             show_grid(check_grid(report, view), key="check-cells")
 
@@ -348,40 +243,21 @@ def against(report: GateReport, *, most: int = 4) -> tuple[Check, ...]:
 
 def check_grid(report: GateReport, view: ViewState) -> Grid:
     """Return a row per check in the gate's order: its result, its count, and a link to its questions."""
-    return Grid(
-        f"Checks of {report.run_id}",
-        "check",
-        (Column(Cell("result"), "start"), Column(Cell("counted"), "start"), Column(Cell("questions"), "end")),
-        tuple(_check_row(check, view) for check in report.checks),
+    rows = []
+    for check in report.checks:
+        word, look = VERDICTS[check.status]
+        href = None
+        if check.shown is not None and check.count:
+            href = replace(base(view, check.shown.run), filter=check.shown).link("")
+        spoken = f"{check.title}: open {counted(check.count, 'question')}"
+        questions = Cell(f"{check.count:,}" if check.count else "", href=href, spoken=spoken)
+        rows.append(Row(Cell(check.title), (Cell(word, look=look), Cell(check.message), questions)))
+    columns = (
+        Column(Cell("result"), "start"),
+        Column(Cell("counted"), "start"),
+        Column(Cell("questions"), "end"),
     )
-
-
-def _check_row(check: Check, view: ViewState) -> Row:
-    word, look = _STATUS[check.status]
-    asked = check.count
-    href = None
-    if check.shown is not None and asked:
-        href = replace(base(view, check.shown.run), filter=check.shown).link("")
-    return Row(
-        Cell(check.title),
-        (
-            Cell(word, look=look),
-            Cell(check.message),
-            Cell(
-                f"{asked:,}" if asked else "",
-                href=href,
-                spoken=f"{check.title}: open {counted(asked, 'question')}",
-            ),
-        ),
-    )
-
-
-def _check_line(check: Check) -> Markup:
-    word, _ = _STATUS[check.status]
-    kind: Kind = "fail" if check.status == "fail" else "warn"
-    counted_as, _, _ = check.message.partition("; ")
-    message = [Piece(word, kind), Piece(f" {check.title}: ", "strong"), Piece(counted_as, tip=check.message)]
-    return markup.text(message, role="hint")
+    return Grid(f"Checks of {report.run_id}", "check", columns, tuple(rows))
 
 
 def show_cards(trends: Trends, flips: Mapping[str, str], view: ViewState) -> None:
@@ -392,10 +268,13 @@ def show_cards(trends: Trends, flips: Mapping[str, str], view: ViewState) -> Non
                 markup.show(*card(trends.current, trends.other, metric_id, flips.get(metric_id, "")))
                 value = trends.current.value(metric_id)
                 if value is not None:
+                    missed = value.denominator - (value.numerator or 0)
+                    failing = f"View {counted(missed, 'failing question')}"
+                    questions = base(view, trends.current.run_id).change(**behind(metric_id))
                     st.page_link(
                         "pages/triage.py",
-                        label=_link_label(value),
-                        query_params=behind(metric_id, trends.current.run_id, view).params(),
+                        label=markup.label(failing if missed else "View its questions"),
+                        query_params=questions.params(),
                     )
 
 
@@ -411,14 +290,9 @@ def card(run: RunTrend, other: RunTrend | None, metric_id: str, flipped: str) ->
     yield markup.text([Piece(number_in_words(metric, value.value)), Piece(sure, "muted")], role="title")
     goal, verdict = run.measured.goals.get(metric_id), run.measured.verdicts.get(metric_id)
     if goal is not None and verdict is not None:
-        word, _ = VERDICTS[verdict.status]
-        yield markup.text(
-            [
-                Piece(word, _KINDS[verdict.status], tip=f"{verdict.why}."),
-                Piece(f" goal {goal.in_words()}", "muted"),
-            ],
-            role="hint",
-        )
+        kind: Kind = "muted" if verdict.status == "unknown" else verdict.status
+        word = Piece(VERDICTS[verdict.status][0], kind, tip=f"{verdict.why}.")
+        yield markup.text([word, Piece(f" goal {goal.in_words()}", "muted")], role="hint")
     then = other.value(metric_id) if other is not None else None
     if other is not None and then is not None and then.value is not None:
         change = difference_in_words(metric, value.value - then.value)
@@ -427,16 +301,10 @@ def card(run: RunTrend, other: RunTrend | None, metric_id: str, flipped: str) ->
         yield markup.text([Piece(was, "strong"), Piece(f" {flipped}" if flipped else "")], role="hint")
 
 
-def _link_label(value: MetricValue) -> str:
-    missed = value.denominator - (value.numerator or 0)
-    return f"View {counted(missed, 'failing question')}" if missed else "View its questions"
-
-
 #: How many of the least steady questions are listed.
 LISTED = 8
 #: The columns' heads; the same words as in `ASPECTS`, shorter.
 _HEADS: dict[Aspect, str] = {"rank1": "rank 1", "cited": "cited", "label": "label"}
-_LOGGED = "The state λ that the pipeline logged, convergent in every trace of the question."
 
 
 def show_stability(found: Stability, logged: MetricValue, view: ViewState) -> None:
@@ -444,12 +312,7 @@ def show_stability(found: Stability, logged: MetricValue, view: ViewState) -> No
 
     `logged` is the run's λ convergent.
     """
-    markup.show(
-        markup.text(
-            [Piece("Stability ", "strong"), Piece(_asked(found), "muted")],
-            role="line",
-        )
-    )
+    markup.show(markup.text([Piece("Stability ", "strong"), Piece(_asked(found), "muted")], role="line"))
     if not found.questions:
         return
     show_grid(_shares(found, logged), key="stability-shares")
@@ -476,36 +339,31 @@ def _asked(found: Stability) -> str:
 
 
 def _shares(found: Stability, logged: MetricValue) -> Grid:
-    rows = [
-        Row(
-            Cell("λ logged convergent", tip=_LOGGED),
-            (Cell(value_in_words(logged), note=left_out_in_words(logged)),),
-        ),
-        *(
-            Row(Cell(f"same {words}"), (Cell(found.staying(aspect).words),))
-            for aspect, words in ASPECTS.items()
-        ),
-        Row(Cell("all three"), (Cell(found.steady.words),)),
+    tip = "The state λ that the pipeline logged, convergent in every trace of the question."
+    convergent = Cell(value_in_words(logged), note=left_out_in_words(logged))
+    rows = [Row(Cell("λ logged convergent", tip=tip), (convergent,))]
+    rows += [
+        Row(Cell(f"same {words}"), (Cell(found.staying(aspect).words),)) for aspect, words in ASPECTS.items()
     ]
-    return Grid(
-        "Stability of this run",
-        "over all traces of a question",
-        (Column(Cell("questions"), "start"),),
-        tuple(rows),
-        wide=False,
-    )
+    rows += [Row(Cell("all three"), (Cell(found.steady.words),))]
+    columns = (Column(Cell("questions"), "start"),)
+    return Grid("Stability of this run", "over all traces of a question", columns, tuple(rows), wide=False)
 
 
 def _questions(questions: list[Steadiness], view: ViewState) -> Grid:
-    columns = [*(Column(Cell(head)) for head in _HEADS.values()), Column(Cell("λ logged"), "start")]
-    rows = (
-        Row(
-            _name(each, view),
-            (*(stays_cell(each.stays[aspect]) for aspect in _HEADS), Cell(", ".join(each.states) or "–")),
+    rows = []
+    for each in questions:
+        shown = view.as_list().change(q=question_name(each.q_id), p=0, s=0)
+        head = Cell(
+            each.q or each.q_id,
+            tip=each.q_id,
+            href=shown.link("question"),
+            spoken=f"{each.q_id}: its {counted(each.traces, 'trace')}",
         )
-        for each in questions
-    )
-    return Grid("Least steady questions", "least steady", tuple(columns), tuple(rows))
+        stays = (stays_cell(each.stays[aspect]) for aspect in _HEADS)
+        rows.append(Row(head, (*stays, Cell(", ".join(each.states) or "–"))))
+    columns = (*(Column(Cell(head)) for head in _HEADS.values()), Column(Cell("λ logged"), "start"))
+    return Grid("Least steady questions", "least steady", columns, tuple(rows))
 
 
 def stays_cell(stays: bool | None) -> Cell:
@@ -513,13 +371,3 @@ def stays_cell(stays: bool | None) -> Cell:
     if stays is None:
         return Cell("–", tip="Not known of every trace")
     return Cell("stays", look="quiet") if stays else Cell("changes", look="red")
-
-
-def _name(question: Steadiness, view: ViewState) -> Cell:
-    shown = view.as_list().change(q=question_name(question.q_id), p=0, s=0)
-    return Cell(
-        question.q or question.q_id,
-        tip=question.q_id,
-        href=shown.link("question"),
-        spoken=f"{question.q_id}: its {counted(question.traces, 'trace')}",
-    )

@@ -6,24 +6,22 @@ questions.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from proofspan.charts.theme import DARK, LIGHT, Palette
-from proofspan.display_names import LABEL_NAMES
+from proofspan.charts.theme import DARK, LIGHT, Hue, Palette
+from proofspan.contracts.records.records import Label
+from proofspan.display_names import BUCKET_NAMES, LABEL_NAMES, NO_LABEL
+from proofspan.metrics.ranked import Bucket
 from proofspan.ui.visit.links import follow
 from proofspan.ui.widgets.markup import clean
 from proofspan.ui.widgets.table import Grid, show_grid
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
-from collections.abc import Mapping
-from typing import Literal
-
-from proofspan.contracts.records.records import Label
-from proofspan.metrics.ranked import Bucket
 
 #: No buttons over the figure; a double click or a wheel changes nothing.
 _CONFIG = {"displayModeBar": False, "scrollZoom": False, "doubleClick": False, "showTips": False}
@@ -39,40 +37,32 @@ def show_chart(
     *,
     key: str,
     alt: str,
-    table: Grid | None = None,
-    on_point: Callable[[Any], None] | None = None,
+    table: Grid,
 ) -> None:
     """Draw a figure; a click on a point follows the address that its customdata begins with.
 
-    `on_point` gets the point's customdata instead. `alt` describes the figure in a sentence; `table` is
-    behind "as a table" below it. A point without customdata, or with an empty one, does nothing.
+    `alt` describes the figure in a sentence; `table` is behind "as a table" below it. A point without
+    customdata, or with an empty one, does nothing.
     """
+
+    def open_point() -> None:
+        points = st.session_state[key]["selection"]["points"]
+        data = points[0].get("customdata") if points else None
+        address = data[0] if isinstance(data, list) and data else data
+        if isinstance(address, str) and address:
+            follow(address)
+
     st.plotly_chart(
         figure,
         theme=None,
         key=key,
-        on_select=lambda: _chosen(key, on_point or _follow),
+        on_select=open_point,
         selection_mode="points",
         config=_CONFIG,
         alt=clean(alt),
     )
-    if table is not None:
-        with st.expander("as a table", key=f"{key}-table"):
-            show_grid(table, key=f"{key}-cells")
-
-
-def _chosen(key: str, on_point: Callable[[Any], None]) -> None:
-    """Pass on the point that was clicked; deselecting does nothing."""
-    points = st.session_state[key]["selection"]["points"]
-    data = points[0].get("customdata") if points else None
-    if data:
-        on_point(data)
-
-
-def _follow(data: Any) -> None:
-    address = data[0] if isinstance(data, list) else data
-    if isinstance(address, str) and address:
-        follow(address)
+    with st.expander("as a table", key=f"{key}-table"):
+        show_grid(table, key=f"{key}-cells")
 
 
 # The colours of labels and buckets, in one place, as names of the theme so that both colour schemes follow.
@@ -80,22 +70,34 @@ def _follow(data: Any) -> None:
 # `.streamlit/config.toml` says which hue each name has in light and in dark. A colour repeats what the words
 # beside it say and never carries a meaning alone.
 
-ThemeColour = Literal["red", "violet", "yellow", "gray", "green"]
-BucketColour = Literal["accent", "blue", "orange"]
-
-LABEL_COLOURS: Mapping[Label, ThemeColour] = {
-    "generation_drift": "red",
-    "retrieval_drift": "violet",
-    "refusal_suspect": "yellow",
-    "refusal_ok": "gray",
+LABEL_COLOURS: Mapping[Label, Hue] = {
     "ok": "green",
+    "refusal_ok": "gray",
+    "refusal_suspect": "yellow",
+    "retrieval_drift": "violet",
+    "generation_drift": "red",
 }
 #: Those of the ranking buckets, which are none of the labels'.
-BUCKET_COLOURS: Mapping[Bucket, BucketColour] = {
-    "hit": "accent",
-    "score_policy": "blue",
-    "retrieval_gap": "orange",
-}
+BUCKET_COLOURS: Mapping[Bucket, Hue] = {"hit": "accent", "score_policy": "blue", "retrieval_gap": "orange"}
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Values that questions fall into: their names and colours, the best first, and the name for having none.
+
+    `field` is the filter that keeps one of them, `was` the one that keeps its value in the other run.
+    """
+
+    title: str
+    field: str
+    names: Mapping[str, str]
+    looks: Mapping[str, Hue]
+    none: str
+    was: str = ""
+
+
+BY_LABEL = Split("Labels", "label", LABEL_NAMES, dict(LABEL_COLOURS), NO_LABEL, "was")
+BY_BUCKET = Split("Buckets", "bucket", BUCKET_NAMES, dict(BUCKET_COLOURS), "Not judged", "was_bucket")
 
 
 def badge(label: Label) -> str:

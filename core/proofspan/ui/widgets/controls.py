@@ -93,6 +93,22 @@ def select(
     )
 
 
+def segments(
+    words: str, names: Mapping[Any, str], chosen: object, *, key: str, on_choose: Callable[[Any], None]
+) -> None:
+    """Draw a choice of exactly one of a few `names`, side by side; `chosen` is what the URL says."""
+    feed(key, chosen)
+    st.segmented_control(
+        markup.label(words),
+        list(names),
+        required=True,
+        format_func=lambda name: names[name],
+        label_visibility="collapsed",
+        key=key,
+        on_change=lambda: on_choose(st.session_state[key]),
+    )
+
+
 def line(name: str, *, width: Literal["stretch", "content"] = "stretch") -> DeltaGenerator:
     """Return the container of a line of toggles, named for the stylesheet. With the width of its content it
     wraps as a whole inside another line.

@@ -1,4 +1,4 @@
-"""Lines of a number over the runs, with its intervals and goals."""
+"""Figures over the runs: lines of a number with its intervals and goals, and bars of shares."""
 
 from __future__ import annotations
 
@@ -72,7 +72,6 @@ def line_figure(
     rules: Sequence[Rule] = (),
     shown: int | None = None,
     form: Form = "percent",
-    height: int = HEIGHT,
 ) -> go.Figure:
     """Build the lines over the runs; they differ in dash and symbol as well as in colour.
 
@@ -80,7 +79,7 @@ def line_figure(
     """
     figure = go.Figure(
         data=[_trace(line, place, palette, is_alone=len(lines) == 1) for place, line in enumerate(lines)],
-        layout=layout(palette, height=height, legend=len(lines) > 1),
+        layout=layout(palette, height=HEIGHT, legend=len(lines) > 1),
     )
     figure.update_layout(
         margin_r=RULE_WORDS if rules else 12,
@@ -169,3 +168,74 @@ def _rule_words(rule: Rule, palette: Palette) -> dict[str, object]:
         "showarrow": False,
         "font": {"size": SMALL_SIZE, "color": palette.small},
     }
+
+
+#: Narrower parts do not hold their number.
+LEAST_WITH_TEXT = 0.06
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A run's share of one band: `count` of `of`, with the lines of its hover; a click sends `target`."""
+
+    count: int
+    of: int
+    lines: tuple[str, ...] = ()
+    target: str = ""
+
+    @property
+    def share(self) -> float:
+        """Return the share in 0–1; 0 of nothing."""
+        return self.count / self.of if self.of else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """One value over the runs: a part per run. The first band is at the bottom."""
+
+    name: str
+    hue: Hue
+    parts: tuple[Part, ...]
+
+
+def stack_figure(
+    runs: Sequence[str],
+    bands: Sequence[Band],
+    *,
+    palette: Palette,
+    shown: int | None = None,
+) -> go.Figure:
+    """Build a bar per run, its parts with their counts in them. `customdata` of a part holds its target
+    alone.
+    """
+    figure = go.Figure(
+        data=[_bars(band, palette, is_crowded=len(runs) > 15) for band in bands],
+        layout=layout(palette, height=HEIGHT, legend=True),
+    )
+    figure.update_layout(
+        barmode="stack",
+        xaxis=run_axis([plain(run) for run in runs], palette, shown=shown),
+        yaxis=share_axis(palette),
+        uniformtext={"minsize": 10, "mode": "hide"},
+    )
+    return figure
+
+
+def _bars(band: Band, palette: Palette, *, is_crowded: bool) -> go.Bar:
+    return go.Bar(
+        name=plain(band.name),
+        x=list(range(len(band.parts))),
+        width=0.72 * min(1.0, len(band.parts) / 4),
+        y=[part.share for part in band.parts],
+        marker={"color": palette.hue(band.hue), "line": {"color": palette.ground, "width": 1}},
+        selected={"marker": {"opacity": 1}},
+        unselected={"marker": {"opacity": 1}},
+        text=["" if is_crowded or part.share < LEAST_WITH_TEXT else f"{part.count:,}" for part in band.parts],
+        textposition="inside",
+        insidetextanchor="middle",
+        insidetextfont={"color": palette.ink(band.hue)},
+        textangle=0,
+        hoverinfo="text",
+        hovertext=[hover(part.lines) for part in band.parts],
+        customdata=[[part.target] for part in band.parts],
+    )
