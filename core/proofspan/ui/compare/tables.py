@@ -127,7 +127,7 @@ def transition_matrix(split: Split, counts: Transitions, view: ViewState) -> Gri
     """
     run, vs = view.run, view.vs or ""
     known = {(was, now): count for was, now, count in counts if (was, now) != (None, None)}
-    values = (*reversed(split.looks), None)
+    values = (*reversed(tuple(split.looks)), None)
     old = [value for value in values if any(was == value for was, _ in known)]
     new = [value for value in values if any(now == value for _, now in known)]
     most = max(known.values(), default=1)

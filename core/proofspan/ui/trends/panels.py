@@ -144,15 +144,11 @@ def metrics_panel(trends: Trends, view: ViewState, slices: Slices | None, *, wor
             )
             st.space("stretch")
             metrics_export(run, slices, name=workspace)
-        if run.measured.differences:
+        if differences := run.measured.differences:
             with st.container(border=True, key="pack"):
-                markup.show(
-                    markup.text([Piece("The stored metrics pack differs from these numbers.", "strong")]),
-                    *(
-                        markup.text([Piece(each.in_words())], role="hint")
-                        for each in run.measured.differences
-                    ),
-                )
+                title = Piece("The stored metrics pack differs from these numbers.", "strong")
+                lines = [markup.text([Piece(each.in_words())], role="hint") for each in differences]
+                markup.show(markup.text([title]), *lines)
         if view.by is None or slices is None:
             show_grid(metric_grid(run, trends.other, view), key="metric-cells")
         elif slices:
@@ -270,10 +266,11 @@ def show_cards(trends: Trends, flips: Mapping[str, str], view: ViewState) -> Non
                 if value is not None:
                     missed = value.denominator - (value.numerator or 0)
                     failing = f"View {counted(missed, 'failing question')}"
+                    title = failing if missed else "View its questions"
                     questions = base(view, trends.current.run_id).change(**behind(metric_id))
                     st.page_link(
                         "pages/triage.py",
-                        label=markup.label(failing if missed else "View its questions"),
+                        label=title,
                         query_params=questions.params(),
                     )
 

@@ -90,14 +90,14 @@ class Split:
 
     title: str
     field: str
-    names: Mapping[str, str]
-    looks: Mapping[str, Hue]
+    names: Mapping[Any, str]
+    looks: Mapping[Any, Hue]
     none: str
     was: str = ""
 
 
-BY_LABEL = Split("Labels", "label", LABEL_NAMES, dict(LABEL_COLOURS), NO_LABEL, "was")
-BY_BUCKET = Split("Buckets", "bucket", BUCKET_NAMES, dict(BUCKET_COLOURS), "Not judged", "was_bucket")
+BY_LABEL = Split("Labels", "label", LABEL_NAMES, LABEL_COLOURS, NO_LABEL, "was")
+BY_BUCKET = Split("Buckets", "bucket", BUCKET_NAMES, BUCKET_COLOURS, "Not judged", "was_bucket")
 
 
 def badge(label: Label) -> str:
