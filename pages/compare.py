@@ -1,5 +1,6 @@
 """Compare: is this run better than another, on which questions, and what was done differently?"""
 
+from proofspan.services.compare import compared_pins
 from proofspan.services.compare_questions import FLIP_EXPORTS, flip_frames
 from proofspan.ui.compare import load, panels, question
 from proofspan.ui.status import notices
@@ -23,15 +24,15 @@ elif load.is_readable(both, store):
     facts = [store.run_facts(run_id) for run_id in (shown.vs, shown.run)]
     notices.fault_panel(dict.fromkeys(problem for each in facts for problem in each.problems))
     flips = store.flips(shown)
-    panels.verdict(flips, view, has_gold=both.has_gold, left_out=both.left_out)
+    panels.verdict(flips, view, has_gold=opened.manifest.gold is not None, left_out=both.left_out)
     lists = load.flip_lists(both, store)
     if view.q is not None:
         was, now = (load.side(side, store, view) for side in (both.other, both.opened))
-        question.header(view, load.step(lists, view), now.q or was.q)
+        question.header(view, *load.step(lists, view), was, now)
         question.answers(was, now)
         question.pages(was, now)
         question.candidates(was, now, view)
-    elif not both.is_same:
+    elif shown.run != shown.vs:
         with panels.flips(lists, flips, view):
             export_menu.export_menu(
                 lambda: flip_frames(store, shown, view.sort),
@@ -44,4 +45,4 @@ elif load.is_readable(both, store):
         panels.template_note(facts)
         panels.matrices(labels, buckets, view)
         panels.metrics(load.metrics(both, store), view)
-        panels.pins(load.pins(both), view)
+        panels.pins(compared_pins(opened.manifest, both.other.run, opened.run), view)

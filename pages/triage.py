@@ -6,10 +6,11 @@ import streamlit as st
 
 from proofspan.contracts.records.records import LABELS
 from proofspan.diagnosis.types import profile_from
+from proofspan.services.page_base import worth_saying
 from proofspan.services.question.filter_values import unknown_values
 from proofspan.store.query.filters import Filter
 from proofspan.ui.status import notices
-from proofspan.ui.triage import comparison, evidence_line, failure_map, filters, panels, table
+from proofspan.ui.triage import failure_map, filters, panels, table
 from proofspan.ui.visit import session
 from proofspan.ui.widgets import export_menu, markup
 from proofspan.ui.widgets.controls import line
@@ -25,17 +26,18 @@ pages = max(1, -(-matching // table.ROWS_A_PAGE))
 view = view.change(at=min(view.at, pages))
 
 cited = session.cited_pages(opened, store, view.run)
-off_pages = evidence_line.page_base(cited.findings) if cited else []
+# Findings on cited pages as a whole that only a change at their source would fix.
+off_pages = [finding for finding in worth_saying(cited.findings) if finding.is_systematic] if cited else []
 has_citations = facts.placed.citations > 0 if facts.placed else bool(opened.manifest.documents)
 
 # People wait for the table: of the panels above it, only the words are sent first.
-has_gold, vs = opened.manifest.gold is not None, comparison.other_run(view, store)
+has_gold, vs = opened.manifest.gold is not None, view.vs if view.vs in store.runs() else None
 lines = sum(map(bool, (has_gold, has_citations, off_pages, facts.waiting_bytes, vs)))
 above = st.container(key=f"above-{lines:d}", gap="xsmall")
 with above:
     with st.container(horizontal=True, vertical_alignment="center", key="head"):
         panels.heading(view, total=total, profile=opened.profile)
-        comparison.compare_choice(view, opened.manifest.runs)
+        panels.compare_choice(view, opened.manifest.runs)
     notices.notes(view.notes)
     notices.waiting_notice(facts.waiting_bytes)
     notices.fault_panel(facts.problems)
@@ -56,13 +58,11 @@ if matching:
 counts = store.counts(view.filter)
 options = session.options(opened, store)
 with above:
-    notices.notes(
-        [
-            *unknown_values(view.filter, options, store),
-            *evidence_line.waiting_note(facts.placed, view),
-            *comparison.not_there(view, vs),
-        ]
-    )
+    notices.notes(unknown_values(view.filter, options, store))
+    if facts.placed is None and view.filter.evidence:
+        notices.notes(["Nothing matches the filter on cited text until citations are located."])
+    if view.vs and vs is None:
+        notices.notes([f"Run {view.vs} is not indexed, so nothing is compared with it."])
     moved = store.transitions(replace(view.filter, label=()), "label") if vs else []
     panels.label_cards(counts, view, unlabelled=store.unlabelled(view.filter), moved=moved)
     gold_counts = store.gold_counts(view.filter)
@@ -71,17 +71,17 @@ with above:
     with st.container(key="toggle-lines", gap="xxsmall"):
         panels.gold_line(gold_counts, view, offered=options["gold"])
         if vs:
-            outcomes = comparison.outcomes_for(view, has_gold=has_gold)
+            outcomes = panels.outcomes_for(view, has_gold=has_gold)
             flips = store.flips(replace(view.filter, outcome=outcomes[0]))
-            comparison.flip_line(flips, view, outcomes=outcomes)
+            panels.flip_line(flips, view, outcomes=outcomes)
         with line("mixed"):
             if options["bucket"] or view.filter.bucket:
                 panels.bucket_line(buckets, view)
             if omits:
                 judged = store.safety_judged(view.filter)
-                evidence_line.safety_line(store.safety_count(view.filter), judged, view)
+                panels.safety_line(store.safety_count(view.filter), judged, view)
             if has_citations:
-                evidence_line.cited_line(
+                panels.cited_line(
                     store.evidence_counts(view.filter),
                     facts.placed,
                     view,
@@ -89,7 +89,7 @@ with above:
                     job=session.locating(opened, store),
                 )
         if off_pages:
-            evidence_line.page_base_line(off_pages, view)
+            panels.page_base_line(off_pages, view)
     with st.container(horizontal=True, vertical_alignment="center", key="filters"):
         filters.filter_bar(
             options,
@@ -100,7 +100,7 @@ with above:
         )
     with st.container(horizontal=True, vertical_alignment="center", key="sentence"):
         panels.sentence(view, matching=matching, total=total)
-        is_toggled = vs is not None and view.filter.flip in comparison.FLIPS_SHOWN
+        is_toggled = vs is not None and view.filter.flip in panels.FLIPS_SHOWN
         filters.chips(view, elsewhere={"flip"} if is_toggled else ())
         notices.line_issue_notice(facts, view)
         st.space("stretch")
@@ -124,13 +124,11 @@ if matching:
     panels.paging(matching, view, rows_a_page=table.ROWS_A_PAGE)
     with st.container(key="below"):
         failure_map.show_failures(
-            failure_map.Failures(
-                store.failures(view.filter),
-                session.sections_or_none(opened),
-                {document.doc_id: document.title or "" for document in opened.manifest.documents},
-                opened.manifest.unpaged,
-            ),
+            store.failures(view.filter),
             view,
+            sections=session.sections_or_none(opened),
+            titles={document.doc_id: document.title or "" for document in opened.manifest.documents},
+            unpaged=opened.manifest.unpaged,
         )
         present = [label for label in LABELS if counts.get(label)]
         if present or view.filter.label:

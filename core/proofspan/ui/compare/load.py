@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from proofspan.errors import Fault, Problem
-from proofspan.services.compare import WITHOUT_GOLD, MetricPair, Pins, compared_pins, metric_pairs, other_run
+from proofspan.services.compare import WITHOUT_GOLD, MetricPair, metric_pairs, other_run
 from proofspan.services.compare_questions import FLIP_KINDS, FlipKind, flip_list
 from proofspan.services.metrics.run_metrics import run_metrics
 from proofspan.services.page.target import Target, targets_of
@@ -25,6 +25,7 @@ from proofspan.ui.status.fragments import fragment
 from proofspan.ui.visit import session
 from proofspan.ui.visit.view_state import ViewState, question_name
 from proofspan.ui.widgets import markup
+from proofspan.ui.widgets.controls import Neighbour
 
 #: Between two looks at a run that is being indexed.
 LOOK_AGAIN_SECONDS = 0.7
@@ -44,16 +45,6 @@ class Compared:
     view: ViewState
     shown: Filter
     left_out: str
-
-    @property
-    def is_same(self) -> bool:
-        """Return whether a run is compared with itself."""
-        return self.opened.run.run_id == self.other.run.run_id
-
-    @property
-    def has_gold(self) -> bool:
-        """Return whether the workspace names gold questions."""
-        return self.opened.manifest.gold is not None
 
 
 def with_other(opened: session.Opened) -> ViewState:
@@ -140,11 +131,6 @@ def flip_lists(both: Compared, store: Store) -> dict[FlipKind, pd.DataFrame]:
     )
 
 
-def pins(both: Compared) -> Pins:
-    """Return the settings that both runs pin."""
-    return compared_pins(both.opened.manifest, both.other.run, both.opened.run)
-
-
 def _state(both: Compared, store: Store) -> tuple[Hashable, ...]:
     """Return what changes when one of the runs does, or a file that is read with them."""
     runs = (both.opened.run, both.other.run)
@@ -170,25 +156,6 @@ class Side:
         """Return the run."""
         return self.opened.run.run_id
 
-    @property
-    def answer(self) -> str:
-        """Return the answer, "" without one."""
-        return self.loaded.view.trace.answer if self.loaded else ""
-
-    @property
-    def q(self) -> str:
-        """Return the question; "" where it is not there."""
-        return self.loaded.view.trace.q if self.loaded else ""
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """The place of a question among the flipped ones, and the names of its neighbours."""
-
-    position: str
-    previous: str | None
-    following: str | None
-
 
 def side(opened: session.Opened, store: Store, view: ViewState) -> Side:
     """Load the question of the address in one run, at the citation or passage of the address.
@@ -209,16 +176,18 @@ def side(opened: session.Opened, store: Store, view: ViewState) -> Side:
     return Side(opened, loaded, targets, shown, loaded.problems)
 
 
-def step(lists: Mapping[FlipKind, pd.DataFrame], view: ViewState) -> Step:
-    """Return the neighbours of the open question among the flips of the address's kind, else of both."""
+def step(
+    lists: Mapping[FlipKind, pd.DataFrame], view: ViewState
+) -> tuple[str, Neighbour | None, Neighbour | None]:
+    """Return the position of the open question and its neighbours among the flips of the address's kind, else
+    of both.
+    """
     kinds = [kind for kind in FLIP_KINDS if view.filter.flip in ("", kind)]
     names = [question_name(str(q_id)) for kind in kinds for q_id in lists[kind]["q_id"]]
     what = kinds[0] if len(kinds) == 1 else "flipped"
     if view.q not in names:
-        return Step(f"not among the {len(names):,} {what}", None, names[0] if names else None)
+        return f"not among the {len(names):,} {what}", None, Neighbour(names[0]) if names else None
     at = names.index(view.q)
-    return Step(
-        f"{at + 1:,} of {len(names):,} {what}",
-        names[at - 1] if at else None,
-        names[at + 1] if at + 1 < len(names) else None,
-    )
+    previous = Neighbour(names[at - 1]) if at else None
+    following = Neighbour(names[at + 1]) if at + 1 < len(names) else None
+    return f"{at + 1:,} of {len(names):,} {what}", previous, following

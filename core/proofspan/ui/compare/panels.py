@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -40,7 +39,7 @@ from proofspan.ui.compare.tables import (
 )
 from proofspan.ui.status import notices
 from proofspan.ui.triage import panels
-from proofspan.ui.visit.view_state import ViewState, change_view, question_name, read_view, write_view
+from proofspan.ui.visit.view_state import ViewState, change_view, question_name
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.chart import BY_BUCKET, BY_LABEL
 from proofspan.ui.widgets.controls import select
@@ -60,8 +59,7 @@ def heading(view: ViewState, manifest: Manifest) -> None:
     titles = " compared with ".join(each.title for each in (run, other) if each is not None and each.title)
     with st.container(key="compare-title", gap="xxsmall"):
         with st.container(horizontal=True, vertical_alignment="center", key="compare-head"):
-            title = [Piece("Compare"), Piece(f"  {against}", "muted")]
-            markup.show(markup.text(title, role="title"), width="content")
+            markup.titled("Compare", f"  {against}", role="title", width="content")
             st.space("stretch")
             names = notices.run_names(manifest.runs, but=view.run)
             if names:
@@ -126,12 +124,14 @@ def verdict(flips: Flips, view: ViewState, *, has_gold: bool, left_out: str) -> 
             *(markup.text([Piece(each, "muted")], role="hint") for each in besides if each),
         )
         if narrowed:
-            st.button("Compare all questions", key="compare-all", type="tertiary", on_click=_compare_all)
-
-
-def _compare_all() -> None:
-    view = read_view()
-    write_view(view.change(type=(), cohort="", about=()))
+            change = {"type": (), "cohort": "", "about": ()}
+            st.button(
+                "Compare all questions",
+                key="compare-all",
+                type="tertiary",
+                on_click=change_view,
+                kwargs=change,
+            )
 
 
 def flips(lists: Mapping[FlipKind, pd.DataFrame], counts: Flips, view: ViewState) -> DeltaGenerator:
@@ -139,34 +139,24 @@ def flips(lists: Mapping[FlipKind, pd.DataFrame], counts: Flips, view: ViewState
     longest = max(map(len, lists.values()))
     at = min(view.at, max(1, -(-longest // ROWS_A_PAGE)))
     with st.container(horizontal=True, vertical_alignment="center", key="flips-head"):
-        message = [
-            Piece("Changed outcomes ", "strong"),
-            Piece("open a question to see both answers", "muted"),
-        ]
-        markup.show(markup.text(message, role="line"), width="content")
+        markup.titled("Changed outcomes ", "open a question to see both answers", width="content")
         st.space("stretch")
         beside = st.container(width="content", key="flips-beside")
     with st.container(key="compare-flips"):
         for kind in FLIP_KINDS:
             with st.container(key=f"flips-{kind}", gap="xsmall"):
+                total, linked = getattr(counts, kind), view.change(flip=kind, at=at)
+                was, now = ("wrong", "right") if kind == "fixed" else ("right", "wrong")
+                listed = f", the first {MOST_LISTED:,} of them listed" if total > MOST_LISTED else ""
+                about = f"{was} in {view.vs}, {now} in {view.run}{listed}"
+                markup.titled(f"{kind.capitalize()}: {counted(total, 'question')} ", about)
                 rows = lists[kind].iloc[(at - 1) * ROWS_A_PAGE : at * ROWS_A_PAGE]
-                _flips(rows, getattr(counts, kind), view.change(flip=kind, at=at), kind)
+                if len(rows):
+                    show_grid(flips_grid(rows, linked, kind), key=f"grid-{kind}")
+                elif total:
+                    markup.note("No more of them on this page.", "muted")
     panels.paging(longest, view, rows_a_page=ROWS_A_PAGE)
     return beside
-
-
-def _flips(rows: pd.DataFrame, total: int, view: ViewState, kind: FlipKind) -> None:
-    was, now = ("wrong", "right") if kind == "fixed" else ("right", "wrong")
-    listed = f", the first {MOST_LISTED:,} of them listed" if total > MOST_LISTED else ""
-    head = [
-        Piece(f"{kind.capitalize()}: {counted(total, 'question')} ", "strong"),
-        Piece(f"{was} in {view.vs}, {now} in {view.run}{listed}", "muted"),
-    ]
-    markup.show(markup.text(head, role="line"))
-    if len(rows):
-        show_grid(flips_grid(rows, view, kind), key=f"grid-{kind}")
-    elif total:
-        markup.note("No more of them on this page.", "muted")
 
 
 def template_note(runs: Sequence[RunFacts]) -> None:
@@ -194,8 +184,7 @@ def matrices(labels: Transitions, buckets: Transitions, view: ViewState) -> None
             besides = f" · {left_out:,} {unknown} in both runs" if left_out else ""
             about = f"rows: in {view.vs}, columns: in {view.run}{besides}"
             with st.container(key=f"matrix-{title.lower()}", gap="xsmall"):
-                head = [Piece(f"{title} ", "strong"), Piece(about, "muted")]
-                markup.show(markup.text(head, role="line"))
+                markup.titled(f"{title} ", about)
                 show_grid(grid, key=f"grid-{title.lower()}")
 
 
@@ -204,7 +193,7 @@ def metrics(pairs: Sequence[MetricPair], view: ViewState) -> None:
     about = "click a value to see failing questions; differences are paired"
     if any(pair.difference is not None and pair.difference.method == "normal" for pair in pairs):
         about += f"; normal intervals for more than {MOST_DRAWN:,} pairs"
-    markup.show(markup.text([Piece("Metrics ", "strong"), Piece(about, "muted")], role="line"))
+    markup.titled("Metrics ", about)
     if pairs:
         show_grid(metrics_grid(pairs, view), key="grid-metrics")
     else:
@@ -238,64 +227,44 @@ def flips_grid(rows: pd.DataFrame, view: ViewState, kind: FlipKind) -> Grid:
 
     A click on a header sorts.
     """
-    columns = (
-        Column(_header(COLUMN_NAMES["gold_rank"], "section_rank", view), "end"),
-        Column(_header(COLUMN_NAMES["label"], "label", view), "start"),
-        Column(Cell(""), "start"),
-    )
-    listed = tuple(_row(record, view) for record in rows.to_dict("records"))
-    message = "were fixed" if kind == "fixed" else "regressed"
-    return Grid(
-        f"Questions that {message} in {view.run} compared with {view.vs}",
-        "Question",
-        columns,
-        listed,
-        wide=False,
-    )
 
-
-def _header(text: str, by: str, view: ViewState) -> Cell:
-    """Return a header that sorts by its column, then the other way, then in the usual order."""
-    sort = view.sort
-    if sort.by != by:
+    def header(text: str, by: str) -> Cell:
+        """Return a header that sorts by its column, then the other way, then in the usual order."""
         after, arrow, way = Sort(by), "", "ascending"
-    elif not sort.descending:
-        after, arrow, way = Sort(by, descending=True), " ↑", "descending"
-    else:
-        after, arrow, way = Sort(), " ↓", "worst first"
-    href = view.change(sort=after.by, desc=after.descending).link("compare")
-    return Cell(f"{text}{arrow}", href=href, spoken=f"{text}: sort {way}")
+        if view.sort.by == by:
+            descending = (Sort(by, descending=True), " ↑", "descending")
+            after, arrow, way = (Sort(), " ↓", "worst first") if view.sort.descending else descending
+        href = view.change(sort=after.by, desc=after.descending).link("compare")
+        return Cell(f"{text}{arrow}", href=href, spoken=f"{text}: sort {way}")
 
-
-def _row(record: dict[Any, Any], view: ViewState) -> Row:
-    name = question_name(str(record["q_id"]))
-    here = view.change(q=name, p=0, s=0, cite=None, chunk=None, page=None)
-    question = _shortened(str(record["q"]), MAX_QUESTION)
-    was, now = (_rank(record[column]) for column in ("was_rank", "section_rank"))
-    codes = [_text(record[column]) for column in ("was_label", "label")]
-    labels = dict.fromkeys(LABEL_NAMES[code] if code else NO_LABEL for code in codes)
-    return Row(
-        Cell(
+    listed = []
+    for record in rows.to_dict("records"):
+        name = question_name(str(record["q_id"]))
+        here = view.change(q=name, p=0, s=0, cite=None, chunk=None, page=None)
+        question = _shortened(str(record["q"]), MAX_QUESTION)
+        ranks = [record[column] for column in ("was_rank", "section_rank")]
+        was, now = (None if pd.isna(rank) else int(rank) for rank in ranks)
+        labels = [record[column] for column in ("was_label", "label")]
+        codes = [label if isinstance(label, str) else None for label in labels]
+        names = dict.fromkeys(LABEL_NAMES[code] if code else NO_LABEL for code in codes)
+        head = Cell(
             question,
             note=_shortened(name, MAX_ID),
             tip=name if len(name) > MAX_ID else "",
             href=here.link("compare"),
             spoken=f"{name}, both answers side by side: {question}",
-        ),
-        (
-            Cell(ranks_in_words(was, now)),
-            Cell(" → ".join(labels), tip=labels_in_words(*codes)),
-            Cell("Question", href=here.link("question"), spoken=f"{name} on the Question page"),
-        ),
+        )
+        ranked, labelled = ranks_in_words(was, now), Cell(" → ".join(names), tip=labels_in_words(*codes))
+        link = Cell("Question", href=here.link("question"), spoken=f"{name} on the Question page")
+        listed.append(Row(head, (Cell(ranked), labelled, link)))
+    columns = (
+        Column(header(COLUMN_NAMES["gold_rank"], "section_rank"), "end"),
+        Column(header(COLUMN_NAMES["label"], "label"), "start"),
+        Column(Cell(""), "start"),
     )
-
-
-def _rank(value: Any) -> int | None:
-    return None if pd.isna(value) else int(value)
-
-
-def _text(value: Any) -> str | None:
-    return value if isinstance(value, str) else None
+    message = "were fixed" if kind == "fixed" else "regressed"
+    title = f"Questions that {message} in {view.run} compared with {view.vs}"
+    return Grid(title, "Question", columns, tuple(listed), wide=False)
 
 
 def _shortened(text: str, limit: int) -> str:

@@ -11,15 +11,15 @@ import streamlit as st
 from proofspan.services.compare_questions import (
     TOP,
     Aligned,
-    AnswerDifference,
     Part,
     aligned,
     answer_difference,
     have_nothing_in_common,
 )
 from proofspan.services.page.target import cite_id
+from proofspan.services.page.view import PageView
 from proofspan.services.question.view import QuestionView
-from proofspan.ui.compare.load import Side, Step
+from proofspan.ui.compare.load import Side
 from proofspan.ui.question.candidates import beginning_of
 from proofspan.ui.question.panels import STAGE_NAMES
 from proofspan.ui.status import background, notices
@@ -46,7 +46,14 @@ _KINDS: dict[When, dict[str, Kind]] = {
 MOST_NAMED, MOST_NUMBERS = 12, 6
 
 
-def header(view: ViewState, place: Step, q: str) -> None:
+def header(
+    view: ViewState,
+    position: str,
+    previous: Neighbour | None,
+    following: Neighbour | None,
+    was: Side,
+    now: Side,
+) -> None:
     """Draw the question, its place among the flipped ones, and the links to its neighbours and back."""
     name = short_id(parse_question_name(view.q or "")[0])
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="compare-question"):
@@ -57,50 +64,43 @@ def header(view: ViewState, place: Step, q: str) -> None:
             width="content",
         )
         st.space("stretch")
-        show_steps(
-            place.position,
-            previous=Neighbour(place.previous) if place.previous else None,
-            following=Neighbour(place.following) if place.following else None,
-        )
+        show_steps(position, previous=previous, following=following)
+    q = next((side.loaded.view.trace.q for side in (now, was) if side.loaded), "")
     markup.show(markup.text([Piece(f"{q}  "), Piece(name, "muted")], role="title", limit=1_000))
 
 
 def answers(was: Side, now: Side) -> None:
-    """Draw both answers with their labels; what only one of them says is marked."""
-    difference = answer_difference(*(_without_tail(side.answer) for side in (was, now)))
+    """Draw both answers with their labels; what only one of them says is marked.
+
+    The citation line at the end of an answer is left out: the citations are listed below.
+    """
+    texts = []
+    for side in (was, now):
+        answer = side.loaded.view.trace.answer if side.loaded else ""
+        tail = answer_words.citation_tail(answer)
+        texts.append(answer[: tail[0]].rstrip() if tail else answer)
+    difference = answer_difference(*texts)
     if was.loaded and now.loaded:
-        _difference(difference, was, now)
+        old, new = (", ".join(found[:MOST_NUMBERS]) for found in difference.numbers)
+        if difference.is_same:
+            markup.note("Both answers say the same.")
+        elif old and new:  # numbers first
+            message = f"{was.run_id} says {old}; {now.run_id} says {new}."
+            markup.show(markup.text([Piece("Numbers differ: ", "strong"), Piece(message)], role="says"))
+        if difference.is_rough and not difference.is_same:
+            message = "The answers are too long to compare word by word; "
+            markup.note(f"{message}what lies between their equal ends is marked.", "muted")
     with st.container(key="compare-answers"):
         _answer("was", was, difference.was)
         _answer("now", now, difference.now)
 
 
-def _without_tail(answer: str) -> str:
-    """Return the answer without the citation line at its end: the citations are listed below."""
-    tail = answer_words.citation_tail(answer)
-    return answer[: tail[0]].rstrip() if tail else answer
-
-
-def _difference(difference: AnswerDifference, was: Side, now: Side) -> None:
-    """Return the differences in a line, numbers first."""
-    if difference.is_same:
-        markup.note("Both answers say the same.")
-        return
-    old, new = (", ".join(found[:MOST_NUMBERS]) for found in difference.numbers)
-    if old and new:
-        message = f"{was.run_id} says {old}; {now.run_id} says {new}."
-        markup.show(markup.text([Piece("Numbers differ: ", "strong"), Piece(message)], role="says"))
-    if difference.is_rough:
-        message = (
-            "The answers are too long to compare word by word; what lies between their equal ends is marked."
-        )
-        markup.note(message, "muted")
-
-
 def _answer(when: When, side: Side, parts: Sequence[Part]) -> None:
     with st.container(border=True, key=f"answer-{when}"):
         if side.loaded is None:
-            _missing(side)
+            notices.fault_panel(side.problems)
+            if not side.problems:
+                markup.note(f"{side.run_id} does not hold this question.", "strong", role="line")
             return
         view = side.loaded.view
         chip, reason = question.verdict(view)
@@ -110,34 +110,20 @@ def _answer(when: When, side: Side, parts: Sequence[Part]) -> None:
         pieces = [Piece(part.text, _KINDS[when][part.change]) for part in parts]
         empty = NO_TRACE if view.stored else "The answer is empty."
         markup.show_long(pieces or [Piece(empty, "muted")], key=f"answer:{when}:{view.trace.q_id}")
-        for line in _cited(side, view):
-            markup.show(markup.text(line, role="hint"))
+        several, found = is_of_several_documents(view), side.shown.found if side.shown else {}
+        for item in view.citations[:MOST_NAMED]:
+            line = citation_line(item, found.get(cite_id(item.citation.number)), names_document=several)
+            cited = [Piece("cites ", "muted"), Piece(line.badge, "badge"), Piece(line.place)]
+            markup.show(markup.text(cited, role="hint"))
+        hidden = len(view.citations) - MOST_NAMED
+        if hidden > 0:
+            markup.note(f"and {counted(hidden, 'more citation')}", "muted")
         st.page_link(
             "pages/question.py",
             label="Open this answer on the Question page",
             query_params=side.opened.view.change(at=1).params(),
             width="content",
         )
-
-
-def _missing(side: Side) -> None:
-    if side.problems:
-        notices.fault_panel(side.problems)
-    else:
-        message = f"{side.run_id} does not hold this question."
-        markup.note(message, "strong", role="line")
-
-
-def _cited(side: Side, view: QuestionView) -> list[list[Piece]]:
-    """Return a line per citation: its number, its evidence state and its place."""
-    several, found = is_of_several_documents(view), side.shown.found if side.shown else {}
-    lines = [
-        citation_line(item, found.get(cite_id(item.citation.number)), names_document=several)
-        for item in view.citations[:MOST_NAMED]
-    ]
-    message = [[Piece("cites ", "muted"), Piece(line.badge, "badge"), Piece(line.place)] for line in lines]
-    hidden = len(view.citations) - MOST_NAMED
-    return [*message, [Piece(f"and {counted(hidden, 'more citation')}", "muted")]] if hidden > 0 else message
 
 
 def pages(was: Side, now: Side) -> None:
@@ -150,46 +136,34 @@ def pages(was: Side, now: Side) -> None:
 
 
 def _page(when: str, side: Side) -> None:
-    with st.container(key=f"finding-{when}", gap="xxsmall"):
-        markup.show(markup.text([Piece(f"{side.run_id} ", "strong"), *_passage(side)], role="hint"))
-        _finding(side)
     shown, view = side.shown, side.loaded.view if side.loaded else None
+    with st.container(key=f"finding-{when}", gap="xxsmall"):
+        passage = [Piece("No passage names a document, so there is no page." if view else "", "muted")]
+        if shown is not None:
+            document, target = shown.document, shown.target
+            title = (document.title or document.doc_id) if document else target.doc_id or "no document"
+            passage = [Piece(f"{target.tag} "), Piece(f"{title}  {place_words(shown)}", "muted")]
+        markup.show(markup.text([Piece(f"{side.run_id} ", "strong"), *passage], role="hint"))
+        if shown is not None and view is not None and not shown.is_pending:
+            _finding(shown, view)
     if shown is None or view is None:
         return
     if shown.is_pending:
-        background.placeholder(
-            "Opening the page and locating the passage …", [shown.work], key=f"wait-{when}"
-        )
+        message = "Opening the page and locating the passage …"
+        background.placeholder(message, [shown.work], key=f"wait-{when}")
     elif shown.text is not None:
         named = f"{side.run_id}: {shown.target.doc_id}, {place_words(shown)}"
         text_frame.show_text(shown.text, name=named, focus=shown.target.id, key=f"text-reveal-{when}")
     elif shown.image is not None:
-        cards = cards_of(
-            shown,
-            side.targets,
-            answer=view.trace.answer,
-            origins={target.id: citation.origin(view, target) for target in side.targets},
-        )
+        origins = {target.id: citation.origin(view, target) for target in side.targets}
+        cards = cards_of(shown, side.targets, answer=view.trace.answer, origins=origins)
         # Its page is turned on the Question page: here both sides stay at what they show.
-        page_panel.drawn_page(
-            replace(shown, page_count=None), (shown.target,), cards=cards, key=f"page-of-{when}"
-        )
+        alone = replace(shown, page_count=None)
+        page_panel.drawn_page(alone, (shown.target,), cards=cards, key=f"page-of-{when}")
 
 
-def _passage(side: Side) -> list[Piece]:
-    shown = side.shown
-    if shown is None:
-        return [Piece("No passage names a document, so there is no page." if side.loaded else "", "muted")]
-    document = shown.document
-    title = (document.title or document.doc_id) if document else shown.target.doc_id or "no document"
-    return [Piece(f"{shown.target.tag} "), Piece(f"{title}  {place_words(shown)}", "muted")]
-
-
-def _finding(side: Side) -> None:
+def _finding(shown: PageView, view: QuestionView) -> None:
     """Draw the locator's finding on the passage, else why there is no page."""
-    shown, view = side.shown, side.loaded.view if side.loaded else None
-    if shown is None or view is None or shown.is_pending:
-        return
     if shown.problem is not None:
         notices.fault_panel([shown.problem])
         return
@@ -208,14 +182,12 @@ def candidates(was: Side, now: Side, view: ViewState) -> None:
         for side, stage in zip((was, now), stages, strict=True)
         if stage
     )
-    head = [Piece("Candidates ", "strong"), Piece(f"the top {TOP} of {names}" if names else "", "muted")]
-    markup.show(markup.text(head, role="line"))
+    markup.titled("Candidates ", f"the top {TOP} of {names}" if names else "")
     if not rows:
         markup.note("Neither trace lists a candidate.", "muted")
         return
     if have_nothing_in_common(rows):
-        message = "No chunk is in both lists: the chunk ids may come from different builds."
-        markup.note(message)
+        markup.note("No chunk is in both lists: the chunk ids may come from different builds.")
     show_grid(candidates_grid(rows, view), key="grid-candidates")
 
 
@@ -230,6 +202,27 @@ HEIGHT = 560
 
 def candidates_grid(rows: Sequence[Aligned], view: ViewState) -> Grid:
     """Return a row per chunk by its rank now, then those that are gone, linked to its place in both."""
+    listed = []
+    for row in rows:
+        text, tip = beginning_of(row.view)
+        candidate = row.view.candidate
+        section = f"section {candidate.section_id}" if candidate.section_id else ""
+        page = f"p. {candidate.page_idx + 1:,}" if candidate.page_idx is not None else ""
+        head = Cell(
+            text,
+            note=" · ".join(filter(None, (section, page))),
+            tip=tip,
+            href=view.change(chunk=row.chunk_id, cite=None, page=None).link("compare"),
+            spoken=f"{text}. {move_spoken(row)}. Show its place.",
+        )
+        ranks = [Cell("–" if rank is None else f"{rank:,}") for rank in (row.was_rank, row.rank)]
+        look: Look = _LOOKS.get(row.move, "quiet") if row.gold else "quiet"
+        cited = [run for run, each in ((view.vs, row.was), (view.run, row.now)) if each and each.cited_by]
+        marks = [_GOLD[row.gold]] if row.gold else []
+        marks += [f"cited in {' and '.join(map(str, cited))}"] if cited else []
+        move = Cell(move_words(row), look=look, tip=move_spoken(row))
+        marked = Cell(" · ".join(marks), look="green" if row.gold else "orange")
+        listed.append(Row(head, (*ranks, move, marked)))
     columns = (
         Column(Cell(f"in {view.vs}", tip="Rank then"), "end"),
         Column(Cell(f"in {view.run}", tip="Rank now"), "end"),
@@ -237,36 +230,7 @@ def candidates_grid(rows: Sequence[Aligned], view: ViewState) -> Grid:
         Column(Cell(""), "start"),
     )
     name = f"Candidates of {view.vs} and of {view.run}, by chunk"
-    return Grid(name, "chunk", columns, tuple(_row(row, view) for row in rows), height=HEIGHT)
-
-
-def _row(row: Aligned, view: ViewState) -> Row:
-    text, tip = beginning_of(row.view)
-    head = Cell(
-        text,
-        note=_place(row),
-        tip=tip,
-        href=view.change(chunk=row.chunk_id, cite=None, page=None).link("compare"),
-        spoken=f"{text}. {move_spoken(row)}. Show its place.",
-    )
-    look: Look = _LOOKS.get(row.move, "quiet") if row.gold else "quiet"
-    return Row(
-        head,
-        (
-            Cell(_rank(row.was_rank)),
-            Cell(_rank(row.rank)),
-            Cell(move_words(row), look=look, tip=move_spoken(row)),
-            Cell(" · ".join(_marks(row, view)), look="green" if row.gold else "orange"),
-        ),
-    )
-
-
-def _place(row: Aligned) -> str:
-    """Return `section 9.1.3 · p. 73`, as far as it is known."""
-    candidate = row.view.candidate
-    section = f"section {candidate.section_id}" if candidate.section_id else ""
-    page = f"p. {candidate.page_idx + 1:,}" if candidate.page_idx is not None else ""
-    return " · ".join(filter(None, (section, page)))
+    return Grid(name, "chunk", columns, tuple(listed), height=HEIGHT)
 
 
 def move_words(row: Aligned) -> str:
@@ -281,13 +245,3 @@ def move_spoken(row: Aligned) -> str:
     if row.move == "same":
         return f"stays at rank {row.rank}"
     return f"{row.move} {row.places}, from rank {row.was_rank} to {row.rank}"
-
-
-def _marks(row: Aligned, view: ViewState) -> list[str]:
-    cited = [run for run, each in ((view.vs, row.was), (view.run, row.now)) if each and each.cited_by]
-    gold = [_GOLD[row.gold]] if row.gold else []
-    return [*gold, *([f"cited in {' and '.join(map(str, cited))}"] if cited else [])]
-
-
-def _rank(rank: int | None) -> str:
-    return "–" if rank is None else f"{rank:,}"

@@ -53,7 +53,7 @@ def heading(trends: Trends, view: ViewState) -> None:
     about = f"  {run.run_id} · {counted(run.questions, 'question')} · {counted(len(trends.runs), 'run')}"
     about += f" · compared with {trends.other.run_id}" if trends.other is not None else ""
     with st.container(horizontal=True, vertical_alignment="center", key="trends-head"):
-        markup.show(markup.text([Piece("Trends"), Piece(about, "muted")], role="title"), width="content")
+        markup.titled("Trends", about, role="title", width="content")
         if trends.other is not None:
             st.space("stretch")
             st.page_link(
@@ -146,9 +146,9 @@ def metrics_panel(trends: Trends, view: ViewState, slices: Slices | None, *, wor
             metrics_export(run, slices, name=workspace)
         if differences := run.measured.differences:
             with st.container(border=True, key="pack"):
-                title = Piece("The stored metrics pack differs from these numbers.", "strong")
+                differ = Piece("The stored metrics pack differs from these numbers.", "strong")
                 lines = [markup.text([Piece(each.in_words())], role="hint") for each in differences]
-                markup.show(markup.text([title]), *lines)
+                markup.show(markup.text([differ]), *lines)
         if view.by is None or slices is None:
             show_grid(metric_grid(run, trends.other, view), key="metric-cells")
         elif slices:
@@ -309,7 +309,7 @@ def show_stability(found: Stability, logged: MetricValue, view: ViewState) -> No
 
     `logged` is the run's λ convergent.
     """
-    markup.show(markup.text([Piece("Stability ", "strong"), Piece(_asked(found), "muted")], role="line"))
+    markup.titled("Stability ", _asked(found))
     if not found.questions:
         return
     show_grid(_shares(found, logged), key="stability-shares")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Sequence
 from itertools import count, groupby
 
 import streamlit as st
@@ -23,7 +21,6 @@ from proofspan.store.files.types import FailureCount
 from proofspan.ui.visit.view_state import ViewState, change_view
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.controls import select
-from proofspan.ui.widgets.markup import Piece
 from proofspan.ui.widgets.strip import Mark, Strip, draw_strip
 from proofspan.wording import counted
 
@@ -41,41 +38,51 @@ _HELP = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Failures:
-    """The counts of a list's failures, and the places that they are about."""
+def show_failures(
+    counts: Sequence[FailureCount],
+    view: ViewState,
+    *,
+    sections: Sections,
+    titles: Titles,
+    unpaged: frozenset[str],
+) -> None:
+    """Draw the strip with its document, and the worst places below; nothing without judged questions.
 
-    counts: Sequence[FailureCount]
-    sections: Sections
-    titles: Titles
-    unpaged: frozenset[str] = frozenset()
-
-
-def show_failures(known: Failures, view: ViewState) -> None:
-    """Draw the strip with its document, and the worst places below; nothing without judged questions."""
-    failing = sum(count.failing for count in known.counts)
-    judged = sum(count.judged for count in known.counts)
+    `counts` are those of a list's failures; the rest describes the places that they are about.
+    """
+    failing, judged = sum(each.failing for each in counts), sum(each.judged for each in counts)
     if not judged:
         return
-    asked = documents(known.counts, known.titles)
-    where = chosen_document(asked, known.sections, view.where)
+    asked = documents(counts, titles)
+    where = chosen_document(asked, sections, view.where)
     with st.container(border=True, key="failures", gap="xsmall"):
         with st.container(horizontal=True, vertical_alignment="center", key="failures-head"):
             message = f"  {failing:,} of {counted(judged, 'question')}"
-            heading = [Piece("Where it fails", "strong"), Piece(message, "muted", _HELP)]
-            markup.show(markup.text(heading, role="line"), width="content")
+            markup.titled("Where it fails", message, tip=_HELP, width="content")
             if len(asked) > 1:
                 st.space("stretch")
                 _choice(asked, where)
-        shown = failure_map(
-            known.counts, known.sections, doc_id=where, titles=known.titles, unpaged=known.unpaged
-        )
-        draw_strip(
-            failure_strip(shown, about=_about(shown, known.titles)),
-            key="failure-strip",
-            on_go=partial(_open_cell, shown),
-        )
-        _worst(shown)
+        shown = failure_map(counts, sections, doc_id=where, titles=titles, unpaged=unpaged)
+
+        def open_cell(number: int) -> None:
+            if 0 <= number < len(shown.marked):
+                cell = shown.marked[number]
+                change_view(about=cell.values, fails=True if cell.failing else None)
+
+        strip = failure_strip(shown, about=_about(shown, titles))
+        draw_strip(strip, key="failure-strip", on_go=open_cell)
+        failed = [area for area in shown.areas if area.failing]
+        with st.container(key="failure-list", gap="xxsmall"):  # so that nothing depends on a pointer
+            for number, area in enumerate(failed[:WORST]):
+                st.button(
+                    markup.label(area_words(area), limit=140),
+                    key=f"failure-{number}",
+                    type="tertiary",
+                    on_click=change_view,
+                    kwargs={"about": (area.value,), "fails": True},
+                )
+        if not failed:
+            markup.note("No question of this list fails here.", "muted")
 
 
 def chosen_document(asked: Sequence[Area], sections: Sections, where: str | None) -> str | None:
@@ -120,29 +127,6 @@ def _about(shown: FailureMap, titles: Titles) -> str:
     return f"{what} of {name}; the higher a bar, the more questions fail there"
 
 
-def _open_cell(shown: FailureMap, number: int) -> None:
-    """Show the questions that a cell counts."""
-    if 0 <= number < len(shown.marked):
-        cell = shown.marked[number]
-        change_view(about=cell.values, fails=True if cell.failing else None)
-
-
-def _worst(shown: FailureMap) -> None:
-    """Draw the worst places as buttons, so that nothing depends on a pointer."""
-    failing = [area for area in shown.areas if area.failing]
-    with st.container(key="failure-list", gap="xxsmall"):
-        for number, area in enumerate(failing[:WORST]):
-            st.button(
-                markup.label(area_words(area), limit=140),
-                key=f"failure-{number}",
-                type="tertiary",
-                on_click=change_view,
-                kwargs={"about": (area.value,), "fails": True},
-            )
-    if not failing:
-        markup.note("No question of this list fails here.", "muted")
-
-
 # Where it fails, in words: places, cells and the strip of a run. Pure; nothing here draws.
 
 #: The most areas of a shared cell, and runs of pages of a section, that are named.
@@ -175,7 +159,11 @@ def cell_words(cell: Cell, firsts: Sequence[int]) -> str:
     if len(cell.areas) == 1:
         return area_words(cell.areas[0])
     message = fails_on(cell.failing, cell.judged)
-    named = [f"{_short(area)} ({area.failing:,} of {area.judged:,})" for area in cell.areas[:AREAS_NAMED]]
+    named = []
+    for area in cell.areas[:AREAS_NAMED]:
+        section = area.place.section_id
+        place = f"section {section}" if section is not None else place_words(area)
+        named.append(f"{place} ({area.failing:,} of {area.judged:,})")
     more = len(cell.areas) - AREAS_NAMED
     listed = ", ".join([*named, *([f"and {more:,} more"] if more > 0 else [])])
     pages = _pages(range(firsts[cell.at], firsts[cell.at + 1])) if firsts else []
@@ -200,25 +188,13 @@ def failure_strip(shown: FailureMap, *, about: str) -> Strip:
     return Strip(f"Where it fails: {about}", about, shown.cells, marks, shown.firsts)
 
 
-def _short(area: Area) -> str:
-    place = area.place
-    return f"section {place.section_id}" if place.section_id is not None else place_words(area)
-
-
 def _pages(pages: Sequence[int]) -> list[str]:
     """Return `PDF page 42`, `PDF pages 41–44`, `PDF pages 3, 41–44`; of many runs the ends."""
     if not pages:
         return []
-    runs = list(_runs(pages))
-    if len(runs) > RUNS_NAMED:
-        return [f"PDF pages {pages[0] + 1:,} to {pages[-1] + 1:,}, in part"]
-    words = [f"{first + 1:,}" if first == last else f"{first + 1:,}–{last + 1:,}" for first, last in runs]
-    return [f"PDF page{'' if len(pages) == 1 else 's'} {', '.join(words)}"]
-
-
-def _runs(pages: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Return first and last of each run of neighbouring pages."""
     steps = count()
-    for _, run in groupby(pages, key=lambda page: page - next(steps)):
-        found = list(run)
-        yield found[0], found[-1]
+    neighbours = [list(run) for _, run in groupby(pages, key=lambda page: page - next(steps))]
+    if len(neighbours) > RUNS_NAMED:
+        return [f"PDF pages {pages[0] + 1:,} to {pages[-1] + 1:,}, in part"]
+    words = [f"{run[0] + 1:,}" if len(run) == 1 else f"{run[0] + 1:,}–{run[-1] + 1:,}" for run in neighbours]
+    return [f"PDF page{'' if len(pages) == 1 else 's'} {', '.join(words)}"]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
 
 import streamlit as st
 
@@ -11,23 +14,59 @@ from proofspan.diagnosis.gold import GOLD_STATES, GoldState
 from proofspan.diagnosis.messages import gold_meaning, gold_step, meaning, next_step
 from proofspan.diagnosis.suggest import Suggestion
 from proofspan.diagnosis.types import Profile
-from proofspan.display_names import BUCKET_NAMES, FILTER_NAMES, GOLD_NAMES
+from proofspan.display_names import BUCKET_NAMES, EVIDENCE_NAMES, FILTER_NAMES, GOLD_NAMES
+from proofspan.evidence.page_base import PageBaseFinding
+from proofspan.manifest.types import Run
 from proofspan.metrics.ranked import BUCKETS, Bucket, bucket_meaning, bucket_step
+from proofspan.services.page_base import in_words
+from proofspan.services.workspace.index_job import IndexJob
 from proofspan.services.workspace.open import profile_snippet
+from proofspan.store.files.evidence_states import EVIDENCE, EvidenceState
+from proofspan.store.files.types import Flips, PlacedFacts
+from proofspan.store.query.filters import Flip
+from proofspan.store.query.metric_sql import OUTCOMES
+from proofspan.ui.status.fragments import fragment
+from proofspan.ui.status.notices import run_names
 from proofspan.ui.triage import table
 from proofspan.ui.triage.filters import Choices, show_all
 from proofspan.ui.visit.view_state import ViewState, change_view
 from proofspan.ui.widgets import markup, text
 from proofspan.ui.widgets.chart import badge
-from proofspan.ui.widgets.controls import line, show_toggles, toggle
+from proofspan.ui.widgets.controls import line, select, show_toggles, toggle, toggle_button
+from proofspan.ui.widgets.markup import Markup, Piece
 from proofspan.wording import counted
+
+#: What is removed from the address with the run to compare with.
+_ALONE = {"vs": "", "was": (), "was_bucket": (), "flip": "", "outcome": ""}
+#: What the toggles of a comparison show, in order, and what it means.
+FLIPS_SHOWN: Mapping[Flip, str] = {
+    "fixed": "Wrong in the other run, right in this one",
+    "regressed": "Right in the other run, wrong in this one",
+}
+#: The outcomes that need no gold questions.
+WITHOUT_GOLD = ("answered_ok",)
 
 
 def heading(view: ViewState, *, total: int, profile: Profile) -> None:
     """Draw the page's title with the profile that every count depends on."""
     noun = "trace" if view.filter.all_variants else "question"
-    about = f"  {view.run} · {counted(total, noun)} · {profile.describe()}"
-    markup.show(markup.text([markup.Piece("Triage"), markup.Piece(about, "muted")], role="title"))
+    markup.titled("Triage", f"  {view.run} · {counted(total, noun)} · {profile.describe()}", role="title")
+
+
+def compare_choice(view: ViewState, runs: Sequence[Run]) -> None:
+    """Draw the choice of another run; nothing where this run is the only one."""
+    names = run_names(runs, but=view.run)
+    if names:
+        select(
+            "Compare with",
+            names,
+            view.filter.vs or None,
+            key="compared-with",
+            placeholder="Compare with …",
+            is_clearable=True,
+            width=170,
+            on_choose=lambda vs: change_view(**({"vs": vs} if vs else _ALONE)),
+        )
 
 
 def label_cards(
@@ -39,29 +78,27 @@ def label_cards(
 ) -> None:
     """Draw a card per label with its count; a click filters by it, and several may be chosen.
 
-    `moved` counts questions by their label in the run that is compared with and in this one.
+    `moved` counts questions by their label in the run that is compared with and in this one, for
+    `+3 vs R003`: by how many there are more or fewer.
     """
     whole = sum(counts.values())
     with st.container(key="cards"):
         for label in LABELS:
-            count = counts.get(label, 0)
-            summary = text.unbroken(text.share_of(count, whole, unlabelled=unlabelled))
-            summary += f" · {_against(moved, label, view)}" if moved else ""
+            number = counts.get(label, 0)
+            summary = text.unbroken(text.share_of(number, whole, unlabelled=unlabelled))
+            if moved:
+                more = sum(count * ((now == label) - (was == label)) for was, now, count in moved)
+                signed = "±0" if not more else f"{'+' if more > 0 else '−'}{abs(more):,}"
+                against = markup.label(f"{signed} vs {view.filter.vs}", limit=30)
+                summary += " · " + against.replace(" ", "\u00a0")
             st.button(
-                f"{badge(label)} **{count:,}** *{summary}*",
+                f"{badge(label)} **{number:,}** *{summary}*",
                 key=f"card-{label}",
                 type="primary" if label in view.filter.label else "secondary",
                 width="stretch",
                 on_click=toggle,
                 args=("label", label),
             )
-
-
-def _against(moved: Sequence[tuple[str | None, str | None, int]], label: Label, view: ViewState) -> str:
-    """Return `+3 vs R003`: by how many questions of both runs there are more or fewer."""
-    more = sum(count * ((now == label) - (was == label)) for was, now, count in moved)
-    signed = "±0" if not more else f"{'+' if more > 0 else '−'}{abs(more):,}"
-    return markup.label(f"{signed} vs {view.filter.vs}", limit=30).replace(" ", "\u00a0")
 
 
 def gold_line(counts: Mapping[GoldState, int], view: ViewState, *, offered: Choices) -> None:
@@ -88,23 +125,126 @@ def bucket_line(counts: Mapping[Bucket | None, int], view: ViewState) -> None:
         show_toggles("bucket", about, listed, BUCKET_NAMES, meaning, view.filter.bucket)
 
 
+def outcomes_for(view: ViewState, *, has_gold: bool) -> tuple[str, ...]:
+    """Return what questions can be right by here, the one of the address first."""
+    known = tuple(OUTCOMES) if has_gold else WITHOUT_GOLD
+    asked = view.filter.outcome
+    return tuple(dict.fromkeys([*([asked] if asked else []), *known]))
+
+
+def flip_line(flips: Flips, view: ViewState, *, outcomes: Sequence[str]) -> None:
+    """Draw how many questions were fixed and how many regressed, a toggle each.
+
+    `flips` counts the list without its flip filter, by the first of `outcomes`.
+    """
+
+    def in_address(outcome: str) -> str:
+        return "" if outcome == next(iter(OUTCOMES)) else outcome
+
+    judged = flips.judged
+    left_out = {
+        "cannot be judged in one of the runs": flips.left_out,
+        f"only in {view.run}": flips.only_here,
+        f"only in {view.filter.vs}": flips.only_there,
+    }
+    with line("flip"):
+        markup.note(f"Compared with {view.filter.vs}:", "muted")
+        for kind, meaning in FLIPS_SHOWN.items():
+            is_on = view.filter.flip == kind
+            change = partial(change_view, flip="" if is_on else kind, outcome=in_address(outcomes[0]))
+            number = f"**{getattr(flips, kind):,}** {kind}"
+            toggle_button(number, key=f"flip-{kind}", help=meaning, is_on=is_on, on_click=change)
+        tip = "; ".join(f"{count:,} {words}" for words, count in left_out.items() if count)
+        markup.note(f"of {judged:,} by", "muted", tip=tip)
+        select(
+            "Right by",
+            {outcome: words for outcome, words in OUTCOMES.items() if outcome in outcomes},
+            outcomes[0],
+            key="flip-outcome",
+            width=175,
+            on_choose=lambda outcome: change_view(outcome=in_address(outcome)),
+        )
+        list_shown = view.as_list().params()
+        st.page_link("pages/compare.py", label="Compare", query_params=list_shown, width="content")
+
+
+def cited_line(
+    counts: Mapping[EvidenceState, int],
+    placed: PlacedFacts | None,
+    view: ViewState,
+    *,
+    folder: Path,
+    job: IndexJob | None,
+) -> None:
+    """Draw the evidence states, a toggle each, worst first.
+
+    `counts` are those of the list without its evidence filter; a state that the run has stays when other
+    filters leave it empty, so that nothing moves. While citations are not located, `job` does it, or says why
+    it could not.
+    """
+    with line("evidence", width="content"):
+        if placed is not None:
+            shown = {*placed.counts, *view.filter.evidence}
+            present = {state: counts.get(state, 0) for state in EVIDENCE if state in shown}
+            meaning = lambda state: EVIDENCE[state].meaning  # noqa: E731
+            show_toggles("evidence", "Cited text:", present, EVIDENCE_NAMES, meaning, view.filter.evidence)
+        elif job is not None and job.is_running:
+            _being_located(job)
+        else:
+            failure = job.failure if job is not None else None
+            why = f"not located: {failure.splitlines()[-1]}" if failure else "not located yet."
+            command = Piece(f"proofspan index {shlex.quote(str(folder))}", "code")
+            markup.show(markup.text([Piece(f"Cited text: {why} ", "muted"), command], role="hint"))
+
+
+@fragment(run_every=1.0)
+def _being_located(job: IndexJob) -> None:
+    """Draw the progress; rerun the page when the citations are located."""
+    if not job.is_running:
+        st.rerun()
+    share = job.progress.share if job.progress else 0.0
+    message = "Cited text: being located …" + (f" {100 * share:.0f} %" if share else "")
+    with st.container(width="content"):
+        markup.note(message, "muted")
+
+
+def safety_line(omitting: int, judged: int, view: ViewState) -> None:
+    """Draw how many of the `judged` answers may omit a warning, in the list without its safety filter."""
+    with line("safety", width="content"):
+        markup.note("Safety:", "muted")
+        toggle_button(
+            f"**{omitting:,}** of {judged:,} may omit a warning",
+            key="safety-omitted",
+            help="Neither answer nor citations mention a WARNING or CAUTION of the cited section; "
+            "of the questions with a citation to judge by.",
+            is_on=bool(view.filter.safety),
+            on_click=partial(change_view, safety=None if view.filter.safety else True),
+        )
+
+
+def page_base_line(findings: Sequence[PageBaseFinding], view: ViewState) -> None:
+    """Draw the first of these findings in one quiet line, with links to its questions and to the fix."""
+    with line("pages"):
+        markup.note(f"{in_words(findings[0])}.")
+        if view.filter.evidence != ("page_mismatch",):
+            st.button(
+                "Show these questions",
+                key="pages-shown",
+                type="tertiary",
+                on_click=change_view,
+                kwargs={"evidence": ("page_mismatch",)},
+            )
+        title = f"What to do (and {len(findings) - 1:,} more)" if len(findings) > 1 else "What to do"
+        st.page_link("pages/health.py", label=title, query_params=view.params(), width="content")
+
+
 def template_notice(suggestion: Suggestion, profile: Profile) -> None:
     """Explain that no answer of the run follows the template, and offer a profile that fits them."""
     with st.container(border=True, key="notice"):
-        markup.show(
-            markup.text(
-                [markup.Piece("These labels are unreliable: no answer follows the template.", "strong")]
-            ),
-            markup.text(
-                [
-                    markup.Piece(
-                        f"Read with {profile.describe()}, {suggestion.reason}. "
-                        f"This profile fits the answers: {suggestion.profile.describe()}."
-                    )
-                ],
-                role="hint",
-            ),
-        )
+        unreliable = Piece("These labels are unreliable: no answer follows the template.", "strong")
+        fits = f"This profile fits the answers: {suggestion.profile.describe()}."
+        reason = Piece(f"Read with {profile.describe()}, {suggestion.reason}. {fits}")
+        markup.show(markup.text([unreliable]), markup.text([reason], role="hint"))
         with st.container(horizontal=True):
             st.button(
                 "Apply this profile",
@@ -119,17 +259,15 @@ def template_notice(suggestion: Suggestion, profile: Profile) -> None:
 def profile_notice(profile: Profile, own: Profile) -> None:
     """Explain that the URL's profile is not the manifest's, and how to keep or leave it."""
     with st.container(key="notice", horizontal=True, vertical_alignment="center"):
-        words_shown = f"Read with {profile.describe()}, not with the manifest's {own.describe()}."
-        markup.note(words_shown)
+        markup.note(f"Read with {profile.describe()}, not with the manifest's {own.describe()}.")
         st.button("Back to the manifest's", key="own-profile", on_click=change_view, kwargs={"profile": None})
         _manifest_lines(profile)
 
 
 def sentence(view: ViewState, *, matching: int, total: int) -> None:
     """Draw in words what is shown and in which order."""
-    codes = view.filter.suspicion
     shown = f"{view.filter.sentence(matching, total)} · {table.order(view.sort)}"
-    named = (("suspicion", codes), ("code", view.filter.code))
+    named = (("suspicion", view.filter.suspicion), ("code", view.filter.code))
     tip = "; ".join(f"{name}: {', '.join(chosen)}" for name, chosen in named if chosen)
     markup.note(shown, tip=tip, role="line")
 
@@ -151,20 +289,16 @@ def paging(matching: int, view: ViewState, *, rows_a_page: int) -> None:
     if pages < 2:
         return
     at = min(view.at, pages)
-    key = _page_key(at)
-    with st.container(horizontal=True, horizontal_alignment="center"):
-        st.pagination(pages, default=at, key=key, on_change=_turn_page, args=(key,))
-
-
-def _page_key(at: int) -> str:
-    """Return a new key where the URL has another page than was chosen: a widget that begins at a value cannot
-    be given another one.
-    """
+    # A widget that begins at a value cannot be given another one: where the URL has another page than was
+    # chosen, a new widget takes its place.
     turn = int(st.session_state.get("table-turn", 0))
     if st.session_state.get(f"table-page:{turn}", at) != at:
         turn += 1
         st.session_state["table-turn"] = turn
-    return f"table-page:{turn}"
+    key = f"table-page:{turn}"
+    turn_page = lambda: change_view(at=int(st.session_state[key]))  # noqa: E731
+    with st.container(horizontal=True, horizontal_alignment="center"):
+        st.pagination(pages, default=at, key=key, on_change=turn_page)
 
 
 def next_steps(
@@ -177,25 +311,21 @@ def next_steps(
 
     `buckets` and `gold` are failed buckets and lost gold states with their counts, in the order to be shown.
     """
+
+    def step(name: Piece, means: str, words: str) -> Iterator[Markup]:
+        yield markup.text([name, Piece(means, "muted")], role="line")
+        yield markup.text([Piece(words)], role="line")
+
     with st.container(border=True, key="next-step"):
         markup.note("Next step", "strong", role="text")
         for label in labels:
-            markup.show(
-                markup.text([markup.chip(label), markup.Piece(meaning(label), "muted")], role="line"),
-                markup.text([markup.Piece(next_step(label, profile.template))], role="line"),
-            )
+            markup.show(*step(markup.chip(label), meaning(label), next_step(label, profile.template)))
         for bucket, count in buckets.items():
-            failed = markup.Piece(f"{count:,} {BUCKET_NAMES[bucket]}", "strong")
-            markup.show(
-                markup.text([failed, markup.Piece(f" {bucket_meaning(bucket)}", "muted")], role="line"),
-                markup.text([markup.Piece(bucket_step(bucket) or "")], role="line"),
-            )
+            failed = Piece(f"{count:,} {BUCKET_NAMES[bucket]}", "strong")
+            markup.show(*step(failed, f" {bucket_meaning(bucket)}", bucket_step(bucket) or ""))
         for state, count in gold.items():
-            lost = markup.Piece(f"{count:,} {GOLD_NAMES[state]}", "strong")
-            markup.show(
-                markup.text([lost, markup.Piece(f" {gold_meaning(state)}", "muted")], role="line"),
-                markup.text([markup.Piece(gold_step(state) or "")], role="line"),
-            )
+            lost = Piece(f"{count:,} {GOLD_NAMES[state]}", "strong")
+            markup.show(*step(lost, f" {gold_meaning(state)}", gold_step(state) or ""))
 
 
 def lost_gold(counts: Mapping[GoldState, int], chosen: Sequence[GoldState]) -> dict[GoldState, int]:
@@ -222,7 +352,3 @@ def _manifest_lines(profile: Profile) -> None:
     with st.popover("Keep it in the manifest", key="manifest-lines"):
         markup.note("Put this into pipeline_manifest.yaml, in place of `triage:`.")
         st.code(profile_snippet(profile), language="yaml")
-
-
-def _turn_page(key: str) -> None:
-    change_view(at=int(st.session_state[key]))

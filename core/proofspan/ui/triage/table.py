@@ -6,7 +6,7 @@ Each column is declared once, with its header, its cell, its order and its place
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import pandas as pd
@@ -27,7 +27,7 @@ from proofspan.store.query.filters import Sort
 from proofspan.ui.visit.view_state import ViewState, question_name, read_view, write_view
 from proofspan.ui.widgets.chart import LABEL_COLOURS
 from proofspan.ui.widgets.markup import clean
-from proofspan.ui.widgets.table import Align, Cell, Chip, Column, Folding, Grid, Row, show_grid
+from proofspan.ui.widgets.table import Cell, Chip, Column, Folding, Grid, Row, show_grid
 from proofspan.ui.widgets.text import variant
 from proofspan.ui.wording import citation
 
@@ -95,11 +95,6 @@ def _question(row: TriageRow) -> Cell:
     return Cell(text, href=row.href)
 
 
-def _why(row: TriageRow) -> Cell:
-    reason = row.text("why")
-    return Cell(WHY.get(reason, reason), look="quiet")
-
-
 def _section(row: TriageRow) -> Cell:
     return Cell(_shortened(row.text("rank1_section"), 40)) if row.text("rank1_section") else NOTHING
 
@@ -128,10 +123,6 @@ def _numbers(row: TriageRow) -> Cell:
     return Cell(", ".join([*shown, *more]), look="red") if numbers else NOTHING
 
 
-def _issues(row: TriageRow) -> Cell:
-    return Cell(" · ".join(issues(row)))
-
-
 def _rules(row: TriageRow) -> Cell:
     broken = in_order(row.list("codes"))
     titles = "; ".join(rule_of(code).title for code in broken)
@@ -142,104 +133,126 @@ def _rules(row: TriageRow) -> Cell:
 class TriageColumn:
     """A column: its cell, the `sort` that a click on its header asks for, and that order in words both ways.
 
-    `optional`: left out of a page of rows that have no value. The rest is as in `Column`.
+    `optional`: left out of a page of rows that have no value. `layout` is the column as the browser gets it.
     """
 
     cell: Callable[[TriageRow], Cell]
     sort: str
     order: tuple[str, str]
-    help: str = ""
+    layout: Column
     descending_first: bool = False
     optional: bool = False
-    align: Align = "start"
-    width: float | None = None
-    narrow: float | None = None
-    lines: bool = False
-    folds: Folding | None = None
 
 
-#: The columns in their order; their titles are those of `COLUMN_NAMES`. Some may be new only here: what a
-#: cell reads is in `store.files.columns.PAGE_COLUMNS`, what a sort orders by in `store.query.filters.SORTS`.
+def _layout(name: str, help: str = "", **more: Any) -> Column:
+    """Return the layout of a column, whose title is that of `COLUMN_NAMES`."""
+    options = {"align": "start", "sorts": True, **more}
+    return Column(Cell(COLUMN_NAMES[name], tip=help), name=name, **options)
+
+
+#: Below this many rem a narrow column moves under the question, after its title.
+_UNDER = {width: Folding(width, "question", titled=True) for width in (30, 38, 46, 60)}
+#: The columns in their order. Some may be new only here: what a cell reads is in
+#: `store.files.columns.PAGE_COLUMNS`, what a sort orders by in `store.query.filters.SORTS`.
 COLUMNS: Mapping[str, TriageColumn] = {
     "label": TriageColumn(
-        _label, "worst", ("worst first", "best first"), "Worst first", width=11.4, narrow=8.6
+        _label,
+        "worst",
+        ("worst first", "best first"),
+        _layout("label", "Worst first", width=11.4, narrow=8.6),
     ),
-    "question": TriageColumn(_question, "question", ("questions A to Z", "questions Z to A"), lines=True),
+    "question": TriageColumn(
+        _question, "question", ("questions A to Z", "questions Z to A"), _layout("question", lines=True)
+    ),
     "why": TriageColumn(
-        _why,
+        lambda row: Cell(WHY.get(row.text("why"), row.text("why")), look="quiet"),
         "why",
         ("by reason", "by reason, reversed"),
-        "The rule that decided the label",
-        width=10,
-        folds=Folding(84, "label", shown=64),
+        _layout("why", "The rule that decided the label", width=10, folds=Folding(84, "label", shown=64)),
     ),
     "section": TriageColumn(
         _section,
         "section",
         ("by top section", "by top section, reversed"),
-        "Section of the candidate at rank 1",
-        align="end",
-        width=4.4,
-        narrow=3.9,
-        folds=Folding(38, "question", titled=True),
+        _layout(
+            "section",
+            "Section of the candidate at rank 1",
+            align="end",
+            width=4.4,
+            narrow=3.9,
+            folds=_UNDER[38],
+        ),
     ),
     "gold_rank": TriageColumn(
         lambda row: gold_rank(row.values["unranked"], row.values["section_rank"]),
         "section_rank",
         ("best rank of the gold section first", "worst rank of the gold section first"),
-        "Rank of the first candidate of a gold section in the last stage; none: it is not in that list",
+        _layout(
+            "gold_rank",
+            "Rank of the first candidate of a gold section in the last stage; none: it is not in that list",
+            align="end",
+            width=3.7,
+            narrow=3.2,
+            folds=_UNDER[38],
+        ),
         optional=True,
-        align="end",
-        width=3.7,
-        narrow=3.2,
-        folds=Folding(38, "question", titled=True),
     ),
     "cited": TriageColumn(
         _cited,
         "evidence",
         ("worst cited text first", "best cited text first"),
-        "Citations whose chunk is known, of those cited; sorted by how their text was found",
-        align="end",
-        width=3.8,
-        folds=Folding(38, "question", titled=True),
+        _layout(
+            "cited",
+            "Citations whose chunk is known, of those cited; sorted by how their text was found",
+            align="end",
+            width=3.8,
+            folds=_UNDER[38],
+        ),
     ),
     "coverage": TriageColumn(
         _coverage,
         "answer_coverage",
         ("least covered first", "most covered first"),
-        "Share of the answer's words that the evidence holds, weighted by rarity",
-        align="end",
-        width=5,
-        folds=Folding(30, "question", titled=True),
+        _layout(
+            "coverage",
+            "Share of the answer's words that the evidence holds, weighted by rarity",
+            align="end",
+            width=5,
+            folds=_UNDER[30],
+        ),
     ),
     "numbers": TriageColumn(
         _numbers,
         "unsupported",
         ("fewest unsupported numbers first", "most unsupported numbers first"),
-        "Numbers in the answer that the evidence does not contain",
+        _layout(
+            "numbers",
+            "Numbers in the answer that the evidence does not contain",
+            width=6.2,
+            folds=_UNDER[46],
+        ),
         descending_first=True,
-        width=6.2,
-        folds=Folding(46, "question", titled=True),
     ),
     "issues": TriageColumn(
-        _issues,
+        lambda row: Cell(" · ".join(issues(row))),
         "suspicions",
         ("fewest issues first", "most issues first"),
+        _layout("issues", lines=True, width=15, folds=Folding(60, "question")),
         descending_first=True,
-        lines=True,
-        width=15,
-        folds=Folding(60, "question"),
     ),
     "rules": TriageColumn(
         _rules,
         "codes",
         ("fewest broken rules first", "most broken rules first"),
-        "Rules of the citation contract that the record breaks",
+        _layout(
+            "rules",
+            "Rules of the citation contract that the record breaks",
+            align="end",
+            width=3.1,
+            folds=_UNDER[60],
+        ),
         descending_first=True,
         optional=True,
-        align="end",
-        width=3.1,
-        folds=Folding(60, "question", titled=True),
     ),
 }
 #: Orders that an address may ask for and no header does.
@@ -255,8 +268,14 @@ def show_table(rows: pd.DataFrame, view: ViewState, *, offsets: Mapping[TraceKey
 
     `offsets` gives the page offset of traces (see `TriageRow`); their `run_id` is "".
     """
+
+    def sort(column: str) -> None:
+        now = read_view()
+        asked = sort_after_click(column, now.sort)
+        write_view(now.change(sort=asked.by, desc=asked.descending))
+
     with st.container(key="triage-table"):
-        show_grid(triage_grid(triage_rows(rows, view, offsets), view.sort), key=KEY, on_sort=_sort)
+        show_grid(triage_grid(triage_rows(rows, view, offsets), view.sort), key=KEY, on_sort=sort)
 
 
 def triage_rows(
@@ -280,20 +299,7 @@ def triage_grid(rows: Sequence[TriageRow], sort: Sort) -> Grid:
         for name, column in COLUMNS.items()
         if not column.optional or any(cell is not NOTHING for cell in cells[name])
     }
-    corner, *columns = [
-        Column(
-            Cell(COLUMN_NAMES[name], tip=column.help),
-            column.align,
-            name,
-            column.width,
-            column.narrow,
-            column.lines,
-            column.folds,
-            sorts=True,
-            sorted=_sorted(column, sort),
-        )
-        for name, column in shown.items()
-    ]
+    corner, *columns = [replace(column.layout, sorted=_sorted(column, sort)) for column in shown.values()]
     lines = zip(*(cells[name] for name in shown), strict=True)
     made = tuple(Row(head, tuple(others)) for head, *others in lines)
     return Grid("Questions of this run", corner, tuple(columns), made, height=HEIGHT)
@@ -311,12 +317,6 @@ def sort_after_click(column: str, sort: Sort) -> Sort:
     clicked = COLUMNS[column]
     is_same = sort.by == clicked.sort
     return Sort(clicked.sort, not sort.descending if is_same else clicked.descending_first)
-
-
-def _sort(column: str) -> None:
-    view = read_view()
-    sort = sort_after_click(column, view.sort)
-    write_view(view.change(sort=sort.by, desc=sort.descending))
 
 
 def order(sort: Sort) -> str:
@@ -349,19 +349,14 @@ def issues(row: TriageRow) -> list[str]:
 
 def _gold_issue(row: TriageRow) -> str:
     """Return what happened to the gold passage; "" where that is not known or no issue."""
-    state, seen, retrieved = (
-        row.text("gold_state"),
-        row.number("gold_seen_rank"),
-        row.number("gold_retrieved_rank"),
-    )
+    state, seen = row.text("gold_state"), row.number("gold_seen_rank")
     if not state:
         return ""
     if state in ("answered", "declined"):
         return GOLD_NAMES[state]
     if seen is None:
-        if retrieved is None:
-            return "Gold not retrieved"
-        return f"Gold dropped (rank {retrieved:,.0f})"
+        retrieved = row.number("gold_retrieved_rank")
+        return "Gold not retrieved" if retrieved is None else f"Gold dropped (rank {retrieved:,.0f})"
     if state == "uncited":
         event = "Refused with gold" if row.values["gold_is_refusal"] else "Gold not cited"
         return f"{event} (rank {seen:,.0f})"

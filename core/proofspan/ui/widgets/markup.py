@@ -182,6 +182,19 @@ def note(
     show(text([Piece(words, kind, tip)], role=role), width=width)
 
 
+def titled(
+    title: str,
+    about: str,
+    *,
+    role: Role = "line",
+    tip: str = "",
+    width: Literal["stretch", "content"] = "stretch",
+) -> None:
+    """Draw a title with muted words after it; `tip` is theirs."""
+    first = Piece(title, "plain" if role == "title" else "strong")
+    show(text([first, Piece(about, "muted", tip)], role=role), width=width)
+
+
 def show_long(pieces: Sequence[Piece], *, key: str, role: Role = "text") -> None:
     """Draw a text of any length: `LIMIT` characters, and a button that shows as many again."""
     show(text(pieces, role=role, limit=shown_limit(key)))
