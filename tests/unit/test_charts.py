@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import plotly.graph_objects as go
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.charts.figures import Band, Line, Part, Point, Rule, line_figure, stack_figure
+from proofspan.charts.figures import Line, Point, Rule, line_figure, stack_figure
 from proofspan.charts.theme import (
     DARK,
     FONT,
@@ -40,6 +40,10 @@ HOSTILE = [
 SCHEMES = pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
 
 
+def point(count: int, **more: Any) -> Point:
+    return Point(count / 40, label=f"{count:,}", **more)
+
+
 def lines(names: list[str], *, palette: Palette = LIGHT) -> go.Figure:
     points = tuple(
         Point(0.5, 0.4, 0.6, lines=(name, "1 of 2, 50 % (9–91 %)"), target=f"./?run={place}")
@@ -52,7 +56,7 @@ def lines(names: list[str], *, palette: Palette = LIGHT) -> go.Figure:
 
 @pytest.mark.parametrize("foreign", HOSTILE)
 def test_foreign_text_enters_every_part_of_a_figure_escaped(foreign: str) -> None:
-    band = Band(foreign, "red", (Part(1, 2, lines=(foreign,), target="./?label=ok"),))
+    band = Line(foreign, "red", (Point(0.5, lines=(foreign,), target="./?label=ok", label="1"),))
     for figure in (lines([foreign]), stack_figure([foreign], [band], palette=LIGHT)):
         texts = [
             *figure.layout.xaxis.ticktext,
@@ -134,8 +138,8 @@ def test_a_stack_holds_shares_and_shows_counts_where_they_fit() -> None:
     figure = stack_figure(
         ["R1", "R2"],
         [
-            Band("ok", "green", (Part(30, 40, ("30 of 40",), "./?label=ok"), Part(0, 0))),
-            Band("drift", "red", (Part(1, 40), Part(0, 0))),
+            Line("ok", "green", (point(30, lines=("30 of 40",), target="./?label=ok"), point(0))),
+            Line("drift", "red", (point(1), point(0))),
         ],
         palette=DARK,
     )

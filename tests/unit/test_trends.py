@@ -88,18 +88,18 @@ def test_a_band_counts_of_those_that_fall_into_any_kind_and_links_to_them() -> N
     runs = trends_of(run_of("R1", buckets=(20, 11, 6, 4)), run_of("R2", buckets=(0, 0, 0, 41)))
     made = bands(runs, BY_BUCKET, [dict(run.buckets.items()) for run in runs.runs], VIEW)
     assert [band.name for band in made] == ["Hit", "Ranking miss", "Recall miss"]
-    first, empty = made[0].parts
-    assert (first.count, first.of) == (20, 37)
+    first, empty = made[0].points
+    assert (first.label, first.value) == ("20", pytest.approx(20 / 37))
     assert "Hit: 20 of 37, 54 % (38–69 %)" in first.lines
     assert query(first.target) == {"run": ["R1"], "bucket": ["hit"]}
-    assert (empty.count, empty.of, empty.target) == (0, 0, "")
+    assert (empty.label, empty.value, empty.target) == ("0", 0.0, "")
 
 
 def test_a_kind_that_no_run_has_is_no_band_and_without_any_there_is_none() -> None:
     runs = trends_of(run_of("R1", labels={"ok": 3, None: 2}))
     counts = [dict(run.labels.items()) for run in runs.runs]
     (band,) = bands(runs, BY_LABEL, counts, VIEW)
-    assert (band.name, band.parts[0].of) == ("Grounded", 3)
+    assert (band.name, band.points[0].label, band.points[0].value) == ("Grounded", "3", 1.0)
     assert bands(runs, BY_STATE, [run.measured.states for run in runs.runs], VIEW) == ()
     table = band_table(runs, BY_LABEL, counts, VIEW, name="Labels")
     assert texts(table) == [["R1", "3", "0", "0", "0", "0", "2"]]
@@ -109,8 +109,8 @@ def test_a_kind_that_no_run_has_is_no_band_and_without_any_there_is_none() -> No
 def test_states_count_traces_and_their_list_shows_all_of_them() -> None:
     runs = trends_of(run_of("R1", states={"convergent": 6, "chaotic": 2, None: 9}))
     convergent, chaotic = bands(runs, BY_STATE, [runs.current.measured.states], VIEW)
-    assert (convergent.parts[0].count, chaotic.parts[0].of) == (6, 8)
-    assert query(chaotic.parts[0].target) == {"run": ["R1"], "state": ["chaotic"], "all_variants": ["yes"]}
+    assert (convergent.points[0].label, chaotic.points[0].value) == ("6", 2 / 8)
+    assert query(chaotic.points[0].target) == {"run": ["R1"], "state": ["chaotic"], "all_variants": ["yes"]}
 
 
 def test_a_hover_says_in_which_buckets_the_questions_were_before() -> None:

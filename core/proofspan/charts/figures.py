@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import plotly.graph_objects as go
 
@@ -36,7 +36,7 @@ RULE_WORDS = 88
 class Point:
     """A run's number: `value` with its interval, None where it has none, and the `lines` of its hover.
 
-    A click on the point sends `target`.
+    A click on the point sends `target`. In a bar, `value` is a share in 0–1 and `label` the text inside.
     """
 
     value: float | None
@@ -44,11 +44,12 @@ class Point:
     high: float | None = None
     lines: tuple[str, ...] = ()
     target: str = ""
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One number over the runs: a point per run."""
+    """One number over the runs: a point per run. Of bars, the first line is at the bottom."""
 
     name: str
     hue: Hue
@@ -81,12 +82,42 @@ def line_figure(
         data=[_trace(line, place, palette, is_alone=len(lines) == 1) for place, line in enumerate(lines)],
         layout=layout(palette, height=HEIGHT, legend=len(lines) > 1),
     )
+    if form == "percent":
+        axis = share_axis(palette, top=1.04)
+    else:  # from 0 to a little above the largest number and goal
+        ends = [end for line in lines for point in line.points for end in (point.value, point.high) if end]
+        top = 1.12 * max([*ends, *(rule.value for rule in rules)], default=1.0)
+        axis = value_axis(palette, top=top, form=_FORMS[form])
     figure.update_layout(
         margin_r=RULE_WORDS if rules else 12,
         xaxis=run_axis([plain(run) for run in runs], palette, shown=shown),
-        yaxis=_axis(lines, rules, form, palette),
-        shapes=[_rule(rule, palette) for rule in rules],
-        annotations=[_rule_words(rule, palette) for rule in rules],
+        yaxis=axis,
+        shapes=[
+            {
+                "type": "line",
+                "xref": "paper",
+                "x0": 0,
+                "x1": 1,
+                "y0": rule.value,
+                "y1": rule.value,
+                "layer": "below",
+                "line": {"color": palette.hue(rule.hue), "width": 1.5, "dash": "dash"},
+            }
+            for rule in rules
+        ],
+        annotations=[
+            {
+                "xref": "paper",
+                "x": 1,
+                "xanchor": "left",
+                "y": rule.value,
+                "yanchor": "middle",
+                "text": plain(rule.words),
+                "showarrow": False,
+                "font": {"size": SMALL_SIZE, "color": palette.small},
+            }
+            for rule in rules
+        ],
     )
     return figure
 
@@ -135,81 +166,42 @@ def _intervals(points: Iterable[Point], colour: str) -> dict[str, object] | None
     }
 
 
-def _axis(lines: Iterable[Line], rules: Iterable[Rule], form: Form, palette: Palette) -> dict[str, Any]:
-    """Return an axis from 0 to 1 for shares, else to a little above the largest number and goal."""
-    if form == "percent":
-        return share_axis(palette, top=1.04)
-    ends = [end for line in lines for point in line.points for end in (point.value, point.high) if end]
-    top = 1.12 * max([*ends, *(rule.value for rule in rules)], default=1.0)
-    return value_axis(palette, top=top, form=_FORMS[form])
-
-
-def _rule(rule: Rule, palette: Palette) -> dict[str, object]:
-    return {
-        "type": "line",
-        "xref": "paper",
-        "x0": 0,
-        "x1": 1,
-        "y0": rule.value,
-        "y1": rule.value,
-        "layer": "below",
-        "line": {"color": palette.hue(rule.hue), "width": 1.5, "dash": "dash"},
-    }
-
-
-def _rule_words(rule: Rule, palette: Palette) -> dict[str, object]:
-    return {
-        "xref": "paper",
-        "x": 1,
-        "xanchor": "left",
-        "y": rule.value,
-        "yanchor": "middle",
-        "text": plain(rule.words),
-        "showarrow": False,
-        "font": {"size": SMALL_SIZE, "color": palette.small},
-    }
-
-
 #: Narrower parts do not hold their number.
 LEAST_WITH_TEXT = 0.06
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A run's share of one band: `count` of `of`, with the lines of its hover; a click sends `target`."""
-
-    count: int
-    of: int
-    lines: tuple[str, ...] = ()
-    target: str = ""
-
-    @property
-    def share(self) -> float:
-        """Return the share in 0–1; 0 of nothing."""
-        return self.count / self.of if self.of else 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Band:
-    """One value over the runs: a part per run. The first band is at the bottom."""
-
-    name: str
-    hue: Hue
-    parts: tuple[Part, ...]
-
-
 def stack_figure(
-    runs: Sequence[str],
-    bands: Sequence[Band],
-    *,
-    palette: Palette,
-    shown: int | None = None,
+    runs: Sequence[str], bands: Sequence[Line], *, palette: Palette, shown: int | None = None
 ) -> go.Figure:
-    """Build a bar per run, its parts with their counts in them. `customdata` of a part holds its target
-    alone.
+    """Build a bar of 100 % per run, its parts with their counts in them.
+
+    `customdata` of a part holds its target alone.
     """
+    is_crowded, width = len(runs) > 15, 0.72 * min(1.0, len(runs) / 4)
     figure = go.Figure(
-        data=[_bars(band, palette, is_crowded=len(runs) > 15) for band in bands],
+        data=[
+            go.Bar(
+                name=plain(band.name),
+                x=list(range(len(band.points))),
+                width=width,
+                y=[part.value for part in band.points],
+                marker={"color": palette.hue(band.hue), "line": {"color": palette.ground, "width": 1}},
+                selected={"marker": {"opacity": 1}},
+                unselected={"marker": {"opacity": 1}},
+                text=[
+                    "" if is_crowded or (part.value or 0) < LEAST_WITH_TEXT else part.label
+                    for part in band.points
+                ],
+                textposition="inside",
+                insidetextanchor="middle",
+                insidetextfont={"color": palette.ink(band.hue)},
+                textangle=0,
+                hoverinfo="text",
+                hovertext=[hover(part.lines) for part in band.points],
+                customdata=[[part.target] for part in band.points],
+            )
+            for band in bands
+        ],
         layout=layout(palette, height=HEIGHT, legend=True),
     )
     figure.update_layout(
@@ -219,23 +211,3 @@ def stack_figure(
         uniformtext={"minsize": 10, "mode": "hide"},
     )
     return figure
-
-
-def _bars(band: Band, palette: Palette, *, is_crowded: bool) -> go.Bar:
-    return go.Bar(
-        name=plain(band.name),
-        x=list(range(len(band.parts))),
-        width=0.72 * min(1.0, len(band.parts) / 4),
-        y=[part.share for part in band.parts],
-        marker={"color": palette.hue(band.hue), "line": {"color": palette.ground, "width": 1}},
-        selected={"marker": {"opacity": 1}},
-        unselected={"marker": {"opacity": 1}},
-        text=["" if is_crowded or part.share < LEAST_WITH_TEXT else f"{part.count:,}" for part in band.parts],
-        textposition="inside",
-        insidetextanchor="middle",
-        insidetextfont={"color": palette.ink(band.hue)},
-        textangle=0,
-        hoverinfo="text",
-        hovertext=[hover(part.lines) for part in band.parts],
-        customdata=[[part.target] for part in band.parts],
-    )

@@ -33,16 +33,20 @@ def inline_script_hashes(html: str) -> tuple[str, ...]:
     return tuple(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
 
 
-def content_security_policy(script_hashes: Iterable[str]) -> str:
-    """Return the policy: everything from this server alone, and no script but Streamlit's own.
+@lru_cache(maxsize=1)
+def response_headers() -> dict[str, str]:
+    """Return the headers for the installed Streamlit.
 
-    `blob:` in `script-src` is how Streamlit loads components given as text; WebAssembly is allowed for its
-    table and chart code. `'self'` in `connect-src` covers the websocket, which has this server's host and
-    port.
+    The policy allows everything from this server alone, and no script but Streamlit's own, with the hash of
+    its inline script. `blob:` in `script-src` is how Streamlit loads components given as text; WebAssembly is
+    allowed for its table and chart code. `'self'` in `connect-src` covers the websocket, which has this
+    server's host and port.
     """
+    index = Path(streamlit.__file__).parent / "static" / "index.html"
+    hashes = inline_script_hashes(index.read_text(encoding="utf-8"))
     directives = {
         "default-src": "'self'",
-        "script-src": " ".join(["'self'", "blob:", "'wasm-unsafe-eval'", *script_hashes]),
+        "script-src": " ".join(["'self'", "blob:", "'wasm-unsafe-eval'", *hashes]),
         "style-src": "'self' 'unsafe-inline'",
         "img-src": "'self' data: blob:",
         "media-src": "'self' blob:",
@@ -55,17 +59,8 @@ def content_security_policy(script_hashes: Iterable[str]) -> str:
         "form-action": "'none'",
         "frame-ancestors": "'none'",
     }
-    return "; ".join(f"{name} {sources}" for name, sources in directives.items())
-
-
-@lru_cache(maxsize=1)
-def response_headers() -> dict[str, str]:
-    """Return the headers for the installed Streamlit: the hash of its inline script is computed."""
-    index = Path(streamlit.__file__).parent / "static" / "index.html"
     return {
-        "Content-Security-Policy": content_security_policy(
-            inline_script_hashes(index.read_text(encoding="utf-8"))
-        ),
+        "Content-Security-Policy": "; ".join(f"{name} {source}" for name, source in directives.items()),
         "X-Content-Type-Options": "nosniff",
         "Referrer-Policy": "no-referrer",
         "Cross-Origin-Resource-Policy": "same-origin",
@@ -108,6 +103,7 @@ LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]")
 #: A host as a browser writes it: in lower case, with nothing before it and no dot at its end.
 _HOST: Final = re.compile(r"([a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(?::[1-9][0-9]{0,4})?")
 _USUAL_PORTS: Final = {"http": 80, "https": 443}
+_METRICS: Final = ["_stcore", "metrics"]
 _REFUSED: Final = "The dashboard answers only at its own address, and only to its own pages.\n"
 
 
@@ -125,7 +121,9 @@ class OwnRequestsOnly:
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._names = tuple(map(_as_sent, config.get_option("server.allowedHosts")))
+        names = (name.strip().lower().rstrip(".") for name in config.get_option("server.allowedHosts"))
+        # As a Host header has them: an IPv6 address in brackets.
+        self._names = tuple(f"[{name}]" if ":" in name and name[0] != "[" else name for name in names)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -135,7 +133,7 @@ class OwnRequestsOnly:
                 await send({"type": "websocket.close"})  # before it was accepted, which is answered with 403
             else:
                 await PlainTextResponse(_REFUSED, 403)(scope, receive, send)
-        elif is_for_metrics(scope["path"]):
+        elif [part for part in map(str.strip, scope["path"].split("/")) if part][-2:] == _METRICS:
             await PlainTextResponse("Not Found", 404)(scope, receive, send)
         else:
             await self._app(scope, receive, send)
@@ -143,41 +141,21 @@ class OwnRequestsOnly:
 
 def is_own(scope: Scope, names: Iterable[str]) -> bool:
     """Return whether a request asks for this server, by `names` too, and comes from its own page or none."""
-    hosts, origins = _values(scope, b"host"), _values(scope, b"origin")
+    hosts, origins = (
+        [value.decode("latin-1") for key, value in scope["headers"] if key.lower() == name]
+        for name in (b"host", b"origin")
+    )
     if len(hosts) != 1 or not scope["path"].startswith("/"):  # `GET http://other/ HTTP/1.1`
         return False
-    host, scheme = hosts[0], _scheme(scope)
-    is_here = host in _own_hosts(scope, scheme) or any(_is_named(host, name) for name in names)
-    return is_here and origins in ([], [f"{scheme}://{host}"])
-
-
-def is_for_metrics(path: str) -> bool:
-    parts = [part for part in map(str.strip, path.split("/")) if part]
-    return parts[-2:] == ["_stcore", "metrics"]
-
-
-def _values(scope: Scope, name: bytes) -> list[str]:
-    return [value.decode("latin-1") for key, value in scope["headers"] if key.lower() == name]
-
-
-def _scheme(scope: Scope) -> str:
-    """Return the scheme of the page; a websocket has that of its page."""
-    scheme: str = scope["scheme"]
-    return {"ws": "http", "wss": "https"}.get(scheme, scheme)
-
-
-def _own_hosts(scope: Scope, scheme: str) -> list[str]:
-    """Return `LOOPBACK` with the port that was connected to, which browsers leave out where it is usual."""
+    host, asked = hosts[0], scope["scheme"]
+    scheme: str = {"ws": "http", "wss": "https"}.get(asked, asked)  # a websocket has that of its page
     port = (scope.get("server") or ("", None))[1]
-    if port is None:  # a Unix socket
-        return []
-    return list(LOOPBACK) if port == _USUAL_PORTS.get(scheme) else [f"{name}:{port}" for name in LOOPBACK]
-
-
-def _as_sent(name: str) -> str:
-    """Return a name of `server.allowedHosts` as a Host header has it."""
-    name = name.strip().lower().rstrip(".")
-    return f"[{name}]" if ":" in name and not name.startswith("[") else name
+    suffix = "" if port == _USUAL_PORTS.get(scheme) else f":{port}"
+    is_here = port is not None and host in [name + suffix for name in LOOPBACK]  # no port: a Unix socket
+    return (is_here or any(_is_named(host, name) for name in names)) and origins in (
+        [],
+        [f"{scheme}://{host}"],
+    )
 
 
 def _is_named(host: str, name: str) -> bool:

@@ -28,16 +28,11 @@ def fault_panel(problems: Iterable[Problem]) -> None:
     """Draw a panel per problem: what happened, where, and how to fix it."""
     for problem in problems:
         with st.container(border=True):
-            markup.show(
-                markup.text(markup.coded(_sentence(problem.message), "strong"), role="line"),
-                markup.facts(
-                    [
-                        (name, [markup.Piece(value, "code")] if name == "Where" else markup.coded(value))
-                        for name, value in (("Where", problem.where), ("What to do", problem.fix))
-                        if value
-                    ]
-                ),
-            )
+            message = problem.message[:1].upper() + problem.message[1:]
+            facts = [("Where", [markup.Piece(problem.where, "code")])] if problem.where else []
+            facts += [("What to do", markup.coded(problem.fix))] if problem.fix else []
+            title = markup.text(markup.coded(message, "strong"), role="line")
+            markup.show(title, markup.facts(facts))
 
 
 def store_or_progress(opened: session.Opened) -> Store:
@@ -53,7 +48,11 @@ def store_or_progress(opened: session.Opened) -> Store:
     if job is not None:
         with place.container():
             if job.failure:
-                _failed_index(job.failure, opened)
+                folder, run_id = opened.manifest.folder, opened.run.run_id
+                again = f"proofspan index {shlex.quote(str(folder))} --run {shlex.quote(run_id)}"
+                fix = f"fix that, or see all of it with `{again}`"
+                fault_panel([Problem("index_failed", job.failure, run_id, fix)])
+                st.button("Try again", key="index-again", on_click=session.build_again)
             else:
                 _index_progress(job, opened.run.run_id, has_old_index=store is not None)
     if store is None:
@@ -71,16 +70,6 @@ def _index_progress(job: IndexJob, run_id: str, *, has_old_index: bool) -> None:
     st.progress(step.share if step else 0.0, text=f"Reading {markup.label(run_id)}: {message}.{older}")
 
 
-def _failed_index(message: str, opened: session.Opened) -> None:
-    again = (
-        f"proofspan index {shlex.quote(str(opened.manifest.folder))} --run {shlex.quote(opened.run.run_id)}"
-    )
-    fault_panel(
-        [Problem("index_failed", message, opened.run.run_id, f"fix that, or see all of it with `{again}`")]
-    )
-    st.button("Try again", key="index-again", on_click=session.build_again)
-
-
 def line_issue_notice(facts: RunFacts, view: ViewState) -> None:
     """Draw how many lines could not be read and how many report rows have no trace, linked to Health."""
     unread = facts.line_issues - facts.unmatched
@@ -89,12 +78,7 @@ def line_issue_notice(facts: RunFacts, view: ViewState) -> None:
         rows, verb = counted(facts.unmatched, "row"), "has" if facts.unmatched == 1 else "have"
         summary = f"{summary} {rows} of its report {verb} no trace.".strip()
     if summary:
-        st.page_link(
-            HEALTH_PAGE,
-            label=f":red[{summary}]",
-            query_params=view.params(),
-            width="content",
-        )
+        st.page_link(HEALTH_PAGE, label=f":red[{summary}]", query_params=view.params(), width="content")
 
 
 def waiting_notice(waiting_bytes: int) -> None:
@@ -136,7 +120,3 @@ def run_date(run: Run, *, year: bool = True) -> str:
     except ValueError:
         return run.ts
     return f"{day.day} {day:%b %Y}" if year else f"{day.day} {day:%b}"
-
-
-def _sentence(words: str) -> str:
-    return words[:1].upper() + words[1:]

@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from proofspan.charts.figures import Band, Form, Line, Part, Point, Rule, line_figure, stack_figure
+from proofspan.charts.figures import Form, Line, Point, Rule, line_figure, stack_figure
 from proofspan.charts.theme import Hue
 from proofspan.contracts.records.records import LABELS
 from proofspan.diagnosis.types import Profile
@@ -133,7 +133,7 @@ def _stack(
             return
         runs = [run.run_id for run in trends.runs]
         figure = stack_figure(runs, shown, palette=palette(), shown=trends.shown)
-        numbers = ", ".join(f"{band.parts[trends.shown].count:,} {band.name}" for band in shown)
+        numbers = ", ".join(f"{band.points[trends.shown].label} {band.name}" for band in shown)
         table = band_table(trends, split, counts, view, name=title)
         show_chart(figure, key=f"chart-{name}", alt=_alt(title, trends, numbers), table=table)
 
@@ -292,13 +292,13 @@ def bands(
     view: ViewState,
     *,
     more: Sequence[Mapping[str, str]] = (),
-) -> tuple[Band, ...]:
+) -> tuple[Line, ...]:
     """Return the values of each run's questions, as shares of the questions that have any.
 
     `counts` has an entry per run, `more` a further line of the hover by run and value. A value that no run
     has is left out.
     """
-    parts: dict[str, list[Part]] = {value: [] for value in split.looks}
+    parts: dict[str, list[Point]] = {value: [] for value in split.looks}
     for place, (run, found) in enumerate(zip(trends.runs, counts, strict=True)):
         whole = sum(found.get(value, 0) for value in split.looks)
         for value in split.looks:
@@ -311,11 +311,13 @@ def bands(
                 f"A click lists the {_noun(split)}.",
             )
             target = _kind_address(split, value, run, view) if count else ""
-            parts[value].append(Part(count, whole, tuple(filter(None, words)), target))
+            lines = tuple(filter(None, words))
+            part = Point(count / whole if whole else 0.0, lines=lines, target=target, label=f"{count:,}")
+            parts[value].append(part)
     return tuple(
-        Band(split.names[value], split.looks[value], tuple(found))
+        Line(split.names[value], split.looks[value], tuple(found))
         for value, found in parts.items()
-        if any(part.count for part in found)
+        if any(part.value for part in found)
     )
 
 

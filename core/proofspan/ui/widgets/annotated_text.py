@@ -40,14 +40,15 @@ def show_marked(
     "stage" is larger. `name` is the text's name for screen readers. More than `markup.LIMIT` characters are
     shown in parts.
     """
-    kept, hidden = markup.cut(pieces, limit=markup.shown_limit(_length_key(key, pieces)))
+    length_key = f"{key}:{hash(tuple(piece.text for piece in pieces)):x}"
+    kept, hidden = markup.cut(pieces, limit=markup.shown_limit(length_key))
     if hidden:
         kept = (*kept, Piece(f" … {hidden:,} more characters", "muted"))
     data = packed(kept, numbers=numbers, chosen=chosen, size=size, name=name)
     component("ui/widgets/annotated_text", css=("ui/css/pieces.css",))(
         key=key, data=data, on_choose_change=lambda: _chosen(key, numbers, on_choose)
     )
-    markup.show_more(pieces, key=_length_key(key, pieces))
+    markup.show_more(pieces, key=length_key)
 
 
 def packed(
@@ -59,9 +60,23 @@ def packed(
     name: str = "Answer",
 ) -> bytes:
     """Return what the browser needs, as JSON in UTF-8; the pieces stay the same whatever is chosen."""
+    packed_pieces = []
+    for piece in pieces:
+        is_number = piece.kind in _NUMBERS
+        known = is_number and piece.text.isdecimal() and int(piece.text) in numbers
+        packed_pieces.append(
+            {
+                "tag": markup.tag_of(piece.kind),
+                "kind": "number" if is_number else piece.kind,
+                "text": clean(piece.text),
+                "tip": clean(piece.tip[:_MAX_TIP]),
+                "cite": piece.cite if piece.cite in numbers else None,
+                "number": int(piece.text) if known else None,
+            }
+        )
     return orjson.dumps(
         {
-            "pieces": [_packed(piece, numbers) for piece in pieces],
+            "pieces": packed_pieces,
             "numbers": {str(number): clean(spoken) for number, spoken in numbers.items()},
             "chosen": chosen,
             "size": size,
@@ -70,25 +85,8 @@ def packed(
     )
 
 
-def _packed(piece: Piece, numbers: Mapping[int, str]) -> dict[str, str | int | None]:
-    is_number = piece.kind in _NUMBERS and piece.text.isdecimal()
-    return {
-        "tag": markup.tag_of(piece.kind),
-        "kind": "number" if piece.kind in _NUMBERS else piece.kind,
-        "text": clean(piece.text),
-        "tip": clean(piece.tip[:_MAX_TIP]),
-        "cite": piece.cite if piece.cite in numbers else None,
-        "number": int(piece.text) if is_number and int(piece.text) in numbers else None,
-    }
-
-
 def _chosen(key: str, numbers: Mapping[int, str], on_choose: Callable[[int], None]) -> None:
     """Pass on a citation number that the browser sent, which may send anything."""
     sent = st.session_state[key].get("choose")
     if isinstance(sent, int) and not isinstance(sent, bool) and sent in numbers:
         on_choose(sent)
-
-
-def _length_key(key: str, pieces: Sequence[Piece]) -> str:
-    """Return the key under which the shown length of this text is kept."""
-    return f"{key}:{hash(tuple(piece.text for piece in pieces)):x}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 import streamlit as st
 
@@ -24,27 +25,21 @@ def export_menu(
 
     The file is named after `stem` and `name`.
     """
+    kept = "".join(character if character.isalnum() else "-" for character in clean(name))[:60].strip("-")
+    file_name = f"{stem}-{kept}" if kept else stem
+
+    def write(export: Export) -> bytes:
+        return "".join(export.pieces(rows())).encode("utf-8", "replace")
+
     with st.popover(f"Export {counted(matching, 'row')}", key="export", disabled=not matching):
         for kind, export in exports.items():
             st.download_button(
                 export.title,
-                data=_writer(export, rows),
-                file_name=f"{_file_name(stem, name)}.{export.suffix}",
+                data=partial(write, export),
+                file_name=f"{file_name}.{export.suffix}",
                 mime=export.mime,
                 key=f"export-{kind}",
                 icon=":material/download:",
                 on_click="ignore",
                 width="stretch",
             )
-
-
-def _writer(export: Export, rows: Callable[[], Frames]) -> Callable[[], bytes]:
-    def write() -> bytes:
-        return "".join(export.pieces(rows())).encode("utf-8", "replace")
-
-    return write
-
-
-def _file_name(stem: str, name: str) -> str:
-    kept = "".join(character if character.isalnum() else "-" for character in clean(name))[:60].strip("-")
-    return f"{stem}-{kept}" if kept else stem

@@ -78,8 +78,14 @@ def show_strip(
 
 def draw_strip(strip: Strip, *, key: str, on_go: Callable[[int], None]) -> None:
     """Draw any strip; `on_go` gets the number that a cell sends, which the caller checks."""
+
+    def go_on() -> None:
+        go = st.session_state[key].get("go")  # a browser may send anything
+        if isinstance(go, int | float) and not isinstance(go, bool) and go == int(go):
+            on_go(int(go))
+
     with st.container(key=f"strip-{key}"):
-        component("ui/widgets/strip")(key=key, data=packed(strip), on_go_change=lambda: _gone(key, on_go))
+        component("ui/widgets/strip")(key=key, data=packed(strip), on_go_change=go_on)
 
 
 def page_strip(
@@ -113,14 +119,18 @@ def packed(strip: Strip) -> bytes:
             "cells": strip.cells,
             "firsts": strip.firsts,
             "jumps": strip.jumps,
-            "marks": [_packed(mark) for mark in strip.marks],
+            "marks": [
+                {
+                    "at": mark.at,
+                    "go": mark.go,
+                    "words": clean(mark.words),
+                    "shown": mark.shown,
+                    **mark.heights,
+                }
+                for mark in strip.marks
+            ],
         }
     )
-
-
-def _packed(mark: Mark) -> dict[str, object]:
-    own = {"at": mark.at, "go": mark.go, "words": clean(mark.words), "shown": mark.shown}
-    return own | dict(mark.heights)
 
 
 def page_words(page_idx: int, labels: Sequence[str] = ()) -> str:
@@ -139,29 +149,18 @@ def _page_cell(
     place = page_words(first, labels) if only else f"PDF pages {first + 1:,}–{last + 1:,}"
     if shown is not None:
         place += " (shown)" if only else f", {page_words(shown, labels)} shown"
-    held = _held(marks)
-    return Mark(at, go, f"{place}: {held}" if held else place, _heights(marks), shown is not None)
-
-
-def _heights(marks: Sequence[PageMark]) -> dict[str, float]:
-    best = min((rank for mark in marks for rank in mark.ranks), default=None)
-    heights = {"cited": 1.0} if any(mark.cited for mark in marks) else {}
-    if any(mark.gold for mark in marks):
-        heights["gold"] = 1.0
-    if best is not None:
-        heights["retrieved"] = round(1 - (min(best, LOWEST_RANK) - 1) / LOWEST_RANK, 2)
-    return heights
-
-
-def _held(marks: Sequence[PageMark]) -> str:
-    """Return what the pages of a cell hold: `cited 1, gold, rank 3`."""
     cited = sorted({number for mark in marks for number in mark.cited})
     ranks = sorted({rank for mark in marks for rank in mark.ranks})
     gold = sum(mark.gold for mark in marks)
-    parts = [_numbered("cited", cited)] if cited else []
-    parts += [f"gold × {gold}" if gold > 1 else "gold"] if gold else []
-    parts += [_numbered("rank" if len(ranks) == 1 else "ranks", ranks)] if ranks else []
-    return ", ".join(parts)
+    held = [_numbered("cited", cited)] if cited else []
+    held += [f"gold × {gold}" if gold > 1 else "gold"] if gold else []
+    held += [_numbered("rank" if len(ranks) == 1 else "ranks", ranks)] if ranks else []
+    heights = {"cited": 1.0} if cited else {}
+    heights |= {"gold": 1.0} if gold else {}
+    if ranks:
+        heights["retrieved"] = round(1 - (min(ranks[0], LOWEST_RANK) - 1) / LOWEST_RANK, 2)
+    words = f"{place}: {', '.join(held)}" if held else place
+    return Mark(at, go, words, heights, shown is not None)
 
 
 def _numbered(noun: str, numbers: Sequence[int]) -> str:
@@ -172,20 +171,12 @@ def _numbered(noun: str, numbers: Sequence[int]) -> str:
 
 def _summary(marks: Sequence[PageMark], page_count: int) -> str:
     """Return `96 pages: cited on 43, gold on 43, retrieved on 5 pages`."""
-    parts = []
-    for word, pages in (
-        ("cited on", [mark.page_idx for mark in marks if mark.cited]),
-        ("gold on", [mark.page_idx for mark in marks if mark.gold]),
-        ("retrieved on", [mark.page_idx for mark in marks if mark.ranks]),
-    ):
-        if pages:
-            one = f"PDF page {pages[0] + 1:,}"
-            parts.append(f"{word} {one if len(pages) == 1 else counted(len(pages), 'page')}")
+    cited = [mark.page_idx for mark in marks if mark.cited]
+    gold = [mark.page_idx for mark in marks if mark.gold]
+    ranked = [mark.page_idx for mark in marks if mark.ranks]
+    parts = [
+        f"{word} on {f'PDF page {pages[0] + 1:,}' if len(pages) == 1 else counted(len(pages), 'page')}"
+        for word, pages in (("cited", cited), ("gold", gold), ("retrieved", ranked))
+        if pages
+    ]
     return f"{counted(page_count, 'page')}: {', '.join(parts)}" if parts else counted(page_count, "page")
-
-
-def _gone(key: str, on_go: Callable[[int], None]) -> None:
-    """Pass on a chosen cell; a browser may send anything."""
-    go = st.session_state[key].get("go")
-    if isinstance(go, int | float) and not isinstance(go, bool) and go == int(go):
-        on_go(int(go))

@@ -8,7 +8,7 @@ carries a meaning alone.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 import orjson
@@ -188,7 +188,15 @@ def packed(grid: Grid, *, chosen: str | None = None) -> bytes:
             "fromEnd": grid.from_end,
             "choose": grid.choose,
             "more": grid.more,
-            "columns": [_packed_column(name, column) for name, column in named.items()],
+            "columns": [
+                {
+                    **{part.name: getattr(column, part.name) for part in fields(Column)},
+                    "name": name,
+                    "head": _packed(column.head),
+                    "arrow": {"ascending": "↑", "descending": "↓"}.get(column.sorted, ""),
+                }
+                for name, column in named.items()
+            ],
             "rows": [
                 {
                     "key": row.key,
@@ -202,22 +210,6 @@ def packed(grid: Grid, *, chosen: str | None = None) -> bytes:
             "chosen": chosen,
         }
     )
-
-
-def _packed_column(name: str, column: Column) -> dict[str, Any]:
-    arrow = {"ascending": "↑", "descending": "↓"}.get(column.sorted, "")
-    return {
-        "name": name,
-        "head": _packed(column.head),
-        "align": column.align,
-        "width": column.width,
-        "narrow": column.narrow,
-        "lines": column.lines,
-        "folds": column.folds,
-        "sorts": column.sorts,
-        "sorted": column.sorted,
-        "arrow": arrow,
-    }
 
 
 def _packed(cell: Cell) -> dict[str, Any]:
