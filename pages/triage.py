@@ -133,9 +133,7 @@ if matching:
         present = [label for label in LABELS if counts.get(label)]
         if present or view.filter.label:
             chosen = [label for label in view.filter.label if label in LABELS]
-            lost = panels.lost_gold(gold_counts, view.filter.gold)
-            failed = panels.failed_buckets(buckets, view.filter.bucket)
-            panels.next_steps(chosen or present[:1], opened.profile, lost, failed)
+            panels.next_steps(chosen or present[:1], view, opened.profile, gold_counts, buckets)
 elif view.is_filtered:
     panels.nothing_matches(total)
 else:

@@ -147,8 +147,8 @@ def is_own(scope: Scope, names: Iterable[str]) -> bool:
     )
     if len(hosts) != 1 or not scope["path"].startswith("/"):  # `GET http://other/ HTTP/1.1`
         return False
-    host, asked = hosts[0], scope["scheme"]
-    scheme: str = {"ws": "http", "wss": "https"}.get(asked, asked)  # a websocket has that of its page
+    host = hosts[0]
+    scheme = scope["scheme"].replace("ws", "http")  # a websocket has that of its page
     port = (scope.get("server") or ("", None))[1]
     suffix = "" if port == _USUAL_PORTS.get(scheme) else f":{port}"
     is_here = port is not None and host in [name + suffix for name in LOOPBACK]  # no port: a Unix socket

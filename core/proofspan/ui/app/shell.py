@@ -63,7 +63,10 @@ def _sidebar() -> tuple[DeltaGenerator, session.Opened] | None:
             markup.text([markup.Piece("Workspace")], role="heading"),
             markup.text([markup.Piece(manifest.name)], role="line"),
         )
-        _run_switcher(opened)
+        if names := run_names(manifest.runs):
+            select("Run", names, opened.view.run, key="run-switcher", on_choose=_switch_run)
+            if opened.run.title:
+                markup.note(opened.run.title)
         for group, entries in PAGES.items():
             markup.note(group, role="heading")
             for script, title, _ in entries:
@@ -85,15 +88,6 @@ def _health_link(place: DeltaGenerator, opened: session.Opened) -> None:
             help=f"{counted(count, 'problem')} when Health was last opened" if count else None,
             query_params=opened.view.params(),
         )
-
-
-def _run_switcher(opened: session.Opened) -> None:
-    names = run_names(opened.manifest.runs)
-    if not names:
-        return
-    select("Run", names, opened.view.run, key="run-switcher", on_choose=_switch_run)
-    if opened.run.title:
-        markup.note(opened.run.title)
 
 
 def _switch_run(run: str) -> None:

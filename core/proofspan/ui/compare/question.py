@@ -213,14 +213,15 @@ def candidates_grid(rows: Sequence[Aligned], view: ViewState) -> Grid:
             note=" · ".join(filter(None, (section, page))),
             tip=tip,
             href=view.change(chunk=row.chunk_id, cite=None, page=None).link("compare"),
-            spoken=f"{text}. {move_spoken(row)}. Show its place.",
+            spoken=f"{text}. {_move_spoken(row)}. Show its place.",
         )
         ranks = [Cell("–" if rank is None else f"{rank:,}") for rank in (row.was_rank, row.rank)]
         look: Look = _LOOKS.get(row.move, "quiet") if row.gold else "quiet"
         cited = [run for run, each in ((view.vs, row.was), (view.run, row.now)) if each and each.cited_by]
         marks = [_GOLD[row.gold]] if row.gold else []
         marks += [f"cited in {' and '.join(map(str, cited))}"] if cited else []
-        move = Cell(move_words(row), look=look, tip=move_spoken(row))
+        signs = {"up": f"↑{row.places:,}", "down": f"↓{row.places:,}", "same": "="}
+        move = Cell(signs.get(row.move, row.move), look=look, tip=_move_spoken(row))
         marked = Cell(" · ".join(marks), look="green" if row.gold else "orange")
         listed.append(Row(head, (*ranks, move, marked)))
     columns = (
@@ -233,12 +234,7 @@ def candidates_grid(rows: Sequence[Aligned], view: ViewState) -> Grid:
     return Grid(name, "chunk", columns, tuple(listed), height=HEIGHT)
 
 
-def move_words(row: Aligned) -> str:
-    """Return `↑3`, `↓1`, `=`, `new` or `gone`."""
-    return {"up": f"↑{row.places:,}", "down": f"↓{row.places:,}", "same": "="}.get(row.move, row.move)
-
-
-def move_spoken(row: Aligned) -> str:
+def _move_spoken(row: Aligned) -> str:
     """Return the move as screen readers say it: `up 3, from rank 5 to 2`."""
     if row.move in ("new", "gone"):
         return f"new at rank {row.rank}" if row.move == "new" else f"gone, was at rank {row.was_rank}"

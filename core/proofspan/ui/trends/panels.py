@@ -302,6 +302,11 @@ def card(run: RunTrend, other: RunTrend | None, metric_id: str, flipped: str) ->
 LISTED = 8
 #: The columns' heads; the same words as in `ASPECTS`, shorter.
 _HEADS: dict[Aspect, str] = {"rank1": "rank 1", "cited": "cited", "label": "label"}
+_STAYS: dict[bool | None, Cell] = {
+    None: Cell("–", tip="Not known of every trace"),
+    True: Cell("stays", look="quiet"),
+    False: Cell("changes", look="red"),
+}
 
 
 def show_stability(found: Stability, logged: MetricValue, view: ViewState) -> None:
@@ -309,10 +314,21 @@ def show_stability(found: Stability, logged: MetricValue, view: ViewState) -> No
 
     `logged` is the run's λ convergent.
     """
-    markup.titled("Stability ", _asked(found))
     if not found.questions:
+        markup.titled("Stability ", "each question was asked once, so stability cannot be measured")
         return
-    show_grid(_shares(found, logged), key="stability-shares")
+    about = f"over {counted(len(found.questions), 'question')} with several traces"
+    if short := len(found.questions) - found.enough:
+        about += f"; {short:,} of them with fewer than 3 paraphrases × 2 seeds"
+    markup.titled("Stability ", about + (f"; {found.once:,} asked once" if found.once else ""))
+    tip = "The state λ that the pipeline logged, convergent in every trace of the question."
+    convergent = Cell(value_in_words(logged), note=left_out_in_words(logged))
+    shares = {f"same {words}": found.staying(aspect).words for aspect, words in ASPECTS.items()}
+    rows = [Row(Cell("λ logged convergent", tip=tip), (convergent,))]
+    rows += [Row(Cell(name), (Cell(w),)) for name, w in (shares | {"all three": found.steady.words}).items()]
+    columns = (Column(Cell("questions"), "start"),)
+    title, corner = "Stability of this run", "over all traces of a question"
+    show_grid(Grid(title, corner, columns, tuple(rows), wide=False), key="stability-shares")
     doubted = found.convergent_by_log_alone
     if doubted.part:
         message = f"{doubted.part:,} of {doubted.whole:,} that log convergent throughout do change."
@@ -321,30 +337,7 @@ def show_stability(found: Stability, logged: MetricValue, view: ViewState) -> No
     if unsteady:
         show_grid(_questions(unsteady[:LISTED], view), key="stability-questions")
     if len(unsteady) > LISTED:
-        more = f"{len(unsteady) - LISTED:,} more questions change in something."
-        markup.note(more, "muted")
-
-
-def _asked(found: Stability) -> str:
-    if not found.questions:
-        return "each question was asked once, so stability cannot be measured"
-    message = f"over {counted(len(found.questions), 'question')} with several traces"
-    short = len(found.questions) - found.enough
-    few = f"; {short:,} of them with fewer than 3 paraphrases × 2 seeds" if short else ""
-    once = f"; {found.once:,} asked once" if found.once else ""
-    return f"{message}{few}{once}"
-
-
-def _shares(found: Stability, logged: MetricValue) -> Grid:
-    tip = "The state λ that the pipeline logged, convergent in every trace of the question."
-    convergent = Cell(value_in_words(logged), note=left_out_in_words(logged))
-    rows = [Row(Cell("λ logged convergent", tip=tip), (convergent,))]
-    rows += [
-        Row(Cell(f"same {words}"), (Cell(found.staying(aspect).words),)) for aspect, words in ASPECTS.items()
-    ]
-    rows += [Row(Cell("all three"), (Cell(found.steady.words),))]
-    columns = (Column(Cell("questions"), "start"),)
-    return Grid("Stability of this run", "over all traces of a question", columns, tuple(rows), wide=False)
+        markup.note(f"{len(unsteady) - LISTED:,} more questions change in something.", "muted")
 
 
 def _questions(questions: list[Steadiness], view: ViewState) -> Grid:
@@ -357,14 +350,7 @@ def _questions(questions: list[Steadiness], view: ViewState) -> Grid:
             href=shown.link("question"),
             spoken=f"{each.q_id}: its {counted(each.traces, 'trace')}",
         )
-        stays = (stays_cell(each.stays[aspect]) for aspect in _HEADS)
+        stays = (_STAYS[each.stays[aspect]] for aspect in _HEADS)
         rows.append(Row(head, (*stays, Cell(", ".join(each.states) or "–"))))
     columns = (*(Column(Cell(head)) for head in _HEADS.values()), Column(Cell("λ logged"), "start"))
     return Grid("Least steady questions", "least steady", columns, tuple(rows))
-
-
-def stays_cell(stays: bool | None) -> Cell:
-    """Return in a word whether something stays."""
-    if stays is None:
-        return Cell("–", tip="Not known of every trace")
-    return Cell("stays", look="quiet") if stays else Cell("changes", look="red")

@@ -9,7 +9,7 @@ import streamlit as st
 
 from proofspan.display_names import BUCKET_NAMES
 from proofspan.metrics.values import left_out_in_words
-from proofspan.services.metrics.cohorts import Place, RankOrder, Ranks, sorted_questions
+from proofspan.services.metrics.cohorts import RankOrder, Ranks, sorted_questions
 from proofspan.services.metrics.trends import Trends
 from proofspan.ui.trends.charts import base
 from proofspan.ui.visit.view_state import ViewState, change_view, question_name
@@ -83,6 +83,34 @@ def rank_grid(
     """Return a row per question, a column per run (`runs`: id → title), and how far it moved against
     `against`.
     """
+
+    def rank(q_id: str, run_id: str, address: str) -> Cell:
+        place = known.places[q_id].get(run_id)
+        if place is None:
+            return Cell("", tip=f"{q_id} is not judged in {run_id}")
+        message = f"rank {place.rank:,}" if place.rank is not None else "not found"
+        tone = _HIT if place.bucket == "hit" else _GAP
+        if place.bucket == "score_policy":
+            tone = _NEAR - (_NEAR - _FAR) * (min(max(place.rank or 20, 2), 20) - 2) / 18
+        bucket = BUCKET_NAMES[place.bucket]
+        return Cell(
+            "–" if place.rank is None else f"{place.rank:,}",
+            tip=f"{run_id}: gold section {message} in the last stage; {bucket}",
+            look=BUCKET_COLOURS[place.bucket],
+            tone=tone,
+            href=address,
+            spoken=f"{q_id} in {run_id}: gold section {message}, {bucket}; open the question",
+        )
+
+    def move(places: int | None) -> Cell:
+        if places is None:
+            return Cell("–", look="quiet", tip="not judged in both runs")
+        if not places:
+            return Cell("=", look="quiet", tip="as before")
+        if places > 0:
+            return Cell(f"▲ {places:,}", look="green", tip=f"climbed {places:,}")
+        return Cell(f"▼ {-places:,}", look="red", tip=f"fell {-places:,}")
+
     columns = [Column(Cell(run_id, tip=title)) for run_id, title in runs.items()]
     if against is not None:
         tip = f"Ranks gained or lost from {against} to {run}; not found counts as rank {known.worst + 1}"
@@ -91,42 +119,9 @@ def rank_grid(
     rows = []
     for q_id in q_ids:
         name = quote_plus(question_name(q_id))
-        cells = [
-            _rank_cell(known.places[q_id].get(run_id), q_id, run_id, f"{start}&q={name}")
-            for run_id, start in starts.items()
-        ]
-        cells += [_move(known.move(q_id, run, against))] if against is not None else []
+        cells = [rank(q_id, run_id, f"{start}&q={name}") for run_id, start in starts.items()]
+        cells += [move(known.move(q_id, run, against))] if against is not None else []
         words = known.questions[q_id]
         rows.append(Row(Cell(f"{q_id}  {words}", tip=words), tuple(cells)))
-    message = "Rank of the gold section by question and run"
-    return Grid(message, "question", tuple(columns), tuple(rows), height=HEIGHT, from_end=True)
-
-
-def _rank_cell(place: Place | None, q_id: str, run_id: str, address: str) -> Cell:
-    if place is None:
-        return Cell("", tip=f"{q_id} is not judged in {run_id}")
-    message = f"rank {place.rank:,}" if place.rank is not None else "not found"
-    return Cell(
-        "–" if place.rank is None else f"{place.rank:,}",
-        tip=f"{run_id}: gold section {message} in the last stage; {BUCKET_NAMES[place.bucket]}",
-        look=BUCKET_COLOURS[place.bucket],
-        tone=_tone(place),
-        href=address,
-        spoken=f"{q_id} in {run_id}: gold section {message}, {BUCKET_NAMES[place.bucket]}; open the question",
-    )
-
-
-def _tone(place: Place) -> float:
-    if place.bucket == "score_policy":
-        return _NEAR - (_NEAR - _FAR) * (min(max(place.rank or 20, 2), 20) - 2) / 18
-    return _HIT if place.bucket == "hit" else _GAP
-
-
-def _move(places: int | None) -> Cell:
-    if places is None:
-        return Cell("–", look="quiet", tip="not judged in both runs")
-    if not places:
-        return Cell("=", look="quiet", tip="as before")
-    if places > 0:
-        return Cell(f"▲ {places:,}", look="green", tip=f"climbed {places:,}")
-    return Cell(f"▼ {-places:,}", look="red", tip=f"fell {-places:,}")
+    title = "Rank of the gold section by question and run"
+    return Grid(title, "question", tuple(columns), tuple(rows), height=HEIGHT, from_end=True)

@@ -61,7 +61,20 @@ def show_failures(
             markup.titled("Where it fails", message, tip=_HELP, width="content")
             if len(asked) > 1:
                 st.space("stretch")
-                _choice(asked, where)
+                options: dict[str | None, str] = {ALL: f"All documents · {len(asked):,} asked about"}
+                for area in asked[:OFFERED]:
+                    words = f"{place_words(area)} · {area.failing:,} of {area.judged:,} fail"
+                    options[area.place.doc_id or ""] = words
+                # A browser keeps the words of what is chosen: where they change, so does the widget.
+                key, chosen = f"failures-where:{sha1_8(repr(options))}", ALL if where is None else where
+                select(
+                    "Document",
+                    options if chosen in options else {**options, chosen: chosen},
+                    chosen,
+                    key=key,
+                    width=330,
+                    on_choose=lambda where: change_view(where=where),
+                )
         shown = failure_map(counts, sections, doc_id=where, titles=titles, unpaged=unpaged)
 
         def open_cell(number: int) -> None:
@@ -69,8 +82,14 @@ def show_failures(
                 cell = shown.marked[number]
                 change_view(about=cell.values, fails=True if cell.failing else None)
 
-        strip = failure_strip(shown, about=_about(shown, titles))
-        draw_strip(strip, key="failure-strip", on_go=open_cell)
+        if where is None:
+            each = "a cell each" if shown.cells >= len(titles) else "some to a cell"
+            about = f"{counted(len(titles), 'document')}, {each}; the higher a bar, the more questions fail"
+        else:
+            name = titles.get(where) or where
+            about = f"{'pages' if shown.firsts else 'sections'} of {name}; "
+            about += "the higher a bar, the more questions fail there"
+        draw_strip(failure_strip(shown, about=about), key="failure-strip", on_go=open_cell)
         failed = [area for area in shown.areas if area.failing]
         with st.container(key="failure-list", gap="xxsmall"):  # so that nothing depends on a pointer
             for number, area in enumerate(failed[:WORST]):
@@ -98,33 +117,6 @@ def chosen_document(asked: Sequence[Area], sections: Sections, where: str | None
         return None
     has_sections = any(doc_id == names[0] for doc_id, _ in sections)
     return names[0] if has_sections or len(names) == 1 else None
-
-
-def _choice(asked: Sequence[Area], where: str | None) -> None:
-    options: dict[str | None, str] = {ALL: f"All documents · {len(asked):,} asked about"}
-    for area in asked[:OFFERED]:
-        options[area.place.doc_id or ""] = f"{place_words(area)} · {area.failing:,} of {area.judged:,} fail"
-    chosen = ALL if where is None else where
-    options.setdefault(chosen, chosen)
-    select(
-        "Document",
-        options,
-        chosen,
-        # A browser keeps the words of what is chosen: where they change, so does the widget.
-        key=f"failures-where:{sha1_8(repr(options))}",
-        width=330,
-        on_choose=lambda where: change_view(where=where),
-    )
-
-
-def _about(shown: FailureMap, titles: Titles) -> str:
-    """Return what the cells are, before a pointer rests on one."""
-    name = titles.get(shown.doc_id or "") or shown.doc_id
-    if shown.doc_id is None:
-        each = "a cell each" if shown.cells >= len(titles) else "some to a cell"
-        return f"{counted(len(titles), 'document')}, {each}; the higher a bar, the more questions fail"
-    what = "pages" if shown.firsts else "sections"
-    return f"{what} of {name}; the higher a bar, the more questions fail there"
 
 
 # Where it fails, in words: places, cells and the strip of a run. Pure; nothing here draws.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -33,7 +33,7 @@ from proofspan.ui.visit.view_state import ViewState, change_view
 from proofspan.ui.widgets import markup, text
 from proofspan.ui.widgets.chart import badge
 from proofspan.ui.widgets.controls import line, select, show_toggles, toggle, toggle_button
-from proofspan.ui.widgets.markup import Markup, Piece
+from proofspan.ui.widgets.markup import Piece
 from proofspan.wording import counted
 
 #: What is removed from the address with the run to compare with.
@@ -303,42 +303,36 @@ def paging(matching: int, view: ViewState, *, rows_a_page: int) -> None:
 
 def next_steps(
     labels: Sequence[Label],
+    view: ViewState,
     profile: Profile,
     gold: Mapping[GoldState, int],
-    buckets: Mapping[Bucket, int],
+    buckets: Mapping[Bucket | None, int],
 ) -> None:
     """Draw what the labels in view mean and what to do about them, under the profile.
 
-    `buckets` and `gold` are failed buckets and lost gold states with their counts, in the order to be shown.
+    Of the states of `gold` and the `buckets` that call for a next step, those that the filter chooses follow,
+    else the most frequent state and all misses.
     """
+    lost = [state for state in GOLD_STATES if gold.get(state) and gold_step(state)]
+    states = view.filter.gold or sorted(lost, key=lambda state: -gold[state])[:1]
+    failed = [bucket for bucket in BUCKETS if buckets.get(bucket) and bucket_step(bucket)]
 
-    def step(name: Piece, means: str, words: str) -> Iterator[Markup]:
-        yield markup.text([name, Piece(means, "muted")], role="line")
-        yield markup.text([Piece(words)], role="line")
+    def step(name: Piece, means: str, words: str | None) -> None:
+        heading = markup.text([name, Piece(means, "muted")], role="line")
+        markup.show(heading, markup.text([Piece(words or "")], role="line"))
 
     with st.container(border=True, key="next-step"):
         markup.note("Next step", "strong", role="text")
         for label in labels:
-            markup.show(*step(markup.chip(label), meaning(label), next_step(label, profile.template)))
-        for bucket, count in buckets.items():
-            failed = Piece(f"{count:,} {BUCKET_NAMES[bucket]}", "strong")
-            markup.show(*step(failed, f" {bucket_meaning(bucket)}", bucket_step(bucket) or ""))
-        for state, count in gold.items():
-            lost = Piece(f"{count:,} {GOLD_NAMES[state]}", "strong")
-            markup.show(*step(lost, f" {gold_meaning(state)}", gold_step(state) or ""))
-
-
-def lost_gold(counts: Mapping[GoldState, int], chosen: Sequence[GoldState]) -> dict[GoldState, int]:
-    """Return the states that call for a next step: those chosen, else the most frequent one."""
-    wanting = {state: counts[state] for state in GOLD_STATES if counts.get(state) and gold_step(state)}
-    shown = chosen or sorted(wanting, key=lambda state: -wanting[state])[:1]
-    return {state: count for state, count in wanting.items() if state in shown}
-
-
-def failed_buckets(counts: Mapping[Bucket | None, int], chosen: Sequence[Bucket]) -> dict[Bucket, int]:
-    """Return the buckets that call for a next step: those chosen, else all misses."""
-    failed = {bucket: counts.get(bucket, 0) for bucket in BUCKETS if bucket_step(bucket)}
-    return {bucket: count for bucket, count in failed.items() if count and (not chosen or bucket in chosen)}
+            step(markup.chip(label), meaning(label), next_step(label, profile.template))
+        for bucket in failed:
+            if not view.filter.bucket or bucket in view.filter.bucket:
+                name = Piece(f"{buckets[bucket]:,} {BUCKET_NAMES[bucket]}", "strong")
+                step(name, f" {bucket_meaning(bucket)}", bucket_step(bucket))
+        for state in lost:
+            if state in states:
+                name = Piece(f"{gold[state]:,} {GOLD_NAMES[state]}", "strong")
+                step(name, f" {gold_meaning(state)}", gold_step(state))
 
 
 def nothing_matches(total: int) -> None:

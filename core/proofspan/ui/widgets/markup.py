@@ -20,7 +20,7 @@ import streamlit as st
 from proofspan.contracts.records.records import Label
 from proofspan.display_names import LABEL_NAMES, NO_LABEL
 from proofspan.resources import PACKAGE, text_of
-from proofspan.services.page.text_view import TextLine, TextRun, TextView
+from proofspan.services.page.text_view import TextRun, TextView
 
 Kind = Literal[
     "plain",
@@ -143,7 +143,11 @@ def numbered(view: TextView, *, name: str, focus: str) -> Markup:
     """
     if not focus.isalnum():
         raise ValueError(f"focus is letters and digits: {focus!r}")
-    lines = "".join(map(_numbered_line, view.lines))
+    lines = "".join(
+        f'<div class="ps-numbered" data-line="{line.number}">{"… " if line.is_cut_before else ""}'
+        f"{''.join(map(_run, line.runs))}{' …' if line.is_cut_after else ''}</div>"
+        for line in view.lines
+    )
     legend = "".join(f'<span class="ps-legend-{layer}">{layer}</span>' for layer in view.layers)
     return Markup(
         f'<div class="ps-frame" data-testid="ps-frame" data-focus="{focus}" tabindex="0" role="group" '
@@ -208,17 +212,17 @@ def shown_limit(key: str) -> int:
 
 def show_more(pieces: Sequence[Piece], *, key: str) -> None:
     """Draw the button below a long text that has more characters than `shown_limit`."""
+
+    def more() -> None:
+        st.session_state[f"shown:{key}"] = int(st.session_state.get(f"shown:{key}", 1)) + 1
+
     if sum(len(piece.text) for piece in pieces) > shown_limit(key):
-        st.button("Show more", key=f"more:{key}", on_click=_show_more, args=(f"shown:{key}",))
+        st.button("Show more", key=f"more:{key}", on_click=more)
 
 
 def stylesheet(path: str = "") -> None:
     """Add the dashboard's stylesheet, once per page, or that of one of its states by its path."""
     st.html(f"<style>{text_of(path) if path else _css()}</style>")
-
-
-def _show_more(state: str) -> None:
-    st.session_state[state] = int(st.session_state.get(state, 1)) + 1
 
 
 @cache
@@ -242,21 +246,13 @@ def tag_of(kind: Kind) -> str:
 
 
 def _inline(pieces: Iterable[Piece]) -> str:
-    return "".join(_tagged(piece) for piece in pieces)
-
-
-def _tagged(piece: Piece) -> str:
-    tag = tag_of(piece.kind)
-    if piece.kind == "plain" and not piece.tip:
-        return _escape(piece.text)
-    tip = f' title="{_escape(piece.tip)}"' if piece.tip else ""
-    return f'<{tag} class="ps-{piece.kind}"{tip}>{_escape(piece.text)}</{tag}>'
-
-
-def _numbered_line(line: TextLine) -> str:
-    before, after = ("… " if line.is_cut_before else "", " …" if line.is_cut_after else "")
-    runs = "".join(map(_run, line.runs))
-    return f'<div class="ps-numbered" data-line="{line.number}">{before}{runs}{after}</div>'
+    parts = []
+    for piece in pieces:
+        tag, words = tag_of(piece.kind), _escape(piece.text)
+        tip = f' title="{_escape(piece.tip)}"' if piece.tip else ""
+        is_bare = piece.kind == "plain" and not tip
+        parts.append(words if is_bare else f'<{tag} class="ps-{piece.kind}"{tip}>{words}</{tag}>')
+    return "".join(parts)
 
 
 def _run(run: TextRun) -> str:
