@@ -10,12 +10,11 @@ from proofspan.ui.health import load, overview, rules
 from proofspan.ui.status import notices, workspace_status
 from proofspan.ui.visit import session
 
-manifest = session.workspace()
-opened = session.current() if manifest.runs else session.without_runs(manifest)
-view, facts = opened.view, session.run_facts(opened)
+opened = session.current(needs_run=False)
+manifest, view, facts = opened.manifest, opened.view, session.run_facts(opened)
 full = workspace_status.full_check(opened)
-report = full.report if full is not None else workspace_status.known_check(opened)
-rows = {**(full.rows if full is not None else {}), **overview.trace_rows(opened.manifest, facts)}
+report, counts = full or (workspace_status.known_check(opened), {})
+rows = {**counts, **overview.trace_rows(manifest, facts)}
 audited = load.audits(opened, with_documents=rules.is_asked())
 
 with st.container(key="health-head"):

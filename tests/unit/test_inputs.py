@@ -13,7 +13,7 @@ def script() -> None:
     feed("run", "R2")
     st.selectbox("Run", ["R1", "R2"], key="run")
     st.multiselect("Labels", ["ok", "bad"], begin("labels", ["ok"]), key="labels")
-    search_field("Search", key="search", value="oil", placeholder="", width=200, on_change=lambda: None)
+    search_field("Search", key="search", value="oil", placeholder="", width=200, on_search=print)
 
 
 def test_what_any_run_sends_says_the_value() -> None:

@@ -16,7 +16,6 @@ from proofspan.store.query.filters import Filter
 from proofspan.ui.trends.charts import (
     BY_STATE,
     address_behind,
-    band_table,
     bands,
     flows,
     goal_words,
@@ -86,7 +85,7 @@ def test_goals_are_lines_where_a_number_passes_and_where_it_warns() -> None:
 
 def test_a_band_counts_of_those_that_fall_into_any_kind_and_links_to_them() -> None:
     runs = trends_of(run_of("R1", buckets=(20, 11, 6, 4)), run_of("R2", buckets=(0, 0, 0, 41)))
-    made = bands(runs, BY_BUCKET, [dict(run.buckets.items()) for run in runs.runs], VIEW)
+    made, _ = bands(runs, "Buckets", BY_BUCKET, [run.buckets for run in runs.runs], VIEW)
     assert [band.name for band in made] == ["Hit", "Ranking miss", "Recall miss"]
     first, empty = made[0].points
     assert (first.label, first.value) == ("20", pytest.approx(20 / 37))
@@ -97,18 +96,16 @@ def test_a_band_counts_of_those_that_fall_into_any_kind_and_links_to_them() -> N
 
 def test_a_kind_that_no_run_has_is_no_band_and_without_any_there_is_none() -> None:
     runs = trends_of(run_of("R1", labels={"ok": 3, None: 2}))
-    counts = [dict(run.labels.items()) for run in runs.runs]
-    (band,) = bands(runs, BY_LABEL, counts, VIEW)
+    (band,), table = bands(runs, "Labels", BY_LABEL, [run.labels for run in runs.runs], VIEW)
     assert (band.name, band.points[0].label, band.points[0].value) == ("Grounded", "3", 1.0)
-    assert bands(runs, BY_STATE, [run.measured.states for run in runs.runs], VIEW) == ()
-    table = band_table(runs, BY_LABEL, counts, VIEW, name="Labels")
+    assert bands(runs, "States", BY_STATE, [run.measured.states for run in runs.runs], VIEW)[0] == ()
     assert texts(table) == [["R1", "3", "0", "0", "0", "0", "2"]]
     assert table.columns[-1].head.text == "No label"
 
 
 def test_states_count_traces_and_their_list_shows_all_of_them() -> None:
     runs = trends_of(run_of("R1", states={"convergent": 6, "chaotic": 2, None: 9}))
-    convergent, chaotic = bands(runs, BY_STATE, [runs.current.measured.states], VIEW)
+    (convergent, chaotic), _ = bands(runs, "States", BY_STATE, [runs.current.measured.states], VIEW)
     assert (convergent.points[0].label, chaotic.points[0].value) == ("6", 2 / 8)
     assert query(chaotic.points[0].target) == {"run": ["R1"], "state": ["chaotic"], "all_variants": ["yes"]}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -123,13 +123,27 @@ def line_figure(
 
 
 def _trace(line: Line, place: int, palette: Palette, *, is_alone: bool) -> go.Scatter:
-    colour = palette.hue(line.hue)
-    points = line.points
+    colour, points = palette.hue(line.hue), line.points
+    ends = [
+        (point.value - point.low, point.high - point.value)
+        if point.value is not None and point.low is not None and point.high is not None
+        else (0.0, 0.0)
+        for point in points
+    ]
+    intervals = {
+        "type": "data",
+        "symmetric": False,
+        "array": [above for _, above in ends],
+        "arrayminus": [below for below, _ in ends],
+        "color": colour,
+        "thickness": 1.2,
+        "width": 5,
+    }
     return go.Scatter(
         name=plain(line.name),
         x=list(range(len(points))),
         y=[point.value for point in points],
-        error_y=_intervals(points, colour) if is_alone else None,
+        error_y=intervals if is_alone and any(map(any, ends)) else None,
         mode="lines+markers",
         line={"color": colour, "width": 2, "dash": _DASHES[place % len(_DASHES)]},
         marker={
@@ -143,27 +157,6 @@ def _trace(line: Line, place: int, palette: Palette, *, is_alone: bool) -> go.Sc
         hovertext=[hover(point.lines) for point in points],
         customdata=[[point.target] for point in points],
     )
-
-
-def _intervals(points: Iterable[Point], colour: str) -> dict[str, object] | None:
-    """Return the 95 % intervals as bars; None where none is known."""
-    ends = [
-        (point.value - point.low, point.high - point.value)
-        if point.value is not None and point.low is not None and point.high is not None
-        else (0.0, 0.0)
-        for point in points
-    ]
-    if not any(map(any, ends)):
-        return None
-    return {
-        "type": "data",
-        "symmetric": False,
-        "array": [above for _, above in ends],
-        "arrayminus": [below for below, _ in ends],
-        "color": colour,
-        "thickness": 1.2,
-        "width": 5,
-    }
 
 
 #: Narrower parts do not hold their number.

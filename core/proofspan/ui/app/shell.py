@@ -54,16 +54,15 @@ def _sidebar() -> tuple[DeltaGenerator, session.Opened] | None:
     with st.sidebar:
         markup.note("Proofspan", role="title")
         try:
-            manifest = session.workspace()
-            opened = session.current() if manifest.runs else session.without_runs(manifest)
+            opened = session.current(needs_run=False)
         except Fault:  # the page shows it, with room for the details
             markup.note("This workspace cannot be opened.", "muted")
             return None
         markup.show(
             markup.text([markup.Piece("Workspace")], role="heading"),
-            markup.text([markup.Piece(manifest.name)], role="line"),
+            markup.text([markup.Piece(opened.manifest.name)], role="line"),
         )
-        if names := run_names(manifest.runs):
+        if names := run_names(opened.manifest.runs):
             select("Run", names, opened.view.run, key="run-switcher", on_choose=_switch_run)
             if opened.run.title:
                 markup.note(opened.run.title)

@@ -32,11 +32,10 @@ def show_chunk(chunk_id: str) -> None:
 
     Raises `Fault` if the workspace cannot be opened or has no such chunk.
     """
-    manifest = session.workspace()
-    opened = session.current() if manifest.runs else session.without_runs(manifest)
+    opened = session.current(needs_run=False)
     notices.notes(opened.view.notes)
     shown = load.chunk_view(opened, chunk_id, page=opened.view.page)
-    store = session.index(opened)[0] if manifest.runs else None
+    store = session.index(opened)[0] if opened.manifest.runs else None
     rows = session.placed(opened, store) if store is not None else None
     markup.show(markup.text([Piece("Chunk", "strong")], role="line"))
     show_copying(chunk_id, name="chunk id", key="chunk-id", with_link=False)

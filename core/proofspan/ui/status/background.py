@@ -58,10 +58,7 @@ class Several:
         self.awaited: list[Hashable] = []
 
     def ask(self, key: Hashable, make: Callable[[], T]) -> Done[T] | Failed | Waiting:
-        """Return what `make` returns, or that it is not there yet. `make` must not use Streamlit.
-
-        A page that asks for several things waits for each a `share` of its patience.
-        """
+        """Return what `make` returns, or that it is not there yet. `make` must not use Streamlit."""
         started = time.monotonic()
         outcome = tasks().get(key, make, max(self._left, LEAST_S), once=True)
         self._left -= time.monotonic() - started

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
 
 import streamlit as st
 
@@ -24,29 +23,24 @@ from proofspan.ui.visit import session
 SHARE = 0.15
 
 
-@dataclass(frozen=True, slots=True)
-class FullCheck:
-    """The report of `proofspan check`, and the row counts of artifacts that have rows."""
+def full_check(opened: session.Opened) -> tuple[CheckReport, Mapping[str, int]] | None:
+    """Hash and read every file and open every document; None while that is under way.
 
-    report: CheckReport
-    rows: Mapping[str, int]
-
-
-def full_check(opened: session.Opened) -> FullCheck | None:
-    """Hash and read every file and open every document; None while that is under way."""
+    Returns the report of `proofspan check`, and the row counts of artifacts that have rows.
+    """
     manifest, pool = opened.manifest, session.pdf_pool()
 
-    def look() -> FullCheck:
+    def look() -> tuple[CheckReport, Mapping[str, int]]:
         others = goals_of(manifest)[1]
         report = check_workspace(manifest, examine=everything(manifest, pool), others=others)
-        return FullCheck(report, rows_of(report.artifacts))
+        return report, rows_of(report.artifacts)
 
     outcome = background.ask(full_key(opened), look, share=SHARE)
     if isinstance(outcome, Failed):
         raise outcome.fault
     if isinstance(outcome, Waiting):
         return None
-    _reports().put(state_of_files(opened), outcome.value.report)
+    _reports().put(state_of_files(opened), outcome.value[0])
     return outcome.value
 
 

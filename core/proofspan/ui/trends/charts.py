@@ -126,7 +126,7 @@ def _stack(
     *,
     more: Sequence[Mapping[str, str]] = (),
 ) -> None:
-    shown = bands(trends, split, counts, view, more=more)
+    shown, table = bands(trends, title, split, counts, view, more=more)
     with panel(name, title, about):
         if not shown:
             _nothing([title])
@@ -134,7 +134,6 @@ def _stack(
         runs = [run.run_id for run in trends.runs]
         figure = stack_figure(runs, shown, palette=palette(), shown=trends.shown)
         numbers = ", ".join(f"{band.points[trends.shown].label} {band.name}" for band in shown)
-        table = band_table(trends, split, counts, view, name=title)
         show_chart(figure, key=f"chart-{name}", alt=_alt(title, trends, numbers), table=table)
 
 
@@ -168,36 +167,8 @@ def line_table(trends: Trends, metric_ids: Sequence[str], view: ViewState, *, na
     return Grid(name, "run", columns, rows, wide=False)
 
 
-def band_table(trends: Trends, split: Split, counts: Sequence[Counts], view: ViewState, *, name: str) -> Grid:
-    """Return the numbers of a stack: a row per run, a column per value and one for none."""
-
-    def number(run: RunTrend, value: str, count: int, whole: int) -> Cell:
-        if not count:
-            return Cell("0", look="quiet")
-        return Cell(
-            f"{count:,}",
-            note=share_in_words(count, whole),
-            look=split.looks[value],
-            href=_kind_address(split, value, run, view),
-            spoken=f"{run.run_id}, {split.names[value]}: {count:,} of {whole:,} {_noun(split)}, list them",
-        )
-
-    columns = [Column(Cell(split.names[value], tip=value), "end") for value in split.looks]
-    rows = []
-    for run, found in zip(trends.runs, counts, strict=True):
-        whole = sum(found.get(value, 0) for value in split.looks)
-        cells = [number(run, value, found.get(value, 0), whole) for value in split.looks]
-        rows.append(Row(_head(run), (*cells, Cell(f"{found.get(None, 0):,}", look="quiet"))))
-    return Grid(name, "run", (*columns, Column(Cell(split.none), "end")), tuple(rows), wide=False)
-
-
 def _head(run: RunTrend) -> Cell:
     return Cell(run.run_id, tip=run.run.title or "")
-
-
-def _noun(split: Split) -> str:
-    """Return what is counted: of states all traces, else one trace per question."""
-    return "traces" if split is BY_STATE else "questions"
 
 
 def base(view: ViewState, run_id: str) -> ViewState:
@@ -219,12 +190,7 @@ def address_behind(metric_id: str, run_id: str, view: ViewState) -> str:
     return _list_address(view.profile, run_id, tuple(behind(metric_id).items()))
 
 
-def _kind_address(split: Split, value: str, run: RunTrend, view: ViewState) -> str:
-    chosen = ((split.field, (value,)), ("all_variants", split is BY_STATE))
-    return _list_address(view.profile, run.run_id, chosen)
-
-
-# A page of thirty runs has hundreds of these addresses, each of them twice.
+# A page of thirty runs has hundreds of these addresses, and many of them twice.
 @lru_cache(maxsize=1 << 13)
 def _list_address(profile: Profile | None, run_id: str, changes: tuple[tuple[str, Any], ...]) -> str:
     return base(ViewState(profile=profile), run_id).change(**dict(changes)).link("")
@@ -287,38 +253,49 @@ def bound_words(bound: Bound, form: Form = "number") -> str:
 
 def bands(
     trends: Trends,
+    title: str,
     split: Split,
     counts: Sequence[Counts],
     view: ViewState,
     *,
     more: Sequence[Mapping[str, str]] = (),
-) -> tuple[Line, ...]:
-    """Return the values of each run's questions, as shares of the questions that have any.
+) -> tuple[tuple[Line, ...], Grid]:
+    """Return the values of each run's questions as shares of the questions that have any, and as a table.
 
     `counts` has an entry per run, `more` a further line of the hover by run and value. A value that no run
-    has is left out.
+    has is in the table alone.
     """
-    parts: dict[str, list[Point]] = {value: [] for value in split.looks}
+    noun = "traces" if split is BY_STATE else "questions"
+    points: dict[str, list[Point]] = {value: [] for value in split.looks}
+    rows = []
     for place, (run, found) in enumerate(zip(trends.runs, counts, strict=True)):
         whole = sum(found.get(value, 0) for value in split.looks)
-        for value in split.looks:
+        cells = []
+        for value, look in split.looks.items():
             count = found.get(value, 0)
-            share = f", {share_in_words(count, whole)}" if whole else ""
-            words = (
-                _run_words(run),
-                f"{split.names[value]}: {count:,} of {whole:,}{share}",
-                more[place].get(value, "") if more else "",
-                f"A click lists the {_noun(split)}.",
-            )
-            target = _kind_address(split, value, run, view) if count else ""
-            lines = tuple(filter(None, words))
-            part = Point(count / whole if whole else 0.0, lines=lines, target=target, label=f"{count:,}")
-            parts[value].append(part)
-    return tuple(
-        Line(split.names[value], split.looks[value], tuple(found))
-        for value, found in parts.items()
-        if any(part.value for part in found)
+            share = share_in_words(count, whole) if whole else ""
+            about = f"{split.names[value]}: {count:,} of {whole:,}"
+            before = more[place].get(value, "") if more else ""
+            words = (_run_words(run), f"{about}, {share}" if share else about, before)
+            lines = (*filter(None, words), f"A click lists the {noun}.")
+            chosen = ((split.field, (value,)), ("all_variants", split is BY_STATE))
+            href = _list_address(view.profile, run.run_id, chosen) if count else ""
+            part = Point(count / whole if whole else 0.0, lines=lines, target=href, label=f"{count:,}")
+            points[value].append(part)
+            spoken = f"{run.run_id}, {about} {noun}, list them"
+            if count:
+                cells.append(Cell(f"{count:,}", note=share, look=look, href=href, spoken=spoken))
+            else:
+                cells.append(Cell("0", look="quiet"))
+        rows.append(Row(_head(run), (*cells, Cell(f"{found.get(None, 0):,}", look="quiet"))))
+    columns = [Column(Cell(split.names[value], tip=value), "end") for value in split.looks]
+    columns += [Column(Cell(split.none), "end")]
+    drawn = tuple(
+        Line(split.names[value], split.looks[value], tuple(parts))
+        for value, parts in points.items()
+        if any(part.value for part in parts)
     )
+    return drawn, Grid(title, "run", tuple(columns), tuple(rows), wide=False)
 
 
 def flows(runs: Sequence[str], known: Ranks) -> tuple[Mapping[str, str], ...]:

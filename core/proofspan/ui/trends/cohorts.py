@@ -10,7 +10,7 @@ from proofspan.display_names import BUCKET_NAMES
 from proofspan.errors import Fault
 from proofspan.journal.cohorts import MAX_NAME, Cohort
 from proofspan.manifest.types import Manifest
-from proofspan.metrics.ranked import BUCKETS, Bucket
+from proofspan.metrics.ranked import BUCKETS
 from proofspan.services.metrics.cohorts import Conversion, freeze_bucket
 from proofspan.services.metrics.trends import RunTrend, Trends
 from proofspan.store.query.store import Store
@@ -87,12 +87,11 @@ def _freezing(run: RunTrend, manifest: Manifest, store: Store, *, file: str) -> 
     offered = [bucket for bucket in BUCKETS if run.buckets.get(bucket)]
     if not offered:
         return
-    usual = next((bucket for bucket in reversed(BUCKETS) if bucket in offered), offered[0])
     with st.popover("Freeze as cohort", key="freeze"):
         bucket = st.selectbox(
             "Bucket",
             offered,
-            index=offered.index(usual),
+            index=len(offered) - 1,  # the worst
             format_func=lambda each: f"{BUCKET_NAMES[each]} · {run.buckets[each]:,}",
             key="freeze-bucket",
         )
@@ -101,23 +100,15 @@ def _freezing(run: RunTrend, manifest: Manifest, store: Store, *, file: str) -> 
         ).strip()
         again = st.checkbox("It may take the place of a cohort of that name", key="freeze-again")
         what = f"{counted(run.buckets[bucket], 'question')} of {BUCKET_NAMES[bucket]} in {run.run_id}"
-        message = f"Adds one line to {file} in the workspace: {what}{f', named {name}' if name else ''}."
-        markup.note(message)
-        st.button(
-            "Freeze",
-            key="freeze-now",
-            type="primary",
-            disabled=not name,
-            on_click=_freeze,
-            args=(store, manifest, name, run.run_id, bucket, again),
-        )
+        markup.note(f"Adds one line to {file} in the workspace: {what}{f', named {name}' if name else ''}.")
 
+        def freeze() -> None:
+            """Write the cohort, and leave the result for the rerun to show."""
+            try:
+                cohort = freeze_bucket(store, manifest, name, run_id=run.run_id, bucket=bucket, again=again)
+            except Fault as fault:
+                st.session_state[_PROBLEMS] = tuple(fault.problems)
+                return
+            st.session_state[_DONE] = f"Frozen: {counted(len(cohort.q_ids), 'question')} as {cohort.name}."
 
-def _freeze(store: Store, manifest: Manifest, name: str, run_id: str, bucket: Bucket, again: bool) -> None:
-    """Write the cohort, and leave the result for the rerun to show."""
-    try:
-        cohort = freeze_bucket(store, manifest, name, run_id=run_id, bucket=bucket, again=again)
-    except Fault as fault:
-        st.session_state[_PROBLEMS] = tuple(fault.problems)
-        return
-    st.session_state[_DONE] = f"Frozen: {counted(len(cohort.q_ids), 'question')} as {cohort.name}."
+        st.button("Freeze", key="freeze-now", type="primary", disabled=not name, on_click=freeze)

@@ -51,7 +51,7 @@ def rank_panel(trends: Trends, known: Ranks, view: ViewState) -> None:
                 value=view.find,
                 placeholder="Search questions …",
                 width=220,
-                on_change=lambda: change_view(find=st.session_state["rank-find"], leaf=1),
+                on_search=lambda words: change_view(find=words, leaf=1),
             )
         found = sorted_questions(known, order, view.find, run=run, against=other)
         pages = max(1, -(-len(found) // ROWS_A_PAGE))

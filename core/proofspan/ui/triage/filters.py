@@ -52,8 +52,7 @@ def filter_bar(
         value=view.filter.text,
         placeholder="Search …",
         width=190,
-        on_change=choose,
-        args=("search", "text"),
+        on_search=lambda words: change_view(text=words),
     )
     _choice("suspicion", options["suspicion"], view.filter.suspicion, width=150)
     _choice("doc", options["doc"], view.filter.doc, width=145)

@@ -66,18 +66,20 @@ class Opened:
         return profile_from(self.manifest.triage)
 
 
-def current() -> Opened:
+def current(*, needs_run: bool = True) -> Opened:
     """Return the workspace that the environment names, as the page's URL asks for it.
 
-    Raises ManifestFault when the manifest cannot be used or lists no run.
+    Raises ManifestFault when the manifest cannot be used or lists no run. A page that needs none gets a run
+    without files instead.
     """
-    manifest = workspace()
+    manifest, view = workspace(), read_view()
     first = default_run(manifest)
-    if first is None:
+    if first is None and needs_run:
         raise ManifestFault(no_runs(manifest))
-    view = read_view().with_run([run.run_id for run in manifest.runs], first.run_id)
-    run = manifest.run(view.run) or first
-    return Opened(with_profile(manifest, view.profile), view, run)
+    if first is None:
+        return Opened(manifest, view, Run(run_id="", traces=None))
+    view = view.with_run([run.run_id for run in manifest.runs], first.run_id)
+    return Opened(with_profile(manifest, view.profile), view, manifest.run(view.run) or first)
 
 
 def no_runs(manifest: Manifest) -> Problem:
@@ -88,11 +90,6 @@ def no_runs(manifest: Manifest) -> Problem:
         where=str(manifest.folder / MANIFEST_NAME),
         fix="add one under `runs:` with its `run_id` and `traces: {path: …}`",
     )
-
-
-def without_runs(manifest: Manifest) -> Opened:
-    """Return a workspace that lists no run, for pages that need none; its run has no files."""
-    return Opened(manifest, read_view(), Run(run_id="", traces=None))
 
 
 def workspace() -> Manifest:

@@ -45,8 +45,7 @@ def search_field(
     value: str,
     placeholder: str,
     width: int,
-    on_change: Callable[..., None],
-    args: tuple[str, ...] = (),
+    on_search: Callable[[str], None],
 ) -> None:
     """Draw a field that searches while somebody types; `value` is what the URL searches for."""
     st.text_input(
@@ -58,8 +57,7 @@ def search_field(
         label_visibility="collapsed",
         live="300ms",
         width=width,
-        on_change=on_change,
-        args=args,
+        on_change=lambda: on_search(st.session_state[key]),
     )
 
 
