@@ -141,7 +141,6 @@ def flip_line(flips: Flips, view: ViewState, *, outcomes: Sequence[str]) -> None
     def in_address(outcome: str) -> str:
         return "" if outcome == next(iter(OUTCOMES)) else outcome
 
-    judged = flips.judged
     left_out = {
         "cannot be judged in one of the runs": flips.left_out,
         f"only in {view.run}": flips.only_here,
@@ -155,7 +154,7 @@ def flip_line(flips: Flips, view: ViewState, *, outcomes: Sequence[str]) -> None
             number = f"**{getattr(flips, kind):,}** {kind}"
             toggle_button(number, key=f"flip-{kind}", help=meaning, is_on=is_on, on_click=change)
         tip = "; ".join(f"{count:,} {words}" for words, count in left_out.items() if count)
-        markup.note(f"of {judged:,} by", "muted", tip=tip)
+        markup.note(f"of {flips.judged:,} by", "muted", tip=tip)
         select(
             "Right by",
             {outcome: words for outcome, words in OUTCOMES.items() if outcome in outcomes},
