@@ -20,7 +20,7 @@ notices.notes(state.notes)
 if both is None:
     panels.nothing_to_compare(opened.manifest, state.run)
 elif load.is_readable(both, store):
-    view, shown = both.view, both.shown
+    view, shown = both.opened.view, both.shown
     facts = [store.run_facts(run_id) for run_id in (shown.vs, shown.run)]
     notices.fault_panel(dict.fromkeys(problem for each in facts for problem in each.problems))
     flips = store.flips(shown)

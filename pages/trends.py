@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from proofspan.ui.status import notices
-from proofspan.ui.trends import charts, load, panels, ranks
+from proofspan.ui.trends import charts, load, metrics_table, panels, ranks
 from proofspan.ui.trends import cohorts as trends_cohorts
 from proofspan.ui.visit import session
 from proofspan.ui.widgets import markup
@@ -35,7 +35,7 @@ if trends.current.questions:
     cohorts, converted = load.cohorts(opened, store, trends)
     trends_cohorts.cohort_panel(trends, cohorts, converted, view, manifest=opened.manifest, store=store)
     ranks.rank_panel(trends, known, view)
-    panels.metrics_panel(
+    metrics_table.metrics_panel(
         trends,
         view,
         load.slices(opened, store, view.by) if view.by else None,

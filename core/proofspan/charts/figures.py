@@ -16,7 +16,6 @@ from proofspan.charts.theme import (
     layout,
     plain,
     run_axis,
-    share_axis,
     value_axis,
 )
 
@@ -83,7 +82,7 @@ def line_figure(
         layout=layout(palette, height=HEIGHT, legend=len(lines) > 1),
     )
     if form == "percent":
-        axis = share_axis(palette, top=1.04)
+        axis = value_axis(palette, top=1.04, form="percent")
     else:  # from 0 to a little above the largest number and goal
         ends = [end for line in lines for point in line.points for end in (point.value, point.high) if end]
         top = 1.12 * max([*ends, *(rule.value for rule in rules)], default=1.0)
@@ -200,7 +199,7 @@ def stack_figure(
     figure.update_layout(
         barmode="stack",
         xaxis=run_axis([plain(run) for run in runs], palette, shown=shown),
-        yaxis=share_axis(palette),
+        yaxis=value_axis(palette, top=1.0, form="percent"),
         uniformtext={"minsize": 10, "mode": "hide"},
     )
     return figure

@@ -142,20 +142,9 @@ def run_axis(names: Sequence[str], palette: Palette, *, shown: int | None) -> di
     }
 
 
-def share_axis(palette: Palette, *, top: float = 1.0) -> dict[str, Any]:
-    """Return the axis of shares, from 0 to 100 %."""
-    steps = [place / 5 for place in range(6)]
-    return {
-        **value_axis(palette, top=top, form=""),
-        "tickmode": "array",
-        "tickvals": steps,
-        "ticktext": [f"{100 * step:.0f} %" for step in steps],
-    }
-
-
 def value_axis(palette: Palette, *, top: float, form: str) -> dict[str, Any]:
-    """Return the axis of values from 0 to `top`, in the d3 format `form`."""
-    return {
+    """Return the axis of values from 0 to `top`: in the d3 format `form`, or of shares in "percent"."""
+    axis = {
         "range": [0, top],
         "tickformat": form,
         "nticks": 6,
@@ -166,6 +155,11 @@ def value_axis(palette: Palette, *, top: float, form: str) -> dict[str, Any]:
         "automargin": True,
         "tickfont": {"color": palette.small},
     }
+    if form == "percent":
+        steps = [place / 5 for place in range(6)]
+        words = [f"{100 * step:.0f} %" for step in steps]
+        axis |= {"tickformat": "", "tickmode": "array", "tickvals": steps, "ticktext": words}
+    return axis
 
 
 # Foreign text inside a figure.

@@ -7,28 +7,23 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
-import streamlit as st
 
+from proofspan.contracts.records.records import TraceKey
 from proofspan.errors import Fault, Problem
 from proofspan.services.compare import WITHOUT_GOLD, MetricPair, metric_pairs, other_run
 from proofspan.services.compare_questions import FLIP_KINDS, FlipKind, flip_list
 from proofspan.services.metrics.run_metrics import run_metrics
 from proofspan.services.page.target import Target, targets_of
 from proofspan.services.page.view import PageView
+from proofspan.store.files.types import Neighbours
 from proofspan.store.query.filters import Filter
 from proofspan.store.query.metric_sql import MEASURES, OUTCOMES
 from proofspan.store.query.store import Store
 from proofspan.ui.question import load
 from proofspan.ui.question.load import Loaded
 from proofspan.ui.status import notices, workspace_status
-from proofspan.ui.status.fragments import fragment
 from proofspan.ui.visit import session
 from proofspan.ui.visit.view_state import ViewState, question_name
-from proofspan.ui.widgets import markup
-from proofspan.ui.widgets.controls import Neighbour
-
-#: Between two looks at a run that is being indexed.
-LOOK_AGAIN_SECONDS = 0.7
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +32,11 @@ class Compared:
 
     `shown` selects the questions that are compared: by type, cohort or place. Other filters go by an answer
     and would favour one of the runs; `left_out` names those that were asked for. The page's own links begin
-    with `view`.
+    with the views of `opened` and `other`.
     """
 
     opened: session.Opened
     other: session.Opened
-    view: ViewState
     shown: Filter
     left_out: str
 
@@ -74,7 +68,6 @@ def compared(opened: session.Opened, view: ViewState) -> Compared | None:
     return Compared(
         opened=replace(opened, view=links),
         other=replace(opened, run=other, view=there),
-        view=links,
         shown=shown,
         left_out=rest.where().sentence,
     )
@@ -85,21 +78,19 @@ def is_readable(both: Compared, store: Store) -> bool:
 
     Where nothing is building it, it is built now.
     """
-    if store.stamp(both.other.run.run_id) is not None:
+    run_id = both.other.run.run_id
+    if store.stamp(run_id) is not None:
         return True
     if session.others_are_indexed(both.opened):
-        _await(both.opened, store, both.other.run.run_id)
+
+        def is_over() -> bool:
+            return store.stamp(run_id) is not None or not session.others_are_indexed(both.opened)
+
+        message = f"{run_id} is not indexed yet. It is being read; the comparison appears by itself."
+        notices.wait(is_over, message, "muted", "line")
         return False
     notices.store_or_progress(both.other)
     return True
-
-
-@fragment(run_every=LOOK_AGAIN_SECONDS)
-def _await(opened: session.Opened, store: Store, run_id: str) -> None:
-    if store.stamp(run_id) is not None or not session.others_are_indexed(opened):
-        st.rerun()
-    message = f"{run_id} is not indexed yet. It is being read; the comparison appears by itself."
-    markup.note(message, "muted", role="line")
 
 
 def metrics(both: Compared, store: Store) -> tuple[MetricPair, ...]:
@@ -122,7 +113,7 @@ def metrics(both: Compared, store: Store) -> tuple[MetricPair, ...]:
 
 def flip_lists(both: Compared, store: Store) -> dict[FlipKind, pd.DataFrame]:
     """Return the fixed and the regressed questions, in the order of the address."""
-    shown, sort = both.shown, both.view.sort
+    shown, sort = both.shown, both.opened.view.sort
     return session.cached(
         "flip lists",
         (shown, sort, *_state(both, store)),
@@ -176,18 +167,16 @@ def side(opened: session.Opened, store: Store, view: ViewState) -> Side:
     return Side(opened, loaded, targets, shown, loaded.problems)
 
 
-def step(
-    lists: Mapping[FlipKind, pd.DataFrame], view: ViewState
-) -> tuple[str, Neighbour | None, Neighbour | None]:
-    """Return the position of the open question and its neighbours among the flips of the address's kind, else
-    of both.
+def step(lists: Mapping[FlipKind, pd.DataFrame], view: ViewState) -> tuple[Neighbours, str]:
+    """Return the neighbours of the open question among the flips of the address's kind, else of both, and
+    what that list is called.
     """
     kinds = [kind for kind in FLIP_KINDS if view.filter.flip in ("", kind)]
-    names = [question_name(str(q_id)) for kind in kinds for q_id in lists[kind]["q_id"]]
+    keys = [TraceKey("", str(q_id)) for kind in kinds for q_id in lists[kind]["q_id"]]
     what = kinds[0] if len(kinds) == 1 else "flipped"
+    names = [question_name(key.q_id) for key in keys]
     if view.q not in names:
-        return f"not among the {len(names):,} {what}", None, Neighbour(names[0]) if names else None
+        return Neighbours(None, keys[0] if keys else None, None, len(keys)), what
     at = names.index(view.q)
-    previous = Neighbour(names[at - 1]) if at else None
-    following = Neighbour(names[at + 1]) if at + 1 < len(names) else None
-    return f"{at + 1:,} of {len(names):,} {what}", previous, following
+    previous, following = keys[at - 1] if at else None, keys[at + 1] if at + 1 < len(keys) else None
+    return Neighbours(previous, following, at + 1, len(keys)), what

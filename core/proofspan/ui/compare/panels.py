@@ -1,8 +1,8 @@
-"""The parts of the Compare page around its tables. Each draws what it is given and fetches nothing."""
+"""The parts of the Compare page and their tables. Each draws what it is given and fetches nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
 import pandas as pd
@@ -12,11 +12,20 @@ from streamlit.delta_generator import DeltaGenerator
 from proofspan.display_names import COLUMN_NAMES, LABEL_NAMES, NO_LABEL
 from proofspan.manifest.types import Manifest
 from proofspan.metrics.statistics import MOST_DRAWN
+from proofspan.metrics.values import (
+    MetricValue,
+    counted_in_words,
+    difference_in_words,
+    interval_in_words,
+    left_out_in_words,
+    number_in_words,
+)
 from proofspan.services.compare import (
     WITHOUT_GOLD,
     MetricPair,
     Pins,
     needs_sentence,
+    p_words,
     scope_sentences,
     verdict_sentence,
 )
@@ -29,27 +38,40 @@ from proofspan.services.compare_questions import (
 )
 from proofspan.store.files.types import Flips, RunFacts
 from proofspan.store.query.filters import Sort
-from proofspan.store.query.metric_sql import OUTCOMES
-from proofspan.ui.compare.tables import (
-    Transitions,
-    metrics_grid,
-    pins_grid,
-    transition_matrix,
-    unknown_in_both,
-)
+from proofspan.store.query.metric_sql import MISSES, OUTCOMES
 from proofspan.ui.status import notices
 from proofspan.ui.triage import panels
 from proofspan.ui.visit.view_state import ViewState, change_view, question_name
 from proofspan.ui.widgets import markup
-from proofspan.ui.widgets.chart import BY_BUCKET, BY_LABEL
+from proofspan.ui.widgets.chart import BY_BUCKET, BY_LABEL, Split
 from proofspan.ui.widgets.controls import select
 from proofspan.ui.widgets.markup import Piece
-from proofspan.ui.widgets.table import Cell, Column, Grid, Row, show_grid
+from proofspan.ui.widgets.table import Cell, Chip, Column, Grid, Look, Row, show_grid
+from proofspan.ui.widgets.text import shortened
 from proofspan.wording import counted
 
 #: A matrix of more columns takes a line of its own.
 WIDE = 4
+#: What an address of another comparison leaves out.
 _PLACE = {"q": None, "cite": None, "chunk": None, "page": None}
+#: Rows of each list on a page.
+ROWS_A_PAGE = 20
+#: Characters of a question and of its id.
+MAX_QUESTION, MAX_ID = 140, 40
+#: Characters of a pinned value.
+MAX_VALUE = 120
+NOTHING = "–"
+#: How a significant difference is called, by whether it is better, and looks.
+_SIGNS: dict[bool | None, tuple[str, Look]] = {
+    None: (" · significant", ""),
+    True: (" · better", "green"),
+    False: (" · worse", "red"),
+}
+#: Questions by what they were and what they are; None: no label, or not judged.
+Transitions = Sequence[tuple[str | None, str | None, int]]
+
+#: The faintest tint of a cell that counts something.
+FAINTEST = 0.25
 
 
 def heading(view: ViewState, manifest: Manifest) -> None:
@@ -169,18 +191,16 @@ def template_note(runs: Sequence[RunFacts]) -> None:
 
 def matrices(labels: Transitions, buckets: Transitions, view: ViewState) -> None:
     """Draw how labels and, with gold, buckets changed between the runs, side by side where both fit."""
-    kinds = (
-        (BY_LABEL, labels, "without a label"),
-        (BY_BUCKET, buckets, "not judged"),
-    )
+    kinds = ((BY_LABEL, labels, "without a label"), (BY_BUCKET, buckets, "not judged"))
     shown = [
-        (split.title, transition_matrix(split, counts, view), unknown_in_both(counts), unknown)
+        (split.title, counts, unknown, transition_matrix(split, counts, view))
         for split, counts, unknown in kinds
         if any(was is not None or now is not None for was, now, _ in counts)
     ]
-    is_wide = any(len(grid.columns) > WIDE for _, grid, _, _ in shown)
+    is_wide = any(len(grid.columns) > WIDE for *_, grid in shown)
     with st.container(key="compare-matrices-below" if is_wide else "compare-matrices"):
-        for title, grid, left_out, unknown in shown:
+        for title, counts, unknown, grid in shown:
+            left_out = sum(count for was, now, count in counts if was is None and now is None)
             besides = f" · {left_out:,} {unknown} in both runs" if left_out else ""
             about = f"rows: in {view.vs}, columns: in {view.run}{besides}"
             with st.container(key=f"matrix-{title.lower()}", gap="xsmall"):
@@ -194,18 +214,44 @@ def metrics(pairs: Sequence[MetricPair], view: ViewState) -> None:
     if any(pair.difference is not None and pair.difference.method == "normal" for pair in pairs):
         about += f"; normal intervals for more than {MOST_DRAWN:,} pairs"
     markup.titled("Metrics ", about)
-    if pairs:
-        show_grid(metrics_grid(pairs, view), key="grid-metrics")
-    else:
+    if not pairs:
         markup.note("Neither run has anything to count.", "muted")
+        return
+    run, vs = view.run, view.vs or ""
+    tip = f"{run} − {vs}, question by question, with its 95 % interval"
+    columns = (Column(Cell(vs), "end"), Column(Cell(run), "end"), Column(Cell("difference", tip=tip), "end"))
+    rows = tuple(
+        Row(
+            Cell(pair.metric.name, tip=f"{pair.metric.counted} {pair.metric.source}."),
+            (
+                _value_cell(pair.there, view.change(run=vs, vs=None)),
+                _value_cell(pair.here, view),
+                _difference(pair),
+            ),
+        )
+        for pair in pairs
+    )
+    show_grid(Grid(f"Metrics of {vs} and {run}", "metric", columns, rows), key="grid-metrics")
 
 
 def pins(found: Pins, view: ViewState) -> None:
     """Draw the settings that are pinned differently, and in a line those that are the same."""
+
+    def pinned(value: str | None) -> Cell:
+        if value is None:
+            return Cell("not pinned", look="quiet")
+        line = " ".join(value.split())
+        if len(line) <= MAX_VALUE:
+            return Cell(line)
+        return Cell(f"{line[: MAX_VALUE - 1]}…", tip=value[:2_000])
+
     markup.note("Configuration changes", "strong", role="line")
     notices.fault_panel(found.problems)
     if found.differing:
-        show_grid(pins_grid(found.differing, view), key="grid-pins")
+        rows = tuple(Row(Cell(each.key), (pinned(each.was), pinned(each.now))) for each in found.differing)
+        columns = (Column(Cell(view.vs or ""), "start"), Column(Cell(view.run), "start"))
+        title = f"Configuration changes from {view.vs} to {view.run}"
+        show_grid(Grid(title, "setting", columns, rows), key="grid-pins")
     elif found.same:
         markup.note("No pinned setting differs.")
     else:
@@ -213,12 +259,6 @@ def pins(found: Pins, view: ViewState) -> None:
         markup.show(markup.text(markup.coded(message, "muted"), role="hint"))
     if found.same:
         markup.note(f"Unchanged: {', '.join(found.same)}.", "muted")
-
-
-#: Rows of each list on a page.
-ROWS_A_PAGE = 20
-#: Characters of a question and of its id.
-MAX_QUESTION, MAX_ID = 140, 40
 
 
 def flips_grid(rows: pd.DataFrame, view: ViewState, kind: FlipKind) -> Grid:
@@ -241,7 +281,7 @@ def flips_grid(rows: pd.DataFrame, view: ViewState, kind: FlipKind) -> Grid:
     for record in rows.to_dict("records"):
         name = question_name(str(record["q_id"]))
         here = view.change(q=name, p=0, s=0, cite=None, chunk=None, page=None)
-        question = _shortened(str(record["q"]), MAX_QUESTION)
+        question = shortened(str(record["q"]), MAX_QUESTION)
         ranks = [record[column] for column in ("was_rank", "section_rank")]
         was, now = (None if pd.isna(rank) else int(rank) for rank in ranks)
         labels = [record[column] for column in ("was_label", "label")]
@@ -249,7 +289,7 @@ def flips_grid(rows: pd.DataFrame, view: ViewState, kind: FlipKind) -> Grid:
         names = dict.fromkeys(LABEL_NAMES[code] if code else NO_LABEL for code in codes)
         head = Cell(
             question,
-            note=_shortened(name, MAX_ID),
+            note=shortened(name, MAX_ID),
             tip=name if len(name) > MAX_ID else "",
             href=here.link("compare"),
             spoken=f"{name}, both answers side by side: {question}",
@@ -267,6 +307,90 @@ def flips_grid(rows: pd.DataFrame, view: ViewState, kind: FlipKind) -> Grid:
     return Grid(title, "Question", columns, tuple(listed), wide=False)
 
 
-def _shortened(text: str, limit: int) -> str:
-    line = " ".join(text[: 4 * limit].split())
-    return line if len(line) <= limit else f"{line[: limit - 1].rstrip()}…"
+def _value_cell(value: MetricValue | None, view: ViewState) -> Cell:
+    """Return a value, linked to the questions that count against it."""
+    if value is None or value.value is None:
+        return Cell(NOTHING, look="quiet", tip=left_out_in_words(value) if value else "")
+    metric, number = value.metric, number_in_words(value.metric, value.value)
+    counted, interval = counted_in_words(value), interval_in_words(value)
+    is_share = value.numerator is not None
+    text = f"{counted} · {number}" if is_share else number
+    href = view.change(miss=metric.metric_id).link("") if metric.metric_id in MISSES else None
+    spoken = f"{metric.name} of {view.run}: {text}. Open the questions that count against it in Triage."
+    return Cell(
+        text,
+        note=interval if is_share else ", ".join(filter(None, (interval, counted))),
+        tip=left_out_in_words(value),
+        href=href,
+        spoken=spoken if href else "",
+    )
+
+
+def _difference(pair: MetricPair) -> Cell:
+    """Return the mean of the differences with its interval; of a quantile only the gap."""
+    mean = pair.difference
+    if mean is None:
+        return Cell(NOTHING if pair.gap is None else difference_in_words(pair.metric, pair.gap), look="quiet")
+    if mean.low == mean.high == 0:
+        message = f"equal in all {mean.pairs:,}" if mean.pairs > 1 else "equal in the one"
+        return Cell(difference_in_words(pair.metric, 0.0), note=message, look="quiet")
+    low, high = (difference_in_words(pair.metric, bound, with_unit=False) for bound in (mean.low, mean.high))
+    p = f" · {p_words(pair.p)}" if pair.p is not None else ""
+    word, look = _SIGNS[pair.is_better] if pair.is_clear else ("", "")
+    method = "normal interval, as there are many" if mean.method == "normal" else "bootstrap of 2,000 samples"
+    return Cell(
+        f"{difference_in_words(pair.metric, mean.mean)}{word}",
+        note=f"{low} to {high}{p}",
+        tip=f"Over the {counted(mean.pairs, 'question')} that count in both runs; {method}.",
+        look=look,
+    )
+
+
+def transition_matrix(split: Split, counts: Transitions, view: ViewState) -> Grid:
+    """Return how many questions went from which value (rows) to which (columns), with sums at the ends.
+
+    The values that occur are there, the worst first. Questions without a value in both runs are left out.
+    """
+    run, vs = view.run, view.vs or ""
+    known = {(was, now): count for was, now, count in counts if (was, now) != (None, None)}
+    values = (*reversed(tuple(split.looks)), None)
+    old = [value for value in values if any(was == value for was, _ in known)]
+    new = [value for value in values if any(now == value for _, now in known)]
+    most = max(known.values(), default=1)
+
+    def name(value: str | None) -> str:
+        return split.names[value] if value else split.none
+
+    def chip(value: str | None) -> Cell:
+        if value is None:
+            return Cell(split.none, look="quiet")
+        return Cell(chips=(Chip(split.names[value], split.looks[value], value),))
+
+    def cell(was: str | None, now: str | None) -> Cell:
+        """Return a count, more strongly tinted the larger it is; grey where nothing changed, else in the
+        colour of the value now.
+        """
+        count = known.get((was, now), 0)
+        if not count:
+            return Cell("·", look="quiet")
+        tip = f"{name(was)} in {vs}, {name(now)} in {run}"
+        look: Look = "gray" if now is None or was == now else split.looks[now]
+        tone = FAINTEST + (1 - FAINTEST) * count / most
+        if was is None or now is None:  # what has no value cannot be asked for
+            return Cell(f"{count:,}", tip=tip, tone=tone, look=look)
+        href = view.change(**{split.was: (was,), split.field: (now,)}).link("")
+        spoken = f"{tip}: {counted(count, 'question')}. Open in Triage."
+        return Cell(f"{count:,}", tip=tip, tone=tone, look=look, href=href, spoken=spoken)
+
+    def total(counts: Iterable[int]) -> Cell:
+        return Cell(f"{sum(counts):,}", look="quiet")
+
+    rows = []
+    for was in old:
+        whole = total(count for (then, _), count in known.items() if then == was)
+        rows.append(Row(chip(was), (*(cell(was, now) for now in new), whole)))
+    sums = [total(count for (_, now), count in known.items() if now == value) for value in new]
+    rows.append(Row(Cell(f"all in {run}", look="quiet"), (*sums, total(known.values()))))
+    columns = (*(Column(chip(value)) for value in new), Column(Cell(f"all in {vs}"), "end"))
+    title = f"{split.title}: rows by {vs}, columns by {run}"
+    return Grid(title, f"{vs} ↓  {run} →", columns, tuple(rows), wide=False)

@@ -19,6 +19,7 @@ from proofspan.services.compare_questions import (
 from proofspan.services.page.target import cite_id
 from proofspan.services.page.view import PageView
 from proofspan.services.question.view import QuestionView
+from proofspan.store.files.types import Neighbours
 from proofspan.ui.compare.load import Side
 from proofspan.ui.question.candidates import beginning_of
 from proofspan.ui.question.panels import STAGE_NAMES
@@ -27,7 +28,7 @@ from proofspan.ui.viewer import page_panel, text_frame
 from proofspan.ui.viewer.span_cards import cards_of
 from proofspan.ui.visit.view_state import ViewState, parse_question_name
 from proofspan.ui.widgets import markup
-from proofspan.ui.widgets.controls import Neighbour, show_steps
+from proofspan.ui.widgets.controls import show_steps
 from proofspan.ui.widgets.markup import Kind, Piece
 from proofspan.ui.widgets.table import Cell, Column, Grid, Look, Row, show_grid
 from proofspan.ui.wording import answer as answer_words
@@ -46,14 +47,7 @@ _KINDS: dict[When, dict[str, Kind]] = {
 MOST_NAMED, MOST_NUMBERS = 12, 6
 
 
-def header(
-    view: ViewState,
-    position: str,
-    previous: Neighbour | None,
-    following: Neighbour | None,
-    was: Side,
-    now: Side,
-) -> None:
+def header(view: ViewState, beside: Neighbours, what: str, was: Side, now: Side) -> None:
     """Draw the question, its place among the flipped ones, and the links to its neighbours and back."""
     name = short_id(parse_question_name(view.q or "")[0])
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="compare-question"):
@@ -64,7 +58,7 @@ def header(
             width="content",
         )
         st.space("stretch")
-        show_steps(position, previous=previous, following=following)
+        show_steps(beside, what)
     q = next((side.loaded.view.trace.q for side in (now, was) if side.loaded), "")
     markup.show(markup.text([Piece(f"{q}  "), Piece(name, "muted")], role="title", limit=1_000))
 

@@ -25,7 +25,7 @@ from proofspan.ui.triage.table import NOTHING, gold_rank
 from proofspan.ui.visit.view_state import ViewState, change_view, question_name, read_view
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.chart import LABEL_COLOURS
-from proofspan.ui.widgets.controls import Neighbour, feed, show_steps
+from proofspan.ui.widgets.controls import feed, show_steps
 from proofspan.ui.widgets.markup import Piece
 from proofspan.ui.widgets.table import Cell, Column, Grid, Row, show_grid
 from proofspan.ui.widgets.text import variant
@@ -51,17 +51,12 @@ def header(view: QuestionView, *, repeat: int, beside: Neighbours) -> None:
     """
     name = question.name_piece(view.trace, repeat)
     chip, reason = question.verdict(view)
-    of_all, shown = f"{beside.total:,} shown", read_view()
-    position = f"not among the {of_all}" if beside.position is None else f"{beside.position:,} of {of_all}"
-    previous, following = (
-        Neighbour(question_name(key.q_id, key.repeat), key.paraphrase, key.seed) if key else None
-        for key in (beside.previous, beside.next)
-    )
+    shown = read_view()
     run = view.trace.run_id or shown.run
     walk = shown.change(run=run, chunk=None, page=None, stage=None, ids=shown.ids, at=1)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         markup.show(markup.text([name, chip, Piece(reason, "muted")], role="line"))
-        show_steps(position, previous=previous, following=following, walk=walk)
+        show_steps(beside, "shown", walk=walk)
     if view.is_question_known:
         markup.show(markup.text(answer.marked_question(view), role="title", limit=1_000))
 

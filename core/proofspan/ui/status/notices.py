@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 
 import streamlit as st
@@ -18,6 +18,7 @@ from proofspan.ui.visit import session
 from proofspan.ui.visit.routes import HEALTH_PAGE
 from proofspan.ui.visit.view_state import ViewState
 from proofspan.ui.widgets import markup
+from proofspan.ui.widgets.markup import Kind, Role
 from proofspan.wording import counted
 
 #: How many unreadable lines of a run without records are shown as panels; Health lists them all.
@@ -68,6 +69,14 @@ def _index_progress(job: IndexJob, run_id: str, *, has_old_index: bool) -> None:
     message = f"{step.rows:,} traces so far" if step else "starting"
     older = " What you see is the index from before." if has_old_index else ""
     st.progress(step.share if step else 0.0, text=f"Reading {markup.label(run_id)}: {message}.{older}")
+
+
+@fragment(run_every=0.7)
+def wait(is_over: Callable[[], bool], words: str, kind: Kind = "plain", role: Role = "hint") -> None:
+    """Draw a line that says what is waited for; rerun the page when that `is_over`."""
+    if is_over():
+        st.rerun()
+    markup.note(words, kind, role=role)
 
 
 def line_issue_notice(facts: RunFacts, view: ViewState) -> None:

@@ -50,8 +50,9 @@ def cohort_panel(
         if manifest.cohorts is None:
             line = "To freeze one, add to the manifest: `cohorts: {path: cohorts.jsonl}`"
             markup.show(markup.text(markup.coded(line), role="hint"))
-        else:
-            _freezing(trends.current, manifest, store, file=manifest.cohorts.path)
+        elif any(trends.current.buckets.get(bucket) for bucket in BUCKETS):
+            with st.popover("Freeze as cohort", key="freeze"):
+                _freezing(trends.current, manifest, store, file=manifest.cohorts.path)
 
 
 def cohort_grid(trends: Trends, cohorts: Sequence[Cohort], converted: Converted, view: ViewState) -> Grid:
@@ -85,30 +86,25 @@ def cohort_grid(trends: Trends, cohorts: Sequence[Cohort], converted: Converted,
 
 def _freezing(run: RunTrend, manifest: Manifest, store: Store, *, file: str) -> None:
     offered = [bucket for bucket in BUCKETS if run.buckets.get(bucket)]
-    if not offered:
-        return
-    with st.popover("Freeze as cohort", key="freeze"):
-        bucket = st.selectbox(
-            "Bucket",
-            offered,
-            index=len(offered) - 1,  # the worst
-            format_func=lambda each: f"{BUCKET_NAMES[each]} · {run.buckets[each]:,}",
-            key="freeze-bucket",
-        )
-        name = st.text_input(
-            "Name", key="freeze-name", max_chars=MAX_NAME, placeholder="RETRIEVAL-GAP"
-        ).strip()
-        again = st.checkbox("It may take the place of a cohort of that name", key="freeze-again")
-        what = f"{counted(run.buckets[bucket], 'question')} of {BUCKET_NAMES[bucket]} in {run.run_id}"
-        markup.note(f"Adds one line to {file} in the workspace: {what}{f', named {name}' if name else ''}.")
+    bucket = st.selectbox(
+        "Bucket",
+        offered,
+        index=len(offered) - 1,  # the worst
+        format_func=lambda each: f"{BUCKET_NAMES[each]} · {run.buckets[each]:,}",
+        key="freeze-bucket",
+    )
+    name = st.text_input("Name", key="freeze-name", max_chars=MAX_NAME, placeholder="RETRIEVAL-GAP").strip()
+    again = st.checkbox("It may take the place of a cohort of that name", key="freeze-again")
+    what = f"{counted(run.buckets[bucket], 'question')} of {BUCKET_NAMES[bucket]} in {run.run_id}"
+    markup.note(f"Adds one line to {file} in the workspace: {what}{f', named {name}' if name else ''}.")
 
-        def freeze() -> None:
-            """Write the cohort, and leave the result for the rerun to show."""
-            try:
-                cohort = freeze_bucket(store, manifest, name, run_id=run.run_id, bucket=bucket, again=again)
-            except Fault as fault:
-                st.session_state[_PROBLEMS] = tuple(fault.problems)
-                return
-            st.session_state[_DONE] = f"Frozen: {counted(len(cohort.q_ids), 'question')} as {cohort.name}."
+    def freeze() -> None:
+        """Write the cohort, and leave the result for the rerun to show."""
+        try:
+            cohort = freeze_bucket(store, manifest, name, run_id=run.run_id, bucket=bucket, again=again)
+        except Fault as fault:
+            st.session_state[_PROBLEMS] = tuple(fault.problems)
+            return
+        st.session_state[_DONE] = f"Frozen: {counted(len(cohort.q_ids), 'question')} as {cohort.name}."
 
-        st.button("Freeze", key="freeze-now", type="primary", disabled=not name, on_click=freeze)
+    st.button("Freeze", key="freeze-now", type="primary", disabled=not name, on_click=freeze)

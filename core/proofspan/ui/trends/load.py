@@ -18,7 +18,7 @@ from proofspan.store.query.filters import Filter
 from proofspan.store.query.metric_sql import OUTCOMES
 from proofspan.store.query.metrics import Slice
 from proofspan.store.query.store import Store
-from proofspan.ui.compare.tables import Transitions
+from proofspan.ui.compare.panels import Transitions
 from proofspan.ui.status.workspace_status import state_of
 from proofspan.ui.visit import session
 

@@ -1,4 +1,4 @@
-"""All metrics of a run as a table: each number with its counts, interval and goal, and what was left out."""
+"""All metrics of a run as a panel: each number with its counts, interval and goal, and what was left out."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from math import isfinite
 
 import pandas as pd
+import streamlit as st
 
 from proofspan.diagnosis.topic import in_words
 from proofspan.metrics.catalogue import GROUPS, METRICS, Metric
@@ -19,13 +20,16 @@ from proofspan.metrics.values import (
     value_in_words,
 )
 from proofspan.services.metrics.report import METRIC_EXPORTS, metric_rows
-from proofspan.services.metrics.trends import RunTrend
+from proofspan.services.metrics.trends import RunTrend, Trends
 from proofspan.store.query.metric_sql import MISSES
 from proofspan.store.query.metrics import Slice
 from proofspan.ui.trends.charts import address_behind, base, bound_words
-from proofspan.ui.visit.view_state import ViewState
+from proofspan.ui.visit.view_state import ViewState, change_view
+from proofspan.ui.widgets import markup
+from proofspan.ui.widgets.controls import panel, segments
 from proofspan.ui.widgets.export_menu import export_menu
-from proofspan.ui.widgets.table import Cell, Column, Grid, Look, Row
+from proofspan.ui.widgets.markup import Piece
+from proofspan.ui.widgets.table import Cell, Column, Grid, Look, Row, show_grid
 
 #: What the status of a goal or of a check is called and looks like.
 VERDICTS: Mapping[str, tuple[str, Look]] = {
@@ -35,6 +39,15 @@ VERDICTS: Mapping[str, tuple[str, Look]] = {
     "unknown": ("not measured", "quiet"),
     "skipped": ("skipped", "quiet"),
 }
+#: Slice → its metrics.
+Slices = Mapping[str, Mapping[str, MetricValue]]
+#: How a slice is called, and the filter that keeps its questions.
+_SLICES: Mapping[Slice, tuple[str, str]] = {
+    "section": ("section", "about"),
+    "document": ("document", "about"),
+    "type": ("question type", "type"),
+    "bucket": ("bucket", "bucket"),
+}
 #: The metrics that slices are compared by; an export has all of them.
 SLICED = (
     *("section_match_at_1", "gt_in_top_20", "ndcg_at_10", "section_coverage"),
@@ -42,8 +55,56 @@ SLICED = (
 )
 #: CSS pixels of the frame of slices.
 HEIGHT = 640
-#: Slice → the filter that keeps its questions.
-_FILTERS: Mapping[Slice, str] = {"section": "about", "document": "about", "type": "type", "bucket": "bucket"}
+
+
+def metrics_panel(trends: Trends, view: ViewState, slices: Slices | None, *, workspace: str) -> None:
+    """Draw every metric of the shown run, or the `slices` of `view.by`, and the definitions."""
+    run, measured = trends.current, trends.current.measured
+
+    def rows() -> Iterator[pd.DataFrame]:
+        if slices is None:
+            yield metric_rows(run.run_id, measured.values, measured=measured)
+            return
+        for title, values in slices.items():
+            yield metric_rows(run.run_id, values, slice_name=title)
+
+    about = f"All numbers of {run.run_id}, each with its count, its interval and what is left out."
+    with panel("metrics", "All metrics", about):
+        with st.container(horizontal=True, vertical_alignment="center", key="metric-head"):
+            segments(
+                "Sliced by",
+                {"whole": "whole run", **{name: f"by {words}" for name, (words, _) in _SLICES.items()}},
+                view.by or "whole",
+                key="metrics-by",
+                on_choose=lambda by: change_view(by=None if by == "whole" else by),
+            )
+            st.space("stretch")
+            parts = len(measured.values) if slices is None else sum(map(len, slices.values()))
+            name = f"{workspace} {run.run_id}"
+            export_menu(rows, matching=parts, name=name, stem="metrics", exports=METRIC_EXPORTS)
+        if differences := measured.differences:
+            with st.container(border=True, key="pack"):
+                differ = Piece("The stored metrics pack differs from these numbers.", "strong")
+                lines = [markup.text([Piece(each.in_words())], role="hint") for each in differences]
+                markup.show(markup.text([differ]), *lines)
+        if view.by is None or slices is None:
+            show_grid(metric_grid(run, trends.other, view), key="metric-cells")
+        elif slices:
+            show_grid(slice_grid(slices, view.by, run.run_id, view), key=f"metric-cells-{view.by}")
+        else:
+            markup.note(f"No question of {run.run_id} has a {_SLICES[view.by][0]}.", "strong")
+        with st.expander("How is this counted?", key="counted"):
+            for group, title in GROUPS.items():
+                metrics = [metric for metric in METRICS.values() if metric.group == group]
+                markup.show(
+                    markup.text([Piece(title)], role="heading"),
+                    markup.facts(
+                        [
+                            (each.name, [Piece(each.counted), Piece(f"  {each.source}.", "muted")])
+                            for each in metrics
+                        ]
+                    ),
+                )
 
 
 def metric_grid(run: RunTrend, other: RunTrend | None, view: ViewState) -> Grid:
@@ -107,18 +168,16 @@ def _difference(metric: Metric, value: MetricValue, other: MetricValue | None) -
     return Cell(words, look="green" if (change > 0) == (metric.better == "higher") else "red")
 
 
-def slice_grid(
-    slices: Mapping[str, Mapping[str, MetricValue]], by: Slice, run_id: str, view: ViewState
-) -> Grid:
+def slice_grid(slices: Slices, by: Slice, run_id: str, view: ViewState) -> Grid:
     """Return a row per slice, the largest first, and a column per metric that any of them has."""
     shown = [
         metric_id
         for metric_id in SLICED
         if any((found := values.get(metric_id)) and found.denominator for values in slices.values())
     ]
-    rows = []
+    rows, field = [], _SLICES[by][1]
     for name, values in slices.items():
-        title = in_words((name,)) if _FILTERS[by] == "about" else name  # places are named as on Triage
+        title = in_words((name,)) if field == "about" else name  # places are named as on Triage
         cells = []
         for metric_id in shown:
             value = values.get(metric_id)
@@ -133,28 +192,10 @@ def slice_grid(
                     number_in_words(value.metric, value.value),
                     note=counted_in_words(value) if share else f"of {value.denominator:,}",
                     tip=message,
-                    href=base(view, run_id).change(**{_FILTERS[by]: (name,)}, miss=miss).link(""),
+                    href=base(view, run_id).change(**{field: (name,)}, miss=miss).link(""),
                     spoken=f"{title}, {value.metric.name}: {message}, list what counts against it",
                 )
             )
         rows.append(Row(Cell(title, tip=name), tuple(cells)))
     columns = tuple(Column(Cell(METRICS[one].name, tip=METRICS[one].counted), "end") for one in shown)
     return Grid(f"Metrics of {run_id} by {by}", by, columns, tuple(rows), height=HEIGHT)
-
-
-def metrics_export(
-    run: RunTrend, slices: Mapping[str, Mapping[str, MetricValue]] | None, *, name: str
-) -> None:
-    """Draw the download of the whole run's metrics or of the `slices`; `name` is the workspace's."""
-    measured = run.measured
-
-    def rows() -> Iterator[pd.DataFrame]:
-        if slices is None:
-            yield metric_rows(run.run_id, measured.values, measured=measured)
-            return
-        for title, values in slices.items():
-            yield metric_rows(run.run_id, values, slice_name=title)
-
-    parts = len(measured.values) if slices is None else sum(map(len, slices.values()))
-    title = f"{name} {run.run_id}"
-    export_menu(rows, matching=parts, name=title, stem="metrics", exports=METRIC_EXPORTS)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import streamlit as st
 
 from proofspan.display_names import BUCKET_NAMES
-from proofspan.metrics.catalogue import GROUPS, METRICS
+from proofspan.metrics.catalogue import METRICS
 from proofspan.metrics.ranked import BUCKETS, bucket_meaning, bucket_step
 from proofspan.metrics.statistics import share_in_words
 from proofspan.metrics.values import (
@@ -23,28 +23,17 @@ from proofspan.metrics.values import (
 from proofspan.services.gate import Check, GateReport
 from proofspan.services.metrics.trends import HEADLINES, RunTrend, Trends
 from proofspan.services.question.variants import ASPECTS, Aspect, Stability, Steadiness
-from proofspan.store.query.metrics import Slice
-from proofspan.ui.compare.tables import Transitions, transition_matrix
-from proofspan.ui.question.navigation import LOOK_AGAIN_SECONDS
-from proofspan.ui.status.fragments import fragment
+from proofspan.ui.compare.panels import Transitions, transition_matrix
+from proofspan.ui.status import notices
 from proofspan.ui.trends.charts import base, behind
-from proofspan.ui.trends.metrics_table import VERDICTS, metric_grid, metrics_export, slice_grid
-from proofspan.ui.visit.view_state import ViewState, change_view, question_name
+from proofspan.ui.trends.metrics_table import VERDICTS
+from proofspan.ui.visit.view_state import ViewState, question_name
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.chart import BY_BUCKET
-from proofspan.ui.widgets.controls import panel, segments
+from proofspan.ui.widgets.controls import panel
 from proofspan.ui.widgets.markup import Kind, Markup, Piece
 from proofspan.ui.widgets.table import Cell, Column, Grid, Look, Row, show_grid
 from proofspan.wording import counted
-
-#: Slice → its metrics.
-Slices = Mapping[str, Mapping[str, MetricValue]]
-_SLICES: Mapping[Slice, str] = {
-    "section": "section",
-    "document": "document",
-    "type": "question type",
-    "bucket": "bucket",
-}
 
 
 def heading(trends: Trends, view: ViewState) -> None:
@@ -66,18 +55,17 @@ def heading(trends: Trends, view: ViewState) -> None:
 
 def scope(trends: Trends, view: ViewState, *, has_gold: bool) -> None:
     """Explain which questions the numbers below count, where that may be mistaken."""
-    message = []
+    notes = []
     if view.is_filtered:
-        message.append("The numbers count all questions of each run; Triage's filter does not apply.")
+        notes.append("The numbers count all questions of each run; Triage's filter does not apply.")
     if not has_gold:
-        message.append(
+        notes.append(
             "The workspace names no gold set, so ranking, citations and refusals are not measured. "
             "Add gold: {path: …} to its manifest."
         )
     if len(trends.runs) == 1 and not trends.missing:
-        message.append("This is the only run, so there is nothing to compare it with.")
-    for each in message:
-        markup.note(each, "muted")
+        notes.append("This is the only run, so there is nothing to compare it with.")
+    notices.notes(notes)
 
 
 def missing_runs(missing: Sequence[str], at_work: Callable[[], bool]) -> None:
@@ -85,16 +73,10 @@ def missing_runs(missing: Sequence[str], at_work: Callable[[], bool]) -> None:
     named = ", ".join(missing[:5]) + (f" and {len(missing) - 5:,} more" if len(missing) > 5 else "")
     runs = counted(len(missing), "run")
     if missing and at_work():
-        _waiting(f"{runs} being indexed; they appear here when they are done: {named}.", at_work)
+        words = f"{runs} being indexed; they appear here when they are done: {named}."
+        notices.wait(lambda: not at_work(), words)
     elif missing:
         markup.note(f"{runs} without an index; proofspan index says why: {named}.")
-
-
-@fragment(run_every=LOOK_AGAIN_SECONDS)
-def _waiting(words: str, at_work: Callable[[], bool]) -> None:
-    if not at_work():
-        st.rerun()
-    markup.note(words)
 
 
 def refusals(run: RunTrend, view: ViewState) -> None:
@@ -127,47 +109,6 @@ def bucket_flow(trends: Trends, moves: Transitions, view: ViewState) -> None:
                     f"{count:,} {BUCKET_NAMES[bucket]}", "strong", f"{bucket_meaning(bucket)} ({bucket})"
                 )
                 markup.show(markup.text([name, Piece(f". {step}")], role="hint"))
-
-
-def metrics_panel(trends: Trends, view: ViewState, slices: Slices | None, *, workspace: str) -> None:
-    """Draw every metric of the shown run, or the `slices` of `view.by`, and the definitions."""
-    run = trends.current
-    about = f"All numbers of {run.run_id}, each with its count, its interval and what is left out."
-    with panel("metrics", "All metrics", about):
-        with st.container(horizontal=True, vertical_alignment="center", key="metric-head"):
-            segments(
-                "Sliced by",
-                {"whole": "whole run", **{name: f"by {words}" for name, words in _SLICES.items()}},
-                view.by or "whole",
-                key="metrics-by",
-                on_choose=lambda by: change_view(by=None if by == "whole" else by),
-            )
-            st.space("stretch")
-            metrics_export(run, slices, name=workspace)
-        if differences := run.measured.differences:
-            with st.container(border=True, key="pack"):
-                differ = Piece("The stored metrics pack differs from these numbers.", "strong")
-                lines = [markup.text([Piece(each.in_words())], role="hint") for each in differences]
-                markup.show(markup.text([differ]), *lines)
-        if view.by is None or slices is None:
-            show_grid(metric_grid(run, trends.other, view), key="metric-cells")
-        elif slices:
-            show_grid(slice_grid(slices, view.by, run.run_id, view), key=f"metric-cells-{view.by}")
-        else:
-            message = f"No question of {run.run_id} has a {_SLICES[view.by]}."
-            markup.note(message, "strong")
-        with st.expander("How is this counted?", key="counted"):
-            for group, title in GROUPS.items():
-                metrics = [metric for metric in METRICS.values() if metric.group == group]
-                markup.show(
-                    markup.text([Piece(title)], role="heading"),
-                    markup.facts(
-                        [
-                            (each.name, [Piece(each.counted), Piece(f"  {each.source}.", "muted")])
-                            for each in metrics
-                        ]
-                    ),
-                )
 
 
 #: Refused? → found in the top 20? → how a cell looks, and what it means.

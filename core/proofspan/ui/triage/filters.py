@@ -60,32 +60,31 @@ def filter_bar(
     menu = st.popover("More", key=MENU, on_change="rerun")  # with another title it would close
     if menu.open:  # a widget that the browser does not show yet would not take its value from the address
         with menu:
-            _menu(options, view, cohorts, traces=traces if traces > questions else 0)
+            _menu(options, view, cohorts)
+            if traces > questions:
+                feed("all-variants", view.filter.all_variants)
+                st.toggle(
+                    f"All {counted(traces, 'trace')}",
+                    key="all-variants",
+                    help="Paraphrases, other seeds and repeats too; else one trace a question",
+                    on_change=lambda: change_view(all_variants=st.session_state["all-variants"]),
+                )
     if view.is_filtered:
         st.button("Clear", key="clear", type="tertiary", on_click=show_all)
 
 
-def _menu(options: Mapping[str, Choices], view: ViewState, cohorts: Choices, *, traces: int) -> None:
-    """Draw the filters that are used less. `traces` counts those of the run, 0 where there is one per
-    question.
-    """
+def _menu(options: Mapping[str, Choices], view: ViewState, cohorts: Choices) -> None:
+    """Draw the filters that are used less."""
     for name in ("code", "type", "state"):
         offered, chosen = options.get(name, ()), getattr(view.filter, name)
         if offered or chosen:
             _choice(name, offered, chosen, in_menu=True)
-    if cohorts or view.filter.cohort:
-        _cohort(cohorts, view)
+    counts, cohort = dict(cohorts), view.filter.cohort
+    names = {name: _option("cohort", name, counts.get(name)) for name in (*counts, cohort) if name}
+    if names:
+        _one_of("cohort", names, cohort or None, key=_key("cohort", counts), none="")
     unsupported = {True: "some unsupported", False: "none unsupported"}
     _one_of("unsupported", unsupported, view.filter.unsupported, key="filter-unsupported")
-    if traces:
-        feed("all-variants", view.filter.all_variants)
-        st.toggle(
-            f"All {counted(traces, 'trace')}",
-            key="all-variants",
-            help="Paraphrases, other seeds and repeats too; else one trace a question",
-            on_change=choose,
-            args=("all-variants", "all_variants"),
-        )
 
 
 def chips(view: ViewState, *, elsewhere: Container[str] = ()) -> None:
@@ -103,12 +102,6 @@ def part_in_words(shown: Filter, name: str) -> str:
     """Return the sentence of one part of a filter."""
     part: dict[str, Any] = {name: getattr(shown, name)}
     return Filter(shown.run, vs=shown.vs, outcome=shown.outcome, **part).where().sentence
-
-
-def choose(key: str, name: str) -> None:
-    """Write a widget's new value to the URL; several become a tuple."""
-    value = st.session_state[key]
-    change_view(**{name: tuple(value) if isinstance(value, list) else value})
 
 
 def _choice(
@@ -134,17 +127,8 @@ def _choice(
         width=max(width, WIDTH_CHOSEN) if chosen else width,
         wrap=False,
         select_all=False,
-        on_change=choose,
-        args=(key, name),
+        on_change=lambda: change_view(**{name: tuple(st.session_state[key])}),
     )
-
-
-def _cohort(cohorts: Choices, view: ViewState) -> None:
-    counts, chosen = dict(cohorts), view.filter.cohort
-    names = {name: _option("cohort", name, count) for name, count in counts.items()}
-    if chosen:
-        names.setdefault(chosen, _option("cohort", chosen, None))
-    _one_of("cohort", names, chosen or None, key=_key("cohort", counts), none="")
 
 
 def _key(name: str, counts: Mapping[str, int]) -> str:

@@ -28,7 +28,7 @@ from proofspan.ui.visit.view_state import ViewState, question_name, read_view, w
 from proofspan.ui.widgets.chart import LABEL_COLOURS
 from proofspan.ui.widgets.markup import clean
 from proofspan.ui.widgets.table import Cell, Chip, Column, Folding, Grid, Row, show_grid
-from proofspan.ui.widgets.text import variant
+from proofspan.ui.widgets.text import shortened, variant
 from proofspan.ui.wording import citation
 
 ROWS_A_PAGE = 50
@@ -91,12 +91,12 @@ def _label(row: TriageRow) -> Cell:
 
 
 def _question(row: TriageRow) -> Cell:
-    text = _shortened(" · ".join([*variant(row.key), row.text("q") or row.key.q_id]), MAX_QUESTION)
+    text = shortened(" · ".join([*variant(row.key), row.text("q") or row.key.q_id]), MAX_QUESTION)
     return Cell(text, href=row.href)
 
 
 def _section(row: TriageRow) -> Cell:
-    return Cell(_shortened(row.text("rank1_section"), 40)) if row.text("rank1_section") else NOTHING
+    return Cell(shortened(row.text("rank1_section"), 40)) if row.text("rank1_section") else NOTHING
 
 
 def gold_rank(unranked: Any, rank: Any) -> Cell:
@@ -118,7 +118,7 @@ def _coverage(row: TriageRow) -> Cell:
 
 def _numbers(row: TriageRow) -> Cell:
     numbers = row.list("numbers_unsupported")
-    shown = [_shortened(number, 20) for number in numbers[:MAX_NUMBERS]]
+    shown = [shortened(number, 20) for number in numbers[:MAX_NUMBERS]]
     more = [f"+{len(numbers) - MAX_NUMBERS}"] if len(numbers) > MAX_NUMBERS else []
     return Cell(", ".join([*shown, *more]), look="red") if numbers else NOTHING
 
@@ -361,8 +361,3 @@ def _gold_issue(row: TriageRow) -> str:
         event = "Refused with gold" if row.values["gold_is_refusal"] else "Gold not cited"
         return f"{event} (rank {seen:,.0f})"
     return "" if seen <= FIRST_RANKS else f"Gold at rank {seen:,.0f}"
-
-
-def _shortened(text: str, limit: int) -> str:
-    line = " ".join(clean(text[: 4 * limit]).split())
-    return line if len(line) <= limit else f"{line[: limit - 1].rstrip()}…"

@@ -10,7 +10,6 @@ import threading
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -105,21 +104,18 @@ def index(opened: Opened) -> tuple[Store | None, IndexJob | None]:
     One that is missing or stale is built by a process of its own, and an older index is used meanwhile. Once
     the shown run is up to date, its citations are located and the other runs are indexed.
     """
-    cache, manifest, run_id, known = cache_dir().path, opened.manifest, opened.run.run_id, identity(opened)
-    command = partial(
-        index_command, manifest.folder, profile=opened.view.profile, cache_dir=cache, locate=False
-    )
+    manifest, run_id, known = opened.manifest, opened.run.run_id, identity(opened)
 
     def is_fresh(name: str) -> bool:
-        return index_state(manifest, name, cache).state == "fresh"
+        return index_state(manifest, name, cache_dir().path).state == "fresh"
 
     def index_others() -> list[str] | None:
         behind = [run.run_id for run in manifest.runs if not is_fresh(run.run_id)]
-        return command(runs=behind) if behind else None
+        return _command(opened, behind) if behind else None
 
     job, fresh = None, is_fresh(run_id)
     if not fresh:
-        job = _jobs().ensure((run_id, *known), lambda: command(runs=[run_id]))
+        job = _jobs().ensure((run_id, *known), lambda: _command(opened, [run_id]))
         if job is not None:
             job.wait(SHORT_SECONDS)
         fresh = is_fresh(run_id)
@@ -139,20 +135,23 @@ def locating(opened: Opened, store: Store) -> IndexJob | None:
 
     Those of the other runs follow once their indexes are built.
     """
-    run_id, known, manifest, cache = opened.run.run_id, identity(opened), opened.manifest, cache_dir().path
-    command = partial(
-        index_command, manifest.folder, profile=opened.view.profile, cache_dir=cache, locate=True
-    )
+    manifest, run_id, known = opened.manifest, opened.run.run_id, identity(opened)
 
     def locate_others() -> list[str] | None:
+        cache = cache_dir().path
         behind = [run.run_id for run in manifest.runs if not is_placed(manifest, run.run_id, cache)]
-        return command(runs=behind) if behind else None
+        return _command(opened, behind, locate=True) if behind else None
 
     if store.placed_stamp(run_id) is None:
-        return _jobs().ensure(("locate", run_id, *known), lambda: command(runs=[run_id]))
+        return _jobs().ensure(("locate", run_id, *known), lambda: _command(opened, [run_id], locate=True))
     if not others_are_indexed(opened):
         _jobs().once(("locate others", *known), locate_others)
     return None
+
+
+def _command(opened: Opened, run_ids: Sequence[str], *, locate: bool = False) -> list[str]:
+    folder, cache = opened.manifest.folder, cache_dir().path
+    return index_command(folder, runs=run_ids, profile=opened.view.profile, cache_dir=cache, locate=locate)
 
 
 def others_are_indexed(opened: Opened) -> bool:

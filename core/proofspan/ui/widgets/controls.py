@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from proofspan.ui.visit.view_state import ViewState, change_view, read_view
+from proofspan.store.files.types import Neighbours
+from proofspan.ui.visit.view_state import ViewState, change_view, question_name, read_view
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.markup import Piece
 
@@ -149,25 +149,13 @@ def toggle(name: str, value: str) -> None:
     change_view(**{name: without if value in chosen else (*chosen, value)})
 
 
-@dataclass(frozen=True, slots=True)
-class Neighbour:
-    """The previous or next question of a list, as in the URL."""
+def show_steps(beside: Neighbours, what: str, *, walk: ViewState | None = None) -> None:
+    """Draw the question's position in its list, `3 of 20 shown`, and the links to its neighbours.
 
-    q: str
-    p: int = 0
-    s: int = 0
-
-
-def show_steps(
-    position: str,
-    *,
-    previous: Neighbour | None,
-    following: Neighbour | None,
-    walk: ViewState | None = None,
-) -> None:
-    """Draw the question's position in the list and the links to its neighbours; `walk` is the Walkthrough of
-    the list.
+    `what` is what the list holds, `walk` the Walkthrough of the list.
     """
+    listed = f"{beside.total:,} {what}"
+    position = f"{beside.position:,} of {listed}" if beside.position else f"not among the {listed}"
     with st.container(
         horizontal=True, vertical_alignment="center", wrap=False, width="content", gap="small", key="steps"
     ):
@@ -180,20 +168,18 @@ def show_steps(
                 width="content",
                 help="This list one question at a time, large: for a demo",
             )
-        _step("← Previous", "K", previous)
-        _step("Next →", "J", following)
-
-
-def _step(words: str, key: str, to: Neighbour | None) -> None:
-    place = {"q": to.q, "p": to.p, "s": to.s} if to else {}
-    st.button(
-        markup.label(words),
-        key=f"step-{key}",
-        shortcut=key,
-        disabled=to is None,
-        on_click=change_view,
-        kwargs={**place, "cite": None, "chunk": None, "page": None},
-    )
+        for title, key, to in (("← Previous", "K", beside.previous), ("Next →", "J", beside.next)):
+            place: dict[str, Any] = {"cite": None, "chunk": None, "page": None}
+            if to is not None:
+                place |= {"q": question_name(to.q_id, to.repeat), "p": to.paraphrase, "s": to.seed}
+            st.button(
+                title,
+                key=f"step-{key}",
+                shortcut=key,
+                disabled=to is None,
+                on_click=change_view,
+                kwargs=place,
+            )
 
 
 @contextmanager

@@ -100,11 +100,12 @@ def page_strip(
     for mark in inside:
         shared.setdefault(cell_of(mark.page_idx, page_count), []).append(mark)
     here = None if page_idx is None or not 0 <= page_idx < page_count else page_idx
-    at_here = None if here is None else cell_of(here, page_count)
-    places = sorted({*shared, *([] if at_here is None else [at_here])})
+    at_here = -1 if here is None else cell_of(here, page_count)
+    if here is not None:
+        shared.setdefault(at_here, [])
     drawn = tuple(
-        _page_cell(at, shared.get(at, []), firsts, shown=here if at == at_here else None, labels=labels)
-        for at in places
+        _page_cell(at, held, firsts, shown=here if at == at_here else None, labels=labels)
+        for at, held in sorted(shared.items())
     )
     rest = _summary(inside, page_count)
     return Strip(f"All pages: {rest}", rest, len(firsts) - 1, drawn, firsts, jumps=True)

@@ -8,6 +8,7 @@ from proofspan.contracts.records.records import TraceKey
 from proofspan.display_names import ISSUE_NAMES
 from proofspan.evidence.types import TextRange
 from proofspan.metrics.statistics import percent, wilson
+from proofspan.ui.widgets.markup import clean
 from proofspan.wording import counted
 
 
@@ -22,6 +23,12 @@ def share_of(part: int, whole: int, *, unlabelled: int = 0) -> str:
         return f"{counted(unlabelled, 'question')} without a label" if unlabelled else "of no questions"
     low, high = wilson(part, whole)
     return f"{percent(part / whole)} of {whole:,} · {round(100 * low)}–{round(100 * high)} %"
+
+
+def shortened(text: str, limit: int) -> str:
+    """Return the beginning of a text as one line of at most `limit` characters."""
+    line = " ".join(clean(text[: 4 * limit]).split())
+    return line if len(line) <= limit else f"{line[: limit - 1].rstrip()}…"
 
 
 def unbroken(text: str) -> str:
