@@ -73,7 +73,7 @@ from proofspan.traces.records.chunks import chunk_from, read_chunks
 from proofspan.traces.records.citations import line_payload
 from proofspan.traces.records.redirects import former_ids
 from proofspan.traces.records.trace_record import trace_from
-from proofspan.traces.separate.log_lines import log_fields, log_line_of
+from proofspan.traces.separate.log_lines import log_fields, read_log_line
 
 #: Called with the file, the bytes of it that are done, and its size.
 OnProgress = Callable[[str, int, int], None]
@@ -385,10 +385,9 @@ def objects(job: Job, *, holding: tuple[bytes, ...] = ()) -> Iterator[tuple[int,
 
 def _object(job: Job, raw: RawLine) -> dict[str, Json] | None:
     """Return a line's object, or the fields of a log line; None if it is neither."""
-    if _is_log_text(job, raw):
-        read = log_line_of(raw, file=job.file)
-        return None if isinstance(read, LineIssue) else log_fields(read.record)
     try:
+        if _is_log_text(job, raw):
+            return log_fields(read_log_line(raw)[0])
         value = parse_line(raw)
     except UnusableError:
         return None
@@ -454,13 +453,11 @@ class Checker:
 
     def _log_line(self, raw: RawLine) -> Checked | None:
         """Check a line of a log as text, under the names of its keys."""
-        read = log_line_of(raw, file=self._job.file)
-        if isinstance(read, LineIssue):
-            return self._unread(raw.line, read.code, read.message)
-        checked = self._record(raw.line, log_fields(read.record))
+        record, findings = read_log_line(raw)
+        checked = self._record(raw.line, log_fields(record))
         if checked is None:
-            return Checked(raw.line, read.record.qid, read.findings, None) if read.findings else None
-        return checked._replace(problems=merged(read.findings, checked.problems))
+            return Checked(raw.line, record.qid, findings, None) if findings else None
+        return checked._replace(problems=merged(findings, checked.problems))
 
     def _record(self, line: int, obj: Mapping[str, Json], exact: tuple[Problem, ...] = ()) -> Checked | None:
         """Check a record, whose bytes have the problems `exact`."""

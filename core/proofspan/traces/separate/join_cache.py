@@ -16,8 +16,8 @@ from typing import Final
 
 import orjson
 
-from proofspan.contracts.records.records import GoldQuestion, Json, LineIssue, SourceLine
-from proofspan.errors import Fault, InputFault, Problem
+from proofspan.contracts.records.records import GoldQuestion, LineIssue, SourceLine
+from proofspan.errors import Fault, InputFault, Problem, for_all
 from proofspan.fingerprints import ends_of
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Manifest, Run
@@ -31,7 +31,7 @@ from proofspan.traces.lines.reader import UnusableError, open_source
 from proofspan.traces.lines.unpack import plain_source
 from proofspan.traces.records.gold import read_gold
 from proofspan.traces.separate.join_question import joined_trace
-from proofspan.traces.separate.record_files import TYPES, Gold, Identity, RecordSource, Separate
+from proofspan.traces.separate.record_files import TYPES, RecordSource, Separate
 
 #: Raised whenever the same records are joined into different lines.
 JOIN_VERSION: Final = "2"
@@ -61,7 +61,13 @@ class TraceFile:
         if self.issues_file is None:
             return ()
         with open_source(self.issues_file) as source:
-            return tuple(_issue(record) for record in orjson.loads(source.read()))
+            records = orjson.loads(source.read())
+        return tuple(
+            LineIssue.at(
+                SourceLine(**each["source"]), each["code"], each["reason"], each["fix"], each["excerpt"]
+            )
+            for each in records
+        )
 
 
 def trace_file(manifest: Manifest, run: Run, *, cache_dir: Path, join: bool = True) -> TraceFile:
@@ -104,7 +110,13 @@ def _name(run: Run) -> str:
 def _joined(manifest: Manifest, run: Run, cache_dir: Path, *, join: bool) -> TraceFile:
     folder = cache_dir / "joined"
     key = hashlib.sha256(f"{manifest.folder.resolve()}\0{run.run_id}".encode()).hexdigest()[:12]
-    paths = _paths(manifest, run)
+
+    def opened(name: str) -> tuple[str, Path]:
+        path = artifact_path(manifest, run.records[name])
+        open_source(path).close()
+        return name, path
+
+    paths = dict(for_all(opened, [name for name in TYPES if name in run.records]))
     for _ in range(ATTEMPTS):
         state, time = _state(manifest, run, paths)
         ends = _ends(paths)
@@ -129,37 +141,21 @@ def _joined(manifest: Manifest, run: Run, cache_dir: Path, *, join: bool) -> Tra
     )
 
 
-def _paths(manifest: Manifest, run: Run) -> dict[str, Path]:
-    paths: dict[str, Path] = {}
-    problems: list[Problem] = []
-    for name in TYPES:
-        if (artifact := run.records.get(name)) is not None:
-            try:
-                paths[name] = artifact_path(manifest, artifact)
-                open_source(paths[name]).close()
-            except Fault as fault:
-                problems += fault.problems
-    if problems:
-        raise InputFault(*problems)
-    return paths
-
-
 def _state(manifest: Manifest, run: Run, paths: Mapping[str, Path]) -> tuple[str, int]:
     """Return the state of the sources as a hash, and a time made of it, in ns.
 
     The time is the sources' latest to the second, then digits of the hash: an index that compares size and
     time of the joined file notices a change of any source.
     """
-    prints, times = [JOIN_VERSION, run.run_id], [0]
+    prints, newest = [JOIN_VERSION, run.run_id], 0
     gold = _gold_path(manifest)
     for name, path in [*paths.items(), *([("gold", gold)] if gold else [])]:
         with open_source(path) as source:
-            artifact = run.records.get(name)
-            prints += [name, artifact.path if artifact else "", fingerprint(source)]
-            times.append(os.fstat(source.fileno()).st_mtime_ns)
+            prints += [name, run.records[name].path if name in run.records else "", fingerprint(source)]
+            newest = max(newest, os.fstat(source.fileno()).st_mtime_ns)
     digest = hashlib.sha256("\0".join(prints).encode()).hexdigest()
     second = 10**9
-    return digest[:20], max(times) // second * second + int(digest[20:32], 16) % second
+    return digest[:20], newest // second * second + int(digest[20:32], 16) % second
 
 
 def _ends(
@@ -186,23 +182,6 @@ def _gold_path(manifest: Manifest) -> Path | None:
         return None
 
 
-def _gold(manifest: Manifest, cache_dir: Path) -> Gold:
-    """Return the lookup of the gold set's questions: the question itself, or its numbered paraphrase."""
-    questions: dict[str, GoldQuestion] = {}
-    if manifest.gold is not None and (path := _gold_path(manifest)) is not None:
-        with suppress(InputFault):
-            questions, _ = read_gold(plain_source(path, cache_dir=cache_dir), file=manifest.gold.path)
-
-    def question(identity: Identity) -> str | None:
-        q_id, paraphrase, _ = identity
-        if (gold := questions.get(q_id)) is None:
-            return None
-        wordings = (gold.q, *gold.paraphrases)
-        return wordings[paraphrase] if paraphrase < len(wordings) else None
-
-    return question
-
-
 def _join(
     manifest: Manifest, run: Run, paths: Mapping[str, Path], cache_dir: Path, stem: str, time: int
 ) -> Path:
@@ -212,17 +191,16 @@ def _join(
         plain = plain_source(path, cache_dir=cache_dir)
         sources[name] = RecordSource(plain, run.records[name].path, is_final=plain != path)
     separate = Separate(sources, run_id=run.run_id)
+    gold: Mapping[str, GoldQuestion] = {}
+    if manifest.gold is not None and (gold_path := _gold_path(manifest)) is not None:
+        with suppress(InputFault):
+            gold, _ = read_gold(plain_source(gold_path, cache_dir=cache_dir), file=manifest.gold.path)
     lines = (
         orjson.dumps(joined_trace(parts, run_id=run.run_id), option=orjson.OPT_APPEND_NEWLINE)
-        for parts in separate.parts(_gold(manifest, cache_dir))
+        for parts in separate.parts(gold)
     )
     folder = cache_dir / "joined"
     issues = orjson.dumps([issue.as_json() for issue in separate.issues])
     where, lost = _name(run), "the records cannot be joined"
     write_copy(folder, stem, [issues], name=f"{stem}.issues", where=where, lost=lost)
     return write_copy(folder, stem, lines, time=time, where=where, lost=lost)
-
-
-def _issue(record: Mapping[str, Json]) -> LineIssue:
-    source = SourceLine(**record["source"])
-    return LineIssue.at(source, record["code"], record["reason"], record["fix"], record["excerpt"])

@@ -18,7 +18,7 @@ their types' names, and `joined_from` names their lines.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -34,6 +34,7 @@ from proofspan.contracts.records.field_values import (
     text_of,
 )
 from proofspan.contracts.records.records import Json
+from proofspan.contracts.rules.envelope import ENVELOPE
 from proofspan.traces.separate.log_lines import LogRecord, payload_entries
 
 Record = Mapping[str, Json]
@@ -43,11 +44,8 @@ QUESTION_NAMES: Final = ("text", "q", "question")
 ANSWER_NAMES: Final = ("answer_text", "answer")
 CITED_NAMES: Final = ("citations", "cited_chunks")
 
-_ENVELOPE = ("schema_version", "event", "ts", "trace_id", "agent_id", "mem_rev", "mem_hash")
 _IDENTITY = frozenset({"$schema", "run_id", "q_id", "qid", "paraphrase", "seed"})
 _OF_ANSWER = frozenset({"q", "question", *LAMBDA_NAMES, "ΔS", "deltaS", "latency_ms", "cited_chunks"})
-#: The keys that the records of retrieval decide, if there are any.
-_LISTS = ("chunks", "stages")
 #: The keys that an entry of a later list takes from the retrieved one of the same id.
 _PLACE = ("doc_id", "section_id", "page_idx", "page", "text")
 #: The keys of each record type that are part of the trace itself.
@@ -82,23 +80,37 @@ def joined_trace(parts: Parts, *, run_id: str) -> dict[str, Json]:
     The keys of the answer's record keep their order, so that citations come before or after the text as they
     do there; those of a log come before it, since a log has no such order.
     """
-    records, answer = parts.records, parts.records.get("answer", {})
-    line: dict[str, Json] = _envelope(parts)
+    records, logs = parts.records, parts.logs
+    answer = records.get("answer", {})
+    head = records.get("answer", records.get("query", {}))
+    line = {name: head[name] for name in ENVELOPE if name in head}
+    if (ts := next((log.ts for log in logs if log.ts is not None), None)) is not None:
+        line.setdefault("ts", ts)
     line |= {"run_id": run_id, "q_id": parts.q_id, "q": question_of(parts) or ""}
     line |= {"paraphrase": parts.paraphrase, "seed": parts.seed}
-    retrieved = _items(records.get("retrieved"))
+    retrieved, fused, rerank = (
+        list(records[name]["items"]) if name in records else [] for name in ("retrieved", "fused", "rerank")
+    )
     by_id = _by_id(retrieved)
-    reranked = [_placed(item, by_id) for item in by_post_score(_items(records.get("rerank")))]
-    chunks = _seen(parts, retrieved, reranked)
-    if chunks is not None:
-        line["chunks"] = chunks
-    lists = {"retrieved": retrieved, "fused": _items(records.get("fused")), "reranked": reranked}
-    if stages := {name: items for name, items in lists.items() if items}:
-        line["stages"] = stages
-    line = {**line, **_answered(answer, parts.logs), **{name: line[name] for name in _LISTS if name in line}}
-    line |= _measured(answer, parts.logs)
-    line |= {name: value for name, value in _logged(parts.logs).items() if name not in line}
-    line |= {name: rest for name, rest in _rest(parts) if rest}
+    reranked = [_placed(item, by_id) for item in by_post_score(rerank)]
+    lists: dict[str, Json] = {}
+    if (chunks := _seen(records, retrieved, fused, reranked)) is not None:
+        lists["chunks"] = chunks
+    named = {"retrieved": retrieved, "fused": fused, "reranked": reranked}
+    if stages := {name: items for name, items in named.items() if items}:
+        lists["stages"] = stages
+    line |= lists | _answered(answer, logs) | lists  # the records of retrieval decide
+    line |= _measured(answer, logs)
+    for log in logs:  # the index and model of the answer: the first that is stated
+        stated = {"k": log.k, "store": log.store, "index_hash": log.index_hash}
+        stated = _stated(stated | {"embed_model": log.embed, "analyzer": log.analyzer})
+        line |= {name: value for name, value in stated.items() if name not in line}
+    for name, moved in _MOVED.items():
+        left_out = _IDENTITY.union(moved)
+        if rest := {key: each for key, each in records.get(name, {}).items() if key not in left_out}:
+            line[name] = rest
+    if rest := {name: value for log in reversed(logs) for name, value in log.others}:
+        line["log"] = rest
     line["joined_from"] = dict(parts.origins)
     return line
 
@@ -120,10 +132,10 @@ def by_post_score(items: Sequence[Record]) -> list[Record]:
     """
     named = [numbers_of(item.get("post_score")) for item in items]
     shared = next((name for name in (named[0] if named else ()) if all(name in each for each in named)), None)
-    if shared is not None:
-        scores: list[float | None] = [each[shared] for each in named]
-    else:
-        scores = [number_of(item.get("post_score")) for item in items]
+    scores = [
+        number_of(item.get("post_score")) if shared is None else each[shared]
+        for item, each in zip(items, named, strict=True)
+    ]
     known = [score for score in scores if score is not None]
     if len(known) < len(items):
         return list(items)
@@ -134,8 +146,10 @@ def by_post_score(items: Sequence[Record]) -> list[Record]:
     return [item for _, item in ranked]
 
 
-def _seen(parts: Parts, retrieved: Sequence[Record], reranked: Sequence[Record]) -> list[Record] | None:
-    records = parts.records
+def _seen(
+    records: Mapping[str, Record], retrieved: list[Record], fused: list[Record], reranked: list[Record]
+) -> list[Record] | None:
+    """Return the chunks that the answerer saw; None if nothing states them."""
     if (shown := records.get("prompt", {}).get("citations")) is not None:
         by_id = {**_by_id(retrieved), **_by_id(reranked)}
         return [_placed(item if isinstance(item, dict) else {"id": item}, by_id) for item in shown]
@@ -143,9 +157,9 @@ def _seen(parts: Parts, retrieved: Sequence[Record], reranked: Sequence[Record])
         if any(item.get("selected") is not None for item in reranked):
             return [item for item in reranked if item.get("selected") is True]
         k_out = index_of(records["rerank"].get("k_out"))
-        return list(reranked if k_out is None or k_out < 0 else reranked[:k_out])
+        return reranked if k_out is None or k_out < 0 else reranked[:k_out]
     if "retrieved" in records or "fused" in records:
-        return _items(records.get("fused")) or list(retrieved)
+        return fused or retrieved
     own = records.get("answer", {}).get("chunks")
     return own if isinstance(own, list) else None
 
@@ -168,61 +182,41 @@ def _placed(item: Record, by_id: Mapping[str, Record]) -> Record:
     return {**item, **{name: other[name] for name in missing}}
 
 
-def _items(record: Record | None) -> list[Record]:
-    return list(record["items"]) if record is not None else []
-
-
-def _envelope(parts: Parts) -> dict[str, Json]:
-    """Return the envelope of the answer, else of the query; a log adds its time."""
-    record = parts.records.get("answer", parts.records.get("query", {}))
-    envelope = {name: record[name] for name in _ENVELOPE if name in record}
-    ts = next((log.ts for log in parts.logs if log.ts is not None), None)
-    return envelope if "ts" in envelope or ts is None else {**envelope, "ts": ts}
-
-
 def _answered(answer: Record, logs: Sequence[LogRecord]) -> dict[str, Json]:
     """Return the answer's text, citations and other keys, in the order of its record.
 
     `citations_from` marks citations that are no payload: the contract requires less of ids and log entries.
     """
     payloads = [payload_entries(log) for log in logs]
-    entries = [entry for payload in payloads for entry in payload]
-    cited = _cited(answer, entries)
+    logged = {id_of(entry): entry for payload in payloads for entry in payload}
+    own = next((value for name in CITED_NAMES if isinstance(value := answer.get(name), list)), None)
     answered: dict[str, Json] = {}
-    if cited is not None:
+    if own is not None:
+        own = [logged.get(item, item) if isinstance(item, str) else item for item in own]
         if not isinstance(answer.get("citations"), list):
             answered["citations_from"] = "cited_chunks"
     elif isinstance(answer.get("segments"), list):
         pass  # the answer's own
     elif len(logs) > 1:
         answered["citations_from"] = "log"
-        answered["segments"] = [_segment(log, payload) for log, payload in zip(logs, payloads, strict=True)]
+        answered["segments"] = [
+            _stated(
+                {"seg": log.seg, "ts": log.ts, "section_id": log.section_id, "ΔS": log.delta_s}
+                | {"λ": log.lambda_state, "rev": log.rev, "citations": payload}
+            )
+            for log, payload in zip(logs, payloads, strict=True)
+        ]
     elif any(log.citations is not None for log in logs):
         answered["citations_from"] = "log"
-        answered["citations"] = entries
+        answered["citations"] = payloads[0]
     for name, value in answer.items():
         if name in ANSWER_NAMES:
             answered.setdefault("answer", value)
-        elif name in CITED_NAMES and cited is not None:
-            answered.setdefault("citations", cited)
-        elif name not in _IDENTITY and name not in _ENVELOPE and name not in _OF_ANSWER:
+        elif name in CITED_NAMES and own is not None:
+            answered.setdefault("citations", own)
+        elif name not in _IDENTITY and name not in ENVELOPE and name not in _OF_ANSWER:
             answered.setdefault(name, value)
     return answered
-
-
-def _cited(answer: Record, entries: Sequence[Record]) -> list[Json] | None:
-    """Return the answer's own citations, ids with the log's entry of the same chunk; None without any."""
-    own = next((value for name in CITED_NAMES if isinstance(value := answer.get(name), list)), None)
-    if own is None:
-        return None
-    logged = {id_of(entry): entry for entry in entries}
-    return [logged.get(item, item) if isinstance(item, str) else item for item in own]
-
-
-def _segment(log: LogRecord, payload: Sequence[Record]) -> dict[str, Json]:
-    segment = {"seg": log.seg, "ts": log.ts, "section_id": log.section_id, "ΔS": log.delta_s}
-    segment |= {"λ": log.lambda_state, "rev": log.rev}
-    return {**_stated(segment), "citations": payload}
 
 
 def _measured(answer: Record, logs: Sequence[LogRecord]) -> dict[str, Json]:
@@ -243,21 +237,3 @@ def _measured(answer: Record, logs: Sequence[LogRecord]) -> dict[str, Json]:
 
 def _stated(values: Record) -> dict[str, Json]:
     return {name: value for name, value in values.items() if value is not None}
-
-
-def _rest(parts: Parts) -> Iterator[tuple[str, dict[str, Json]]]:
-    """Yield the keys of the records that have no place in a trace, by their types."""
-    for name, moved in _MOVED.items():
-        left_out = _IDENTITY.union(moved)
-        yield name, {key: each for key, each in parts.records.get(name, {}).items() if key not in left_out}
-    yield "log", {name: value for log in reversed(parts.logs) for name, value in log.others}
-
-
-def _logged(logs: Sequence[LogRecord]) -> dict[str, Json]:
-    """Return the index and model of the answer, from the first log line that states each."""
-    settings: dict[str, Json] = {}
-    for log in logs:
-        stated = {"k": log.k, "store": log.store, "index_hash": log.index_hash}
-        stated |= {"embed_model": log.embed, "analyzer": log.analyzer}
-        settings |= {name: value for name, value in _stated(stated).items() if name not in settings}
-    return settings

@@ -10,7 +10,7 @@ misread is written as a JSON string: one that is empty, contains white space, a 
 surrogate, or begins with `"` or `[`; in a list also one that contains `,`, `]` or `"`. An absent value has
 no key; in a list of numbers it is `null`.
 
-The `rag_traces` table has the same records, one a row, with the names of `COLUMNS`.
+The `rag_traces` table has the same records, one a row.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, TypeVar
 
 import orjson
 
@@ -34,17 +35,27 @@ from proofspan.contracts.records.field_values import (
     number_of,
     text_of,
 )
-from proofspan.contracts.records.records import Json, LineIssue, SourceLine, StageName, Trace
+from proofspan.contracts.records.records import Json, StageName, Trace
 from proofspan.contracts.rules.catalogue import problem
 from proofspan.contracts.rules.records import length_problems
 from proofspan.errors import Problem
-from proofspan.traces.lines.reader import RawLine, UnusableError, issue_of, refuse_overlong
+from proofspan.traces.lines.reader import RawLine, UnusableError, refuse_overlong
 from proofspan.traces.records.trace_record import Measures, lengths, listed, measures, score_of
+
+T = TypeVar("T")
+#: Candidates by chunk id, each with its 1-based rank.
+Ranked = Mapping[str, tuple[int, Mapping[str, Json]]]
+NOTHING: Final[Mapping[str, Any]] = {}
 
 #: The keys of a log line, in the order of writing; `analyzer` is an addition to the contract.
 KEYS: Final = (
     *("ts", "qid", "seg", "deltaS", "lambda", "k", "store", "index_hash", "embed", "analyzer"),
     *("citations", "scores", "kpos", "kfinal", "section_id", "rev"),
+)
+#: The columns of `rag_traces`, in the contract's order.
+COLUMNS: Final = (
+    *("ts", "qid", "seg", "deltaS", "lambda_state", "store", "index_hash", "embed_model", "analyzer"),
+    *("section_id", "rev", "citations", "scores", "kpos", "kfinal"),
 )
 LISTS: Final = frozenset({"citations", "scores", "kpos", "kfinal"})
 _WHOLE: Final = frozenset({"seg", "k", "kpos", "kfinal"})
@@ -60,8 +71,10 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?
 _ITEM_END = re.compile(r"[,\]]")
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\[^\x00-\x1f])*"')
 _SPACE = re.compile(r"\s+")
+#: A payload's `faiss:2f7d` is the log line's `store=faiss index_hash=2f7d`.
+_STORE = re.compile(r"(?P<store>[A-Za-z][\w.+-]*):(?P<hash>.+)", re.DOTALL)
 _MISREAD = re.compile(r'[\s\x00-\x1f\x7f-\x9f\ud800-\udfff]|\A["\[]|\A\Z')
-_MISREAD_IN_LIST = re.compile(r'[,\]"]')
+_MISREAD_IN_LIST = re.compile(rf'{_MISREAD.pattern}|[,\]"]|\Anull\Z')
 _TO_ESCAPE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
@@ -92,37 +105,47 @@ class LogRecord:
     others: tuple[tuple[str, str], ...] = ()
 
 
-class LogLine(NamedTuple):
-    """A record, its source line, and its findings."""
-
-    source: SourceLine
-    record: LogRecord
-    findings: tuple[Problem, ...]
+#: The names of fields whose key in the line or column in the table is another.
+_FIELDS: Final[Mapping[str, str]] = {"deltaS": "delta_s", "lambda": "lambda_state", "embed_model": "embed"}
 
 
-class _Value(NamedTuple):
-    """The value of an entry: its text and, for a list in brackets, its items."""
+def read_log_line(raw: RawLine) -> tuple[LogRecord, tuple[Problem, ...]]:
+    """Return the record of a line of a file and its findings, as `parse_log_line`. Raises UnusableError."""
+    refuse_overlong(raw)
+    try:
+        text = raw.data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        reason = f"byte {error.start + 1} of the line is not valid UTF-8"
+        raise UnusableError("bad_utf8", reason, "Write the file as UTF-8.") from None
+    return parse_log_line(text)
 
-    text: str
-    items: tuple[str | None, ...] | None = None
 
-
-_FIELDS: Final[Mapping[str, str]] = {"deltaS": "delta_s", "lambda": "lambda_state"}
-
-
-def parse_log_line(text: str) -> tuple[LogRecord, tuple[Problem, ...]]:
+def parse_log_line(line: str) -> tuple[LogRecord, tuple[Problem, ...]]:
     """Return the record of a line and its findings. Raises UnusableError for a line without a question."""
     known: dict[str, Json] = {}
     others: list[tuple[str, str]] = []
     findings: list[Problem] = []
-    for key, value in _entries(text):
+    for key, text, items in _entries(line):
         if key not in KEYS:
-            others.append((key, value.text))
-            findings.append(_unknown(key, value.text))
+            others.append((key, text))
+            message = f"{key}= is not a key of the log line; quote a value that contains it"
+            if not key:
+                message = f"{text[:80]!r} comes before the first entry and has no name"
+            findings.append(problem("unknown_key", key, message))
         elif key in known:
             findings.append(problem("duplicate_key", key, f"duplicate key {key}; the first one counts"))
+        elif key not in LISTS:
+            known[key] = _value(key, text, key, findings)
+        elif items is None:
+            known[key] = None
+            message = f"{key} is {text[:80]!r}, not a list in brackets"
+            findings.append(problem(f"wrong_type_{key}", key, message))
         else:
-            known[key] = _typed(key, value, findings)
+            null = "null" if key == "citations" else None
+            known[key] = tuple(
+                null if item is None else _value(key, item, f"{key}[{place}]", findings)
+                for place, item in enumerate(items, start=1)
+            )
     if known.get("qid") is None:
         raise UnusableError(
             "qid_missing",
@@ -136,74 +159,65 @@ def parse_log_line(text: str) -> tuple[LogRecord, tuple[Problem, ...]]:
 
 def format_log_line(record: LogRecord) -> str:
     """Return the line, without its line end. Raises ValueError if a name in `others` cannot be written."""
-    entries = [
-        f"{key}={_written(value)}"
-        for key in KEYS
-        if (value := getattr(record, _FIELDS.get(key, key))) is not None
-    ]
+    entries = []
+    for key in KEYS:
+        value = getattr(record, _FIELDS.get(key, key))
+        if isinstance(value, tuple):
+            entries.append(f"{key}=[{','.join(_written(item, _MISREAD_IN_LIST) for item in value)}]")
+        elif value is not None:
+            entries.append(f"{key}={_written(value, _MISREAD)}")
     for name, text in record.others:
         if not _NAME.fullmatch(name) or name in KEYS:
             raise ValueError(f"{name!r} cannot be the name of an entry")
-        entries.append(f"{name}={_text(text)}")
+        entries.append(f"{name}={_written(text, _MISREAD)}")
     return " ".join(entries)
 
 
 def log_fields(record: LogRecord) -> dict[str, Json]:
     """Return the record by the line's keys, lists as lists, without what is absent."""
-    named = {key: getattr(record, _FIELDS.get(key, key)) for key in KEYS}
-    known = {key: list(value) if key in LISTS else value for key, value in named.items() if value is not None}
-    return {**dict(record.others), **known}
+    stated = {key: value for key, value in _named(record, KEYS).items() if value is not None}
+    return {**dict(record.others), **stated}
 
 
-def log_line_of(raw: RawLine, *, file: str) -> LogLine | LineIssue:
-    """Return the record of a line, or its issue."""
-    source = SourceLine(file, raw.line, raw.offset, raw.length)
-    try:
-        refuse_overlong(raw)
-        return LogLine(source, *parse_log_line(decoded(raw.data)))
-    except UnusableError as why:
-        return issue_of(why, source, raw.data)
+def row_of(record: LogRecord) -> dict[str, Json]:
+    """Return the record as a row of the table, lists as lists, None for NULL."""
+    return _named(record, COLUMNS)
 
 
-def decoded(data: bytes) -> str:
-    """Return the text of a line. Raises UnusableError if it is not UTF-8."""
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        reason = f"byte {error.start + 1} of the line is not valid UTF-8"
-        raise UnusableError("bad_utf8", reason, "Write the file as UTF-8.") from None
+def _named(record: LogRecord, names: Iterable[str]) -> dict[str, Json]:
+    values = {name: getattr(record, _FIELDS.get(name, name)) for name in names}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
 
-def _entries(text: str) -> Iterator[tuple[str, _Value]]:
-    """Yield the entries of a line in order; text before the first one has the name ""."""
+def _entries(text: str) -> Iterator[tuple[str, str, list[str | None] | None]]:
+    """Yield name, text and, for a list in brackets, the items of each entry, in order.
+
+    Text before the first entry has the name "".
+    """
     match = _KEY.search(text)
     if before := text[: match.start() if match else len(text)].strip():
-        yield "", _Value(before)
+        yield "", before, None
     budget = UNCLOSED_SCANS * len(text)  # lists may begin inside an unclosed one: keeps the time linear
     while match:
-        begin = match.end()
-        value, end = _string_at(text, begin) or (None, begin)
-        if text.startswith("[", begin) and budget >= 0:
+        begin = end = match.end()
+        value, items = None, None
+        if (string := _string_at(text, begin)) is not None and _ends_at(text, string[1]):
+            value, end = string
+        elif text.startswith("[", begin) and budget >= 0:
             items, list_end = _list_at(text, begin)
             if items is None:
                 budget -= list_end - begin
             else:
-                value, end = _Value(text[begin:list_end], items), list_end
+                value, end = text[begin:list_end], list_end
         following = _KEY.search(text, end)
         if value is None:
-            value = _Value(text[begin : following.start() if following else len(text)].strip())
-        yield match["key"], value
+            value = text[begin : following.start() if following else len(text)].strip()
+        yield match["key"], value, items
         match = following
 
 
-def _string_at(text: str, begin: int) -> tuple[_Value, int] | None:
-    """Return the JSON string at `begin` and its end, if white space or another entry follows."""
-    if (string := _decoded_string(text, begin)) is None or not _ends_at(text, string[1]):
-        return None
-    return _Value(string[0]), string[1]
-
-
-def _decoded_string(text: str, begin: int) -> tuple[str, int] | None:
+def _string_at(text: str, begin: int) -> tuple[str, int] | None:
+    """Return the JSON string at `begin` and its end."""
     if (match := _STRING.match(text, begin)) is None:
         return None
     try:
@@ -213,31 +227,30 @@ def _decoded_string(text: str, begin: int) -> tuple[str, int] | None:
     return value.encode("utf-8", "replace").decode(), match.end()
 
 
-def _list_at(text: str, begin: int) -> tuple[tuple[str | None, ...] | None, int]:
-    """Return the items of the list that opens at `begin`, None if it is not closed, and its end."""
+def _list_at(text: str, begin: int) -> tuple[list[str | None] | None, int]:
+    """Return the items of the list that opens at `begin`, None if it is not closed, and its end.
+
+    An item is None for a bare null.
+    """
     items: list[str | None] = []
-    end = _after_space(text, begin + 1)
-    if not text.startswith("]", end):
-        item, end = _item_at(text, end)
-        items.append(item)
-        while text.startswith(",", end):
-            item, end = _item_at(text, _after_space(text, end + 1))
-            items.append(item)
-    if not text.startswith("]", end) or not _ends_at(text, end + 1):
-        return None, end
-    return tuple(items), end + 1
-
-
-def _item_at(text: str, begin: int) -> tuple[str | None, int]:
-    """Return the list item at `begin`, None for a bare null, and where it ends."""
-    if (quoted := _decoded_string(text, begin)) is not None:
-        end = _after_space(text, quoted[1])
-        if text.startswith((",", "]"), end):
-            return quoted[0], end
-    match = _ITEM_END.search(text, begin)
-    end = match.start() if match else len(text)
-    item = text[begin:end].strip()
-    return None if item == "null" else item, end
+    place = _after_space(text, begin + 1)
+    while items or not text.startswith("]", place):
+        quoted = _string_at(text, place)
+        end = _after_space(text, quoted[1]) if quoted else place
+        if quoted and text.startswith((",", "]"), end):
+            items.append(quoted[0])
+        else:
+            match = _ITEM_END.search(text, place)
+            end = match.start() if match else len(text)
+            item = text[place:end].strip()
+            items.append(None if item == "null" else item)
+        place = end
+        if not text.startswith(",", end):
+            break
+        place = _after_space(text, end + 1)
+    if not text.startswith("]", place) or not _ends_at(text, place + 1):
+        return None, place
+    return items, place + 1
 
 
 def _after_space(text: str, place: int) -> int:
@@ -251,22 +264,8 @@ def _ends_at(text: str, place: int) -> bool:
     return after == len(text) or (after > place and _KEY.match(text, after) is not None)
 
 
-def _typed(key: str, value: _Value, findings: list[Problem]) -> Json:
+def _value(key: str, text: str, field: str, findings: list[Problem]) -> Json:
     """Return the value in the type of its key; None with a finding if it is not of that type."""
-    if key not in LISTS:
-        return _single(key, value.text, key, findings)
-    if value.items is None:
-        message = f"{key} is {value.text[:80]!r}, not a list in brackets"
-        findings.append(problem(f"wrong_type_{key}", key, message))
-        return None
-    items = [("null" if key == "citations" else None) if item is None else item for item in value.items]
-    return tuple(
-        None if item is None else _single(key, item, f"{key}[{place}]", findings)
-        for place, item in enumerate(items, start=1)
-    )
-
-
-def _single(key: str, text: str, field: str, findings: list[Problem]) -> Json:
     if key == "lambda":
         return lambda_of(text)
     if key not in _WHOLE and key not in _NUMBERS:
@@ -283,60 +282,14 @@ def _single(key: str, text: str, field: str, findings: list[Problem]) -> Json:
     return number
 
 
-def _unknown(key: str, text: str) -> Problem:
-    if not key:
-        return problem("unknown_key", "", f"{text[:80]!r} comes before the first entry and has no name")
-    return problem("unknown_key", key, f"{key}= is not a key of the log line; quote a value that contains it")
-
-
-def _written(value: Json) -> str:
-    if isinstance(value, tuple):
-        return f"[{','.join(map(_item, value))}]"
-    return _text(value) if isinstance(value, str) else repr(value)
-
-
-def _item(value: str | float | None) -> str:
-    if value is None:
-        return "null"
+def _written(value: str | float | None, misread: re.Pattern[str]) -> str:
+    """Return a value as it is written, a text in quotes if it could be misread."""
     if not isinstance(value, str):
-        return repr(value)
-    return _quoted(value) if _MISREAD_IN_LIST.search(value) or value == "null" else _text(value)
-
-
-def _text(value: str) -> str:
-    return _quoted(value) if _MISREAD.search(value) else value
-
-
-def _quoted(value: str) -> str:
+        return "null" if value is None else repr(value)
+    if not misread.search(value):
+        return value
     text = json.dumps(value, ensure_ascii=False)
     return _TO_ESCAPE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
-
-
-T = TypeVar("T")
-NOTHING: Final[Mapping[str, Any]] = {}
-
-#: The columns of `rag_traces`, in the contract's order, and the log record's fields.
-COLUMNS: Final[Mapping[str, str]] = {
-    "ts": "ts",
-    "qid": "qid",
-    "seg": "seg",
-    "deltaS": "delta_s",
-    "lambda_state": "lambda_state",
-    "store": "store",
-    "index_hash": "index_hash",
-    "embed_model": "embed",
-    "analyzer": "analyzer",
-    "section_id": "section_id",
-    "rev": "rev",
-    "citations": "citations",
-    "scores": "scores",
-    "kpos": "kpos",
-    "kfinal": "kfinal",
-}
-#: Candidates by chunk id, each with its 1-based rank.
-Ranked = Mapping[str, tuple[int, Mapping[str, Json]]]
-
-_STORE = re.compile(r"(?P<store>[A-Za-z][\w.+-]*):(?P<hash>.+)", re.DOTALL)
 
 
 def log_records(trace: Trace, *, pinned: Mapping[str, Any] = NOTHING) -> tuple[LogRecord, ...]:
@@ -362,20 +315,11 @@ def log_records(trace: Trace, *, pinned: Mapping[str, Any] = NOTHING) -> tuple[L
     )
 
 
-def row_of(record: LogRecord) -> dict[str, Json]:
-    """Return the record as a row of the table, lists as lists, None for NULL."""
-    named = {column: getattr(record, field) for column, field in COLUMNS.items()}
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in named.items()}
-
-
-def record_of_row(obj: Json) -> LogRecord:
+def record_of_row(obj: Mapping[str, Json]) -> LogRecord:
     """Return the record of a row; lists may be JSON text. Raises UnusableError for an unusable value."""
-    if not isinstance(obj, dict):
-        raise UnusableError("not_an_object", "the row is no JSON object", "Write one object a line.")
     qid = text_of(obj.get("qid"))
     if qid is None:
         raise UnusableError("qid_missing", "the row has no qid", "Write the question's id as qid.")
-    cited = _list(obj, "citations")
     return LogRecord(
         qid=qid,
         ts=text_of(obj.get("ts")),
@@ -387,10 +331,10 @@ def record_of_row(obj: Json) -> LogRecord:
         index_hash=text_of(obj.get("index_hash")),
         embed=text_of(first_of(obj, ("embed_model", "embed"))),
         analyzer=text_of(obj.get("analyzer")),
-        citations=None if cited is None else tuple(_id(item) or "" for item in cited),
-        scores=_each(_list(obj, "scores"), number_of),
-        kpos=_each(_list(obj, "kpos"), index_of),
-        kfinal=_each(_list(obj, "kfinal"), index_of),
+        citations=_list(obj, "citations", lambda item: _id(item) or ""),
+        scores=_list(obj, "scores", number_of),
+        kpos=_list(obj, "kpos", index_of),
+        kfinal=_list(obj, "kfinal", index_of),
         section_id=text_of(obj.get("section_id")),
         rev=text_of(obj.get("rev")),
     )
@@ -408,12 +352,10 @@ def payload_entries(record: LogRecord) -> list[dict[str, Json]]:
         "analyzer": record.analyzer,
         "rev": record.rev,
     }
-    lists = {"score_raw": record.scores, "k_pos": record.kpos, "k_final": record.kfinal}
     cited = record.citations or ()
+    lists = {"score_raw": record.scores, "k_pos": record.kpos, "k_final": record.kfinal}
     # A list of another length is left out: nothing says which citation a value belongs to.
-    even = {
-        name: values for name, values in lists.items() if values is not None and len(values) == len(cited)
-    }
+    even = {name: values for name, values in lists.items() if values and len(values) == len(cited)}
     entries = []
     for place, chunk_id in enumerate(cited):
         stated = {**shared, **{name: values[place] for name, values in even.items()}}
@@ -422,26 +364,14 @@ def payload_entries(record: LogRecord) -> list[dict[str, Json]]:
     return entries
 
 
-def is_even(record: LogRecord) -> bool:
-    """Return whether each of its lists is as long as the citations."""
-    cited = len(record.citations or ())
-    return all(len(each) == cited for each in (record.scores, record.kpos, record.kfinal) if each is not None)
-
-
-def _each(values: list[Json] | None, of: Callable[[Json], T | None]) -> tuple[T | None, ...] | None:
-    return None if values is None else tuple(of(value) for value in values)
-
-
-def _list(obj: Mapping[str, Json], name: str) -> list[Json] | None:
+def _list(obj: Mapping[str, Json], name: str, read: Callable[[Json], T]) -> tuple[T, ...] | None:
     """Return a column of JSON, a list or its text. Raises UnusableError for anything else but null."""
     value = obj.get(name)
     if isinstance(value, str):
-        try:
+        with suppress(orjson.JSONDecodeError):
             value = orjson.loads(value)
-        except orjson.JSONDecodeError:
-            value = obj[name]
     if value is None or isinstance(value, list):
-        return value
+        return None if value is None else tuple(map(read, value))
     reason = f"{name} is neither a list nor the JSON text of one"
     raise UnusableError(f"{name}_wrong_type", reason, f"Write {name} as a JSON list.")
 
@@ -464,21 +394,30 @@ def _record(
     ranked: tuple[Ranked, Ranked],
 ) -> LogRecord:
     """Build the record of a segment (`part`) and its citations; `ranked` is before and after reranking."""
-    listed_items = cited if isinstance(cited, (list, tuple)) else ()
-    named = [(chunk_id, item) for item in listed_items if (chunk_id := _id(item)) is not None]
-    ids = tuple(chunk_id for chunk_id, _ in named)
-    items: list[Mapping[str, Json]] = [item if isinstance(item, dict) else {} for _, item in named]
-    around = (part, trace.raw, pinned)
-    first, last = ranked
-    seg, delta_s = index_of(part.get("seg")), number_of(first_of(part, DELTA_S_NAMES))
-    store, index_hash = _store_and_hash(_agreed("index_hash", items, *around), _agreed("store", (), *around))
-    scores, kpos, kfinal = [], [], []
-    for chunk_id, item in zip(ids, items, strict=True):
-        score = number_of(first_of(item, ("score_raw", "score_norm", "score")))
-        candidate = first.get(chunk_id) or last.get(chunk_id)
+    ids: list[str] = []
+    items: list[Mapping[str, Json]] = []
+    scores: list[float | None] = []
+    kpos: list[int | None] = []
+    kfinal: list[int | None] = []
+    for each in cited if isinstance(cited, (list, tuple)) else ():
+        if (chunk_id := _id(each)) is None:
+            continue
+        item: Mapping[str, Json] = each if isinstance(each, dict) else {}
+        before, after = (lists.get(chunk_id) for lists in ranked)
+        score, candidate = number_of(first_of(item, ("score_raw", "score_norm", "score"))), before or after
+        pos, final = index_of(item.get("k_pos")), index_of(item.get("k_final"))
+        ids.append(chunk_id)
+        items.append(item)
         scores.append(score_of(candidate[1]) if score is None and candidate else score)
-        kpos.append(_rank(item, "k_pos", first.get(chunk_id)))
-        kfinal.append(_rank(item, "k_final", last.get(chunk_id)))
+        kpos.append(before[0] if pos is None and before else pos)
+        kfinal.append(after[0] if final is None and after else final)
+    around = (part, trace.raw, pinned)
+    index_hash, store = _agreed("index_hash", items, *around), _agreed("store", (), *around)
+    if index_hash is not None and store is not None:
+        index_hash = index_hash.removeprefix(f"{store}:")
+    elif index_hash is not None and (match := _STORE.fullmatch(index_hash)):
+        store, index_hash = match["store"], match["hash"]
+    seg, delta_s = index_of(part.get("seg")), number_of(first_of(part, DELTA_S_NAMES))
     return LogRecord(
         qid=trace.q_id,
         ts=text_of(part.get("ts")) or text_of(trace.raw.get("ts")),
@@ -490,10 +429,10 @@ def _record(
         index_hash=index_hash,
         embed=_agreed("embed_model", items, *around),
         analyzer=_agreed("analyzer", items, *around),
-        citations=ids,
-        scores=_known(scores),
-        kpos=_known(kpos),
-        kfinal=_known(kfinal),
+        citations=tuple(ids),
+        scores=tuple(scores) if any(value is not None for value in scores) else None,
+        kpos=tuple(kpos) if any(value is not None for value in kpos) else None,
+        kfinal=tuple(kfinal) if any(value is not None for value in kfinal) else None,
         section_id=_agreed("section_id", items, part),
         rev=_agreed("rev", items, part),
     )
@@ -503,28 +442,9 @@ def _id(item: Json) -> str | None:
     return id_of(item) if isinstance(item, dict) else text_of(item)
 
 
-def _rank(item: Mapping[str, Json], name: str, ranked: tuple[int, Mapping[str, Json]] | None) -> int | None:
-    rank = index_of(item.get(name))
-    return rank if rank is not None or ranked is None else ranked[0]
-
-
-def _known(values: Sequence[T | None]) -> tuple[T | None, ...] | None:
-    return tuple(values) if any(value is not None for value in values) else None
-
-
 def _agreed(name: str, items: Iterable[Mapping[str, Json]], *others: Mapping[str, Json]) -> str | None:
     """Return the value of all citations, None if they differ; if none has one, that of the first other."""
     stated = {text for item in items if (text := text_of(item.get(name))) is not None}
     if stated:
         return stated.pop() if len(stated) == 1 else None
     return next((text for other in others if (text := text_of(other.get(name))) is not None), None)
-
-
-def _store_and_hash(index_hash: str | None, store: str | None) -> tuple[str | None, str | None]:
-    """Split a payload's `faiss:2f7d` into the log line's `store=faiss index_hash=2f7d`."""
-    if index_hash is None:
-        return store, None
-    if store is not None:
-        return store, index_hash.removeprefix(f"{store}:")
-    match = _STORE.fullmatch(index_hash)
-    return (match["store"], match["hash"]) if match else (None, index_hash)

@@ -9,32 +9,29 @@ from __future__ import annotations
 
 import hashlib
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
 from proofspan.contracts.records.field_values import ID_NAMES, first_of, id_of, text_of
-from proofspan.contracts.records.records import Json, LineIssue, SourceLine
+from proofspan.contracts.records.records import GoldQuestion, Json, LineIssue, SourceLine
 from proofspan.contracts.rules.catalogue import rule_of
-from proofspan.contracts.rules.envelope import refusal
 from proofspan.traces.lines.reader import (
     ABSENT,
     RawLine,
     UnusableError,
     issue_of,
-    kind_of,
     open_source,
     parse_line,
     read_lines,
-    refuse_overlong,
     wrong,
 )
 from proofspan.traces.lines.sniff import foreign_file
-from proofspan.traces.records.identity import count_of, q_id_of, run_id_of
+from proofspan.traces.records.identity import count_of, q_id_of, record_from, run_id_of
 from proofspan.traces.separate.join_question import ANSWER_NAMES, QUESTION_NAMES, Parts, Record, question_of
-from proofspan.traces.separate.log_lines import LogRecord, decoded, is_even, parse_log_line, record_of_row
+from proofspan.traces.separate.log_lines import LogRecord, read_log_line, record_of_row
 
 #: The record types, in the order of reading.
 TYPES: Final = ("answer", "query", "log", "rag_traces", "retrieved", "rerank", "prompt")
@@ -42,13 +39,9 @@ TYPES: Final = ("answer", "query", "log", "rag_traces", "retrieved", "rerank", "
 FOUNDING: Final = frozenset({"answer", "query", "log", "rag_traces"})
 #: The types of which a question may have several records, one for each segment.
 SEGMENTED: Final = frozenset({"log", "rag_traces"})
-#: The type whose lines are not JSON.
-LOGGED: Final = frozenset({"log"})
 
 #: The identity of a question within its run: q_id, paraphrase, seed.
 Identity = tuple[str, int, int]
-#: Returns the gold set's question of an identity.
-Gold = Callable[[Identity], str | None]
 
 #: The published schemas of types that have another name.
 _SCHEMAS: Final[Mapping[str, str]] = {"prompt": "prompt-frame", "rag_traces": "rag-traces"}
@@ -67,7 +60,7 @@ def unreadable(name: str, path: Path, *, file: str, final: bool) -> Iterator[Lin
 
     Joining is not checked. Raises InputFault if the file cannot be opened.
     """
-    if name not in LOGGED and (foreign := foreign_file(path, file=file)):
+    if name != "log" and (foreign := foreign_file(path, file=file)):
         yield foreign
         return
     for raw in read_lines(path, final=final):
@@ -77,7 +70,7 @@ def unreadable(name: str, path: Path, *, file: str, final: bool) -> Iterator[Lin
             else:
                 _identity_of(name, _record_of(name, raw))
         except UnusableError as error:
-            yield issue_of(error, SourceLine(file, raw.line, raw.offset, raw.length), raw.data)
+            yield _issue_of(error, raw, file)
         else:
             yield None
 
@@ -86,13 +79,12 @@ def unreadable(name: str, path: Path, *, file: str, final: bool) -> Iterator[Lin
 class _Places:
     """The places of one type's records, and which of them belong to which question, by its number.
 
-    `segments` are a question's records by segment; types without segments have `single` records.
+    `places` has line, offset and length of each record. `segments` are a question's records by segment;
+    types without segments have `single` records.
     """
 
     source: RecordSource
-    offsets: array[int] = field(default_factory=lambda: array("q"))
-    lengths: array[int] = field(default_factory=lambda: array("q"))
-    lines: array[int] = field(default_factory=lambda: array("q"))
+    places: array[int] = field(default_factory=lambda: array("q"))
     single: dict[int, int] = field(default_factory=dict)
     segments: dict[int, dict[int, int]] = field(default_factory=dict)
 
@@ -101,20 +93,15 @@ class _Places:
         kept = self.single if seg is None else self.segments.setdefault(question, {})
         key = question if seg is None else seg
         is_repeat = key in kept
-        kept[key] = len(self.offsets)
-        self.offsets.append(raw.offset)
-        self.lengths.append(raw.length)
-        self.lines.append(raw.line)
+        kept[key] = len(self.places)
+        self.places.extend((raw.line, raw.offset, raw.length))
         return is_repeat
 
-    def read(self, file: BinaryIO, at: int) -> RawLine:
-        """Read the line of a kept place."""
-        file.seek(self.offsets[at])
-        data = file.read(self.lengths[at])
-        return RawLine(self.lines[at], self.offsets[at], self.lengths[at], data)
-
-    def origin(self, at: int) -> str:
-        return f"{self.source.file}:{self.lines[at]}"
+    def read(self, file: BinaryIO, at: int) -> tuple[RawLine, str]:
+        """Read the line of a kept place, and return its origin as well."""
+        line, offset, length = self.places[at : at + 3]
+        file.seek(offset)
+        return RawLine(line, offset, length, file.read(length)), f"{self.source.file}:{line}"
 
 
 class Separate:
@@ -135,14 +122,11 @@ class Separate:
                 self._read(name, sources[name])
         self._by_text.clear()
 
-    def __len__(self) -> int:
-        """Return the number of questions."""
-        return len(self._numbers)
-
-    def parts(self, gold: Gold) -> Iterator[Parts]:
+    def parts(self, gold: Mapping[str, GoldQuestion]) -> Iterator[Parts]:
         """Yield every question's records: the answered ones in the order of the answers, then the others.
 
-        Raises UnusableError if a file has changed since the first reading.
+        `gold` are the gold questions by id. Raises UnusableError if a file has changed since the first
+        reading.
         """
         with ExitStack() as stack:
             files = {
@@ -150,31 +134,35 @@ class Separate:
                 for name, places in self._places.items()
             }
             for identity, number in self._numbers.items():
-                yield self._parts(identity, number, files, gold)
+                parts = self._parts(identity, number, files)
+                if question_of(parts) is None and (known := gold.get(parts.q_id)) is not None:
+                    wordings = (known.q, *known.paraphrases)
+                    if parts.paraphrase < len(wordings):
+                        origins = {**parts.origins, "gold": parts.q_id}
+                        parts = replace(parts, gold=wordings[parts.paraphrase], origins=origins)
+                yield parts
 
     def _read(self, name: str, source: RecordSource) -> None:
         places = self._places.setdefault(name, _Places(source))
         if name == "retrieved":
             self._places["fused"] = _Places(source)
-        if name not in LOGGED and (foreign := foreign_file(source.path, file=source.file)):
+        if name != "log" and (foreign := foreign_file(source.path, file=source.file)):
             self.issues.append(foreign)
             return
-        add = self._add_log if name in SEGMENTED else self._add
         for raw in read_lines(source.path, final=source.is_final):
             try:
-                add(name, places, raw)
+                if name in SEGMENTED:
+                    log = _log_record_of(name, raw)
+                    seg = 1 if log.seg is None else log.seg
+                    if places.keep(raw, self._founded((log.qid, 0, 0)), seg):
+                        raise _repeated(f"segment {seg} of {log.qid!r}")
+                    _refuse_uneven(log)
+                else:
+                    self._add(name, raw)
             except UnusableError as error:
-                line = SourceLine(source.file, raw.line, raw.offset, raw.length)
-                self.issues.append(issue_of(error, line, raw.data))
+                self.issues.append(_issue_of(error, raw, source.file))
 
-    def _add_log(self, name: str, places: _Places, raw: RawLine) -> None:
-        record = _log_record_of(name, raw)
-        seg = 1 if record.seg is None else record.seg
-        if places.keep(raw, self._founded((record.qid, 0, 0)), seg):
-            raise _repeated(f"segment {seg} of {record.qid!r}")
-        _refuse_uneven(record)
-
-    def _add(self, name: str, places: _Places, raw: RawLine) -> None:
+    def _add(self, name: str, raw: RawLine) -> None:
         obj = _record_of(name, raw)
         run_id_of(obj.get("run_id"), self.run_id)
         identity = _identity_of(name, obj)
@@ -185,9 +173,8 @@ class Separate:
                 self._by_text[text] = number if self._by_text.get(text, number) == number else -1
         else:
             number = self._joined(obj, identity)
-        if name == "retrieved" and obj.get("ranker") == "hybrid":
-            places = self._places["fused"]
-        if places.keep(raw, number, None):
+        is_fused = name == "retrieved" and obj.get("ranker") == "hybrid"
+        if self._places["fused" if is_fused else name].keep(raw, number, None):
             raise _repeated(f"the {name} record of {identity[0] if identity else 'this question'!r}")
 
     def _founded(self, identity: Identity) -> int:
@@ -210,50 +197,38 @@ class Separate:
             raise UnusableError("unjoined_record", message, rule_of("unjoined_record").fix)
         return number
 
-    def _parts(self, identity: Identity, number: int, files: Mapping[str, BinaryIO], gold: Gold) -> Parts:
+    def _parts(self, identity: Identity, number: int, files: Mapping[str, BinaryIO]) -> Parts:
         records: dict[str, Record] = {}
         logs: dict[int, LogRecord] = {}
         origins: dict[str, str] = {}
         log_origins: dict[str, list[str]] = {}
         for name, places in self._places.items():
             if (at := places.single.get(number)) is not None:
-                records[name] = _record_of(name, places.read(files[name], at))
-                origins[name] = places.origin(at)
+                raw, origins[name] = places.read(files[name], at)
+                records[name] = _record_of(name, raw)
             for seg, at in sorted(places.segments.get(number, {}).items()):
                 if seg not in logs:  # a log line counts before a row of the same segment
-                    logs[seg] = _log_record_of(name, places.read(files[name], at))
-                    log_origins.setdefault(name, []).append(places.origin(at))
+                    raw, origin = places.read(files[name], at)
+                    logs[seg] = _log_record_of(name, raw)
+                    log_origins.setdefault(name, []).append(origin)
         if "fused" in records and "retrieved" not in records:
             records["retrieved"], origins["retrieved"] = records.pop("fused"), origins.pop("fused")
         ordered = [logs[seg] for seg in sorted(logs)]
-        parts = Parts(*identity, records, ordered, origins={**origins, **log_origins})
-        if question_of(parts) is not None or (question := gold(identity)) is None:
-            return parts
-        return replace(parts, gold=question, origins={**parts.origins, "gold": parts.q_id})
+        return Parts(*identity, records, ordered, origins={**origins, **log_origins})
 
 
-def _record_of(name: str, raw: RawLine) -> Record:
-    obj = parse_line(raw)
-    if not isinstance(obj, dict):
-        message = f"the line holds {kind_of(obj)}"
-        raise UnusableError("not_an_object", message, "Write one JSON object a line.")
-    if (other := refusal(_SCHEMAS.get(name, name), obj)) is not None:
-        raise UnusableError(other.code, other.message, other.fix)
-    if (check := _CHECKS.get(name)) is not None:
-        check(obj)
-    return obj
+def _issue_of(error: UnusableError, raw: RawLine, file: str) -> LineIssue:
+    return issue_of(error, SourceLine(file, raw.line, raw.offset, raw.length), raw.data)
 
 
 def _log_record_of(name: str, raw: RawLine) -> LogRecord:
     """Return the record of a log line or a `rag_traces` row. Raises UnusableError if it has no question."""
-    if name not in LOGGED:
-        return record_of_row(_record_of(name, raw))
-    refuse_overlong(raw)
-    return parse_log_line(decoded(raw.data))[0]
+    return read_log_line(raw)[0] if name == "log" else record_of_row(_record_of(name, raw))
 
 
 def _refuse_uneven(record: LogRecord) -> None:
-    if not is_even(record):
+    cited, lists = record.citations or (), (record.scores, record.kpos, record.kfinal)
+    if any(each is not None and len(each) != len(cited) for each in lists):
         raise UnusableError(
             "lists_differ",
             "scores, kpos or kfinal have not as many places as the citations; those lists are left out",
@@ -274,29 +249,27 @@ def _hash_of(question: str) -> bytes:
     return hashlib.sha256(question.encode()).digest()[:16]
 
 
-def _check_query(obj: Record) -> None:
-    if not isinstance(question := first_of(obj, QUESTION_NAMES), str):
-        raise wrong("text", ABSENT if question is None else question)
-
-
-def _check_answer(obj: Record) -> None:
-    name = next((name for name in ANSWER_NAMES if name in obj), None)
-    if name is not None and not isinstance(obj[name], str):
-        raise wrong(name, obj[name])
-
-
-def _check_items(obj: Record) -> None:
-    items = obj.get("items", ABSENT)
-    if not isinstance(items, list):
-        raise wrong("items", items, wanted="a list of objects with a chunk_id")
-    _check_entries("items", items)
-
-
-def _check_prompt(obj: Record) -> None:
-    cited = obj.get("citations")
-    if cited is not None and not isinstance(cited, list):
-        raise wrong("citations", cited, wanted="a list of objects with an id")
-    _check_entries("citations", [item for item in cited or () if not isinstance(item, str)])
+def _record_of(name: str, raw: RawLine) -> Record:
+    """Return a line's object. Raises UnusableError if it cannot be a record of the type."""
+    obj = record_from(_SCHEMAS.get(name, name), parse_line(raw))
+    if name == "query":
+        if not isinstance(question := first_of(obj, QUESTION_NAMES), str):
+            raise wrong("text", ABSENT if question is None else question)
+    elif name == "answer":
+        named = next((each for each in ANSWER_NAMES if each in obj), None)
+        if named is not None and not isinstance(obj[named], str):
+            raise wrong(named, obj[named])
+    elif name == "prompt":
+        cited = obj.get("citations")
+        if cited is not None and not isinstance(cited, list):
+            raise wrong("citations", cited, wanted="a list of objects with an id")
+        _check_entries("citations", [item for item in cited or () if not isinstance(item, str)])
+    elif name in ("retrieved", "rerank"):
+        items = obj.get("items", ABSENT)
+        if not isinstance(items, list):
+            raise wrong("items", items, wanted="a list of objects with a chunk_id")
+        _check_entries("items", items)
+    return obj
 
 
 def _check_entries(name: str, entries: Sequence[Json]) -> None:
@@ -306,15 +279,6 @@ def _check_entries(name: str, entries: Sequence[Json]) -> None:
             raise wrong(f"entry {place} of {name}", entry, wanted="an object with an id")
         if id_of(entry) is None and (named := next((each for each in ID_NAMES if each in entry), None)):
             raise wrong(f"the {named} of entry {place} of {name}", entry[named])
-
-
-_CHECKS: Final[Mapping[str, Callable[[Record], None]]] = {
-    "query": _check_query,
-    "retrieved": _check_items,
-    "rerank": _check_items,
-    "prompt": _check_prompt,
-    "answer": _check_answer,
-}
 
 
 def _repeated(what: str) -> UnusableError:
