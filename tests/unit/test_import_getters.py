@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from proofspan.traces.importers.field_getters import Kind, Place, Tally, getter_from
+from proofspan.traces.importers.field_getters import FieldCount, Kind, Place, getter_from
 
 
 def _read(kind: Kind, spec: Any, item: object) -> tuple[object, str]:
-    tally = Tally()
-    value = getter_from("key", kind, spec).read(Place(item, item, 3), tally)
-    ((_, state),) = tally.counts
+    count = FieldCount("key")
+    value = getter_from("key", kind, spec).read(Place(item, item, 3), {"key": count})
+    (state,) = (name for name in ("found", "absent", "unusable") if getattr(count, name))
     return value, state
 
 
@@ -88,9 +88,8 @@ def test_several_values_are_only_for_fields_that_hold_several() -> None:
 
 
 def test_the_first_unusable_line_is_remembered() -> None:
-    tally = Tally()
+    count = FieldCount("key")
     getter = getter_from("key", "number", "v")
     for line, value in ((1, 1), (2, "x"), (3, "y")):
-        getter.read(Place({"v": value}, None, line), tally)
-    assert tally.first_unusable == {"key": 2}
-    assert tally.counts["key", "unusable"] == 2
+        getter.read(Place({"v": value}, None, line), {"key": count})
+    assert count == FieldCount("key", found=1, unusable=2, first_unusable=2)

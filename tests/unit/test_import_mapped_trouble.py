@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from proofspan.errors import Fault
-from proofspan.traces.importers import sources
+from proofspan.traces.importers import mapped
 from proofspan.traces.importers.mapped import MAPPED
 from proofspan.traces.importers.workspace import import_source
 from tests.unit.mapped_room import MAPPING, RECORD, bytes_in, imported, traces_in, write_source
@@ -116,7 +116,7 @@ def test_a_failed_import_leaves_nothing_behind(
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("proofspan.traces.importers.documents.shutil.copyfile", full)
+    monkeypatch.setattr("proofspan.traces.importers.workspace.shutil.copyfile", full)
     with pytest.raises(Fault, match="No space left"):
         imported(source, tmp_path / "ws")
     assert [each.name for each in tmp_path.iterdir()] == ["foreign"]
@@ -167,11 +167,11 @@ def test_a_source_that_is_no_json_is_named_with_its_remedy(source: Path, tmp_pat
 
 
 def test_an_object_that_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sources, "MAX_OBJECT", 20)
+    monkeypatch.setattr(mapped, "MAX_OBJECT", 20)
     file = tmp_path / "source.json"
     file.write_text('{\n"rows": [{"q": "?"}, {"q": "?"}]\n}\n')
     with pytest.raises(Fault) as caught:
-        list(sources.read_records(file, at=None, issues=[]))
+        list(mapped.read_records(file, at=None, issues=[]))
     assert [each.code for each in caught.value.problems] == ["object_too_large"]
 
 

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -46,21 +45,27 @@ _TOKEN = re.compile(
 
 
 @dataclass(slots=True)
-class Tally:
-    """How often each field was found, absent or unusable, by mapping key, and the first unusable line."""
+class FieldCount:
+    """How often a field was found, was absent, or had an unusable value, first on line `first_unusable`."""
 
-    counts: Counter[tuple[str, State]] = field(default_factory=Counter)
-    first_unusable: dict[str, int] = field(default_factory=dict)
+    key: str
+    found: int = 0
+    absent: int = 0
+    unusable: int = 0
+    first_unusable: int | None = None
 
-    def add(self, key: str, state: State, line: int) -> None:
-        """Count one reading of a field."""
-        self.counts[key, state] += 1
-        if state == "unusable":
-            self.first_unusable.setdefault(key, line)
+    def add(self, state: State, line: int) -> None:
+        """Count one reading of the field."""
+        setattr(self, state, getattr(self, state) + 1)
+        if state == "unusable" and self.first_unusable is None:
+            self.first_unusable = line
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+#: The counts of all fields of a mapping, by mapping key.
+Tally = Mapping[str, FieldCount]
+
+
+class Place(NamedTuple):
     """An item to read fields from, the source record that holds it, and that record's 1-based line."""
 
     item: Json
@@ -91,8 +96,7 @@ class Path:
     def state(self, item: Json, root: Json) -> State:
         """Return whether there is anything to iterate over; "unusable" where `[]` meets no list."""
         states = set(_states(root if self.from_root else item, self.steps))
-        order: tuple[State, ...] = ("unusable", "found")
-        return next((state for state in order if state in states), "absent")
+        return "unusable" if "unusable" in states else "found" if "found" in states else "absent"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,31 +113,25 @@ class Getter:
 
     def read(self, place: Place, tally: Tally | None) -> Json:
         """Return the value, None if it is absent or unusable; the tally counts the two separately."""
-        value = self._value(place)
-        if self.kind == "box" and isinstance(value, list):
-            value = {"bbox": value, "bbox_space": self.space}
+        if self.path is None:
+            value = self._as_kind(self.const)
+        elif self.path.is_many:
+            each = [each for each in self.path.all(place.item, place.root) if each is not None]
+            value = self._as_kind(each) if each else _ABSENT
+        else:
+            one = self.path.one(place.item, place.root)
+            value = _ABSENT if one is None else self._as_kind(one)
         if tally is not None:
             state: State = "absent" if value is _ABSENT else "unusable" if value is _UNUSABLE else "found"
-            tally.add(self.key, state, place.line)
+            tally[self.key].add(state, place.line)
         return None if value is _ABSENT or value is _UNUSABLE else value
 
-    def _value(self, place: Place) -> Json:
-        if self.path is None:
-            return self._as_kind(self.const)
-        if self.path.is_many:
-            value: Json = [each for each in self.path.all(place.item, place.root) if each is not None] or None
-        else:
-            value = self.path.one(place.item, place.root)
-        if value is None:
-            return _ABSENT
+    def _as_kind(self, value: Json) -> Json:
         if self.find is not None:
             is_plain = isinstance(value, (str, int, float)) and not isinstance(value, bool)
             value = self.find(str(value)) if is_plain else None
             if value is None:
                 return _UNUSABLE
-        return self._as_kind(value)
-
-    def _as_kind(self, value: Json) -> Json:
         match self.kind:
             case "any":
                 return value
@@ -146,7 +144,8 @@ class Getter:
                 return _UNUSABLE if _UNUSABLE in names else names
             case "box":
                 sides = [_number(side) for side in value] if isinstance(value, list) else []
-                return sides if len(sides) == SIDES and None not in sides else _UNUSABLE
+                is_box = len(sides) == SIDES and None not in sides
+                return {"bbox": sides, "bbox_space": self.space} if is_box else _UNUSABLE
         number = _number(value)
         if number is None:
             return _UNUSABLE

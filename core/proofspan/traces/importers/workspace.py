@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+import os
+import shutil
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,28 +13,40 @@ import orjson
 import yaml
 
 from proofspan.contracts.records.records import Json, LineIssue
-from proofspan.errors import Problem
+from proofspan.errors import Fault, InputFault, Problem
 from proofspan.fingerprints import sha256_of
 from proofspan.manifest.load import MANIFEST_NAME
-from proofspan.traces.importers.documents import FoundDocument, find_documents, take
+from proofspan.manifest.paths import refusal_of, resolve_reference
+from proofspan.traces.importers.field_getters import FieldCount
 from proofspan.traces.importers.staging import RECORD, staged
 
 CHUNKS = "corpus/chunks.jsonl"
 GOLD = "gold/goldset.jsonl"
+#: The workspace folder that documents are put into.
+FOLDER = "corpus"
+MAX_ID = 300
 
 #: A native record, in the formats of docs/formats.md.
 Record = dict[str, Json]
 
 
-@dataclass(frozen=True, slots=True)
-class FieldCount:
-    """How often a field was found, was absent, or had an unusable value, first on line `first_unusable`."""
+_FIXES = {
+    "missing": "Put it at its path in the manifest; `proofspan check` lists those still missing.",
+    "path_outside": "Put the file itself into the source's folder instead of a link, and import again.",
+}
 
-    key: str
-    found: int
-    absent: int
-    unusable: int
-    first_unusable: int | None = None
+
+@dataclass(frozen=True, slots=True)
+class FoundDocument:
+    """A document by its id. `source` is its file, and `path` its place in the workspace.
+
+    Without a `source`, `problem` says why; `path` is None too if the id makes no acceptable path.
+    """
+
+    doc_id: str
+    path: str | None
+    source: Path | None
+    problem: Problem | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +116,7 @@ class ImportReport:
 
     def as_json(self) -> dict[str, Any]:
         """Return the report as `--json` prints it."""
+        missing = [(each, each.problem) for each in self.missing if each.problem is not None]
         return {
             "traces": self.traces,
             "chunks": self.chunks,
@@ -120,14 +135,8 @@ class ImportReport:
             "documents": {
                 "present": [document.doc_id for document in self.documents if document.source is not None],
                 "missing": [
-                    {
-                        "doc_id": document.doc_id,
-                        "path": document.path,
-                        "reason": document.problem.message,
-                        "fix": document.problem.fix,
-                    }
-                    for document in self.missing
-                    if document.problem is not None
+                    {"doc_id": each.doc_id, "path": each.path, "reason": why.message, "fix": why.fix}
+                    for each, why in missing
                 ],
             },
             "issues": [
@@ -140,7 +149,7 @@ class ImportReport:
                 for each in self.issues
             ],
             "problems": [
-                {key: value for key, value in asdict(each).items() if key != "severity"}
+                {"code": each.code, "message": each.message, "where": each.where, "fix": each.fix}
                 for each in self.problems
             ],
         }
@@ -163,25 +172,53 @@ def import_source(
     """
     files = files or {}
     converted = importer.convert(source.absolute(), files)
-    documents = find_documents(converted.doc_ids, pattern=converted.pattern, folder=source.absolute().parent)
+    folder = source.absolute().parent
+    documents = [_find(doc_id, converted.pattern, folder) for doc_id in sorted(converted.doc_ids)]
+    hashes: dict[str, str] = {}
+    manifest: dict[str, Any] = {"manifest_version": "1.0", "name": converted.name}
+    gold_keys: list[str] = []
+    trace_keys: list[str] = []
     with staged(workspace, force=force) as stage:
-        writer = _Writer(stage, converted, documents)
-        writer.write(link=link)
-        inputs = {name: {"file": path.name, "sha256": sha256_of(path)} for name, path in files.items()}
+        for document in documents:
+            if document.source is not None and document.path is not None:
+                _take(document.source, stage / document.path, link=link)
+                hashes[document.path] = sha256_of(stage / document.path)
+        if entries := [
+            {"doc_id": each.doc_id, "path": each.path}
+            | ({"sha256": hashes[each.path]} if each.path in hashes else {})
+            | ({} if converted.paged else {"paged": False})
+            for each in documents
+            if each.path is not None
+        ]:
+            manifest["documents"] = entries
+        chunks = len(_write_lines(stage, CHUNKS, converted.chunks, hashes))
+        manifest["chunks"] = {"path": CHUNKS, "sha256": hashes[CHUNKS]}
+        if converted.gold is not None:
+            gold_keys = _write_lines(stage, GOLD, converted.gold, hashes)
+            manifest["gold"] = {"path": GOLD, "sha256": hashes[GOLD]}
+        if converted.triage:
+            manifest["triage"] = dict(converted.triage)
+        if converted.traces is not None:
+            path = f"runs/{converted.run['run_id']}/trace.jsonl"
+            trace_keys = _write_lines(stage, path, converted.traces, hashes)
+            manifest["runs"] = [{**converted.run, "traces": {"path": path, "sha256": hashes[path]}}]
+        text = yaml.safe_dump(manifest, sort_keys=False, allow_unicode=True, width=110)
+        (stage / MANIFEST_NAME).write_text(text, encoding="utf-8")
+        hashes[MANIFEST_NAME] = sha256_of(stage / MANIFEST_NAME)
+        inputs = {"source": source, **files}
         # Neither folder names nor a time: the same input makes the same bytes.
         record = {
-            "source": {"file": source.name, "sha256": sha256_of(source)},
-            **inputs,
-            "files": dict(sorted(writer.hashes.items())),
+            **{name: {"file": path.name, "sha256": sha256_of(path)} for name, path in inputs.items()},
+            "files": dict(sorted(hashes.items())),
         }
         options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
         (stage / RECORD).write_bytes(orjson.dumps(record, option=options))
-    gold_keys = set(writer.gold_keys)
+    known = set(gold_keys)
     return ImportReport(
-        traces=len(writer.trace_keys),
-        chunks=writer.chunk_count,
-        gold=len(writer.gold_keys),
-        joined=sum(key in gold_keys for key in writer.trace_keys),
+        traces=len(trace_keys),
+        chunks=chunks,
+        gold=len(gold_keys),
+        joined=sum(key in known for key in trace_keys),
         fields=converted.fields,
         documents=tuple(documents),
         issues=converted.issues,
@@ -190,59 +227,50 @@ def import_source(
     )
 
 
-class _Writer:
-    def __init__(self, stage: Path, converted: Converted, documents: list[FoundDocument]) -> None:
-        self._stage, self._converted, self._documents = stage, converted, documents
-        self.hashes: dict[str, str] = {}
-        self.chunk_count = 0
-        self.trace_keys: list[str] = []
-        self.gold_keys: list[str] = []
-
-    def write(self, *, link: bool) -> None:
-        converted = self._converted
-        self.chunk_count = self._write_lines(CHUNKS, converted.chunks)
-        manifest: dict[str, Any] = {"chunks": self._artifact(CHUNKS)}
-        if converted.gold is not None:
-            self._write_lines(GOLD, _noting_keys(converted.gold, self.gold_keys))
-            manifest["gold"] = self._artifact(GOLD)
-        if converted.triage:
-            manifest["triage"] = dict(converted.triage)
-        if converted.traces is not None:
-            path = f"runs/{converted.run['run_id']}/trace.jsonl"
-            self._write_lines(path, _noting_keys(converted.traces, self.trace_keys))
-            manifest["runs"] = [{**converted.run, "traces": self._artifact(path)}]
-        for document in self._documents:
-            take(document, self._stage, link=link)
-            if document.source is not None and document.path is not None:
-                self.hashes[document.path] = sha256_of(self._stage / document.path)
-        head: dict[str, Any] = {"manifest_version": "1.0", "name": converted.name}
-        if listed := [self._document(each) for each in self._documents if each.path is not None]:
-            head["documents"] = listed
-        text = yaml.safe_dump(head | manifest, sort_keys=False, allow_unicode=True, width=110)
-        (self._stage / MANIFEST_NAME).write_text(text, encoding="utf-8")
-        self.hashes[MANIFEST_NAME] = sha256_of(self._stage / MANIFEST_NAME)
-
-    def _document(self, document: FoundDocument) -> dict[str, Any]:
-        entry = {"doc_id": document.doc_id, **self._artifact(document.path or "")}
-        return entry if self._converted.paged else {**entry, "paged": False}
-
-    def _artifact(self, path: str) -> dict[str, str]:
-        digest = self.hashes.get(path)
-        return {"path": path, "sha256": digest} if digest else {"path": path}
-
-    def _write_lines(self, path: str, records: Iterable[Record]) -> int:
-        target = self._stage / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        count = 0
-        with target.open("wb") as file:
-            for count, record in enumerate(records, start=1):  # noqa: B007 - the count after the last
-                file.write(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
-        self.hashes[path] = sha256_of(target)
-        return count
+def _find(doc_id: str, pattern: str, folder: Path) -> FoundDocument:
+    """Locate a document's file below `folder`. Ids are not trusted."""
+    ref = pattern.replace("{doc_id}", doc_id)
+    path = f"{FOLDER}/{ref}"
+    refused = refusal_of(ref) or refusal_of(path)
+    if refused is None and len(doc_id) > MAX_ID:
+        refused = f"the id is longer than {MAX_ID} characters"
+    if refused is not None:
+        message = f"its id makes no path: {refused}"
+        fix = "Give the document another id in the source, or write another `documents.pattern`."
+        return FoundDocument(doc_id, None, None, Problem("path_refused", message, doc_id, fix))
+    try:
+        return FoundDocument(doc_id, path, resolve_reference(folder, ref))
+    except Fault as fault:
+        problem = fault.problems[0]
+        problem = replace(problem, fix=_FIXES.get(problem.code, problem.fix))
+        return FoundDocument(doc_id, path, None, problem)
 
 
-def _noting_keys(records: Iterable[Record], keys: list[str]) -> Iterator[Record]:
-    """Yield the records and add to `keys` what joins a trace and its gold question: `q_id`, else `q`."""
-    for record in records:
-        keys.append(str(record["q_id"] if "q_id" in record else record["q"]))
-        yield record
+def _take(source: Path, place: Path, *, link: bool) -> None:
+    """Copy or hard-link a document into the new workspace. Raises InputFault.
+
+    Symbolic links are no choice: they would lead out of the workspace.
+    """
+    place.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        if link:
+            os.link(source, place)
+        else:
+            shutil.copyfile(source, place)
+    except OSError as error:
+        message = f"cannot be {'linked' if link else 'copied'}: {error.strerror or error}"
+        fix = "Use --copy: a link needs both folders on one file system." if link else "Free some space."
+        raise InputFault.of("document_not_taken", message, where=str(source), fix=fix) from error
+
+
+def _write_lines(stage: Path, path: str, records: Iterable[Record], hashes: dict[str, str]) -> list[str]:
+    """Write records and return what joins a trace and its gold question: `q_id`, else `q`, else ""."""
+    target = stage / path
+    target.parent.mkdir(parents=True, exist_ok=True)
+    keys = []
+    with target.open("wb") as file:
+        for record in records:
+            keys.append(str(record.get("q_id", record.get("q", ""))))
+            file.write(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
+    hashes[path] = sha256_of(target)
+    return keys

@@ -47,11 +47,14 @@ class RawLine(NamedTuple):
 
 
 class UnusableError(Exception):
-    """A line cannot become a record. Never leaves this package: it is turned into a `LineIssue`."""
+    """A line cannot become a record. Never leaves this package: it is turned into a `LineIssue`.
 
-    def __init__(self, code: str, message: str, fix: str) -> None:
+    `shown` is the issue's excerpt, where that is not the beginning of the line.
+    """
+
+    def __init__(self, code: str, message: str, fix: str, shown: str | None = None) -> None:
         super().__init__(message)
-        self.code, self.message, self.fix = code, message, fix
+        self.code, self.message, self.fix, self.shown = code, message, fix, shown
 
 
 def open_source(path: Path) -> BinaryIO:
@@ -141,13 +144,12 @@ def refuse_overlong(raw: RawLine) -> None:
 
 
 def issue_of(why: UnusableError, source: SourceLine, data: bytes) -> LineIssue:
-    """Build the line issue that says why the line at `source` is no record."""
-    return LineIssue.at(source, why.code, why.message, why.fix, excerpt(data))
+    """Build the line issue that says why the line at `source` is no record.
 
-
-def excerpt(data: bytes) -> str:
-    """Return the first 200 characters of a line, with U+FFFD for bytes that are not UTF-8."""
-    return data[: 4 * EXCERPT].decode("utf-8", "replace")[:EXCERPT]
+    Its excerpt are the first 200 characters of `data`, with U+FFFD for bytes that are not UTF-8.
+    """
+    shown = data[: 4 * EXCERPT].decode("utf-8", "replace")[:EXCERPT] if why.shown is None else why.shown
+    return LineIssue.at(source, why.code, why.message, why.fix, shown)
 
 
 def _raw_line(line: int, offset: int, size: int, data: bytes, tail: bytes) -> RawLine | None:

@@ -6,7 +6,7 @@ Unlike trace files they do not grow, so a last line without its line end counts.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -44,7 +44,8 @@ def read_table(
     """Yield every element of a JSON array, or every line of a JSONL file, as a record or as its issue.
 
     `record_of` raises `UnusableError` for what is no record. In an array `source.line` is the 1-based
-    position of the element, and offset and length are 0. Raises InputFault for an unreadable file.
+    position of the element for `record_of`, the line on which it begins in an issue; offset and length are 0.
+    Raises InputFault for an unreadable file.
     """
     if first_byte(path) == b"[":
         yield from _elements(path, file, record_of)
@@ -68,27 +69,27 @@ def read_by_id(
     `read_table` does.
     """
     records: dict[str, T] = {}
-    issues: list[LineIssue] = []
-    for item in read_table(path, file=file, record_of=lambda obj, source: (record_of(obj), source)):
-        if isinstance(item, LineIssue):
-            issues.append(item)
-            continue
-        record, source = item
+
+    def keep(obj: Json, _: SourceLine) -> None:
+        record = record_of(obj)
         record_id: str = getattr(record, id_name)
-        if (earlier := records.get(record_id)) is not None:
+        earlier = records.get(record_id)
+        records[record_id] = record
+        if earlier is not None:
             content = "the same" if record == earlier else "different"
             message = (
                 f"the {id_name} {record_id!r} occurs before, with {content} content; the last one counts"
             )
             fix = f"Give every record its own {id_name}."
-            issues.append(LineIssue.at(source, f"duplicate_{id_name}", message, fix, record_id[:EXCERPT]))
-        records[record_id] = record
-    return records, placed(issues, path)
+            raise UnusableError(f"duplicate_{id_name}", message, fix, shown=record_id[:EXCERPT])
+
+    return records, [item for item in read_table(path, file=file, record_of=keep) if item is not None]
 
 
 def _elements(path: Path, file: str, record_of: Callable[[Json, SourceLine], T]) -> Iterator[T | LineIssue]:
     _, value = whole_json(path, file=file)
-    for place, element in enumerate(value if isinstance(value, list) else [value], start=1):
+    lines: list[int] = []
+    for place, element in enumerate(value, start=1):
         source = SourceLine(file, place, 0, 0)
         try:
             if is_deeper(element, MAX_DEPTH):
@@ -100,23 +101,9 @@ def _elements(path: Path, file: str, record_of: Callable[[Json, SourceLine], T])
             beginning = b""
             with suppress(orjson.JSONEncodeError):  # too deep to be written
                 beginning = orjson.dumps(element)
-            yield issue_of(why, source, beginning)
-
-
-def placed(issues: Sequence[LineIssue], path: Path) -> list[LineIssue]:
-    """Return the issues of `read_table`, those of an array with the lines on which the elements begin."""
-    if not issues or first_byte(path) != b"[":
-        return list(issues)
-    lines = entry_lines(path)
-    return [entry_issue(issue, lines) for issue in issues]
-
-
-def entry_issue(issue: LineIssue, lines: Sequence[int]) -> LineIssue:
-    """Return an array element's issue with its line; `lines` are the array's `entry_lines`."""
-    entry = issue.source.line
-    source = replace(issue.source, line=lines[entry - 1])
-    message = f"entry {entry:,}: {issue.message}"
-    return LineIssue.at(source, issue.code, message, issue.fix, issue.excerpt)
+            lines = lines or entry_lines(path)
+            placed = UnusableError(why.code, f"entry {place:,}: {why.message}", why.fix, why.shown)
+            yield issue_of(placed, replace(source, line=lines[place - 1]), beginning)
 
 
 def entry_lines(path: Path) -> list[int]:

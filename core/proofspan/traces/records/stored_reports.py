@@ -11,7 +11,7 @@ from proofspan.contracts.records.chunk_id import sha1_8
 from proofspan.contracts.records.field_values import index_of, text_of, texts_of
 from proofspan.contracts.records.records import Json, LineIssue, SourceLine, Trace
 from proofspan.traces.lines.reader import UnusableError
-from proofspan.traces.lines.tables import placed, read_table
+from proofspan.traces.lines.tables import read_table
 from proofspan.traces.records.identity import record_from
 
 
@@ -68,8 +68,8 @@ def read_report(path: Path, *, file: str) -> tuple[list[StoredRow], list[LineIss
     Raises InputFault if the file cannot be read at all.
     """
     items = list(read_table(path, file=file, record_of=_row))
-    issues = [item for item in items if isinstance(item, LineIssue)]
-    return [item for item in items if not isinstance(item, LineIssue)], placed(issues, path)
+    rows = [item for item in items if not isinstance(item, LineIssue)]
+    return rows, [item for item in items if isinstance(item, LineIssue)]
 
 
 def _row(obj: Json, source: SourceLine) -> StoredRow:
