@@ -103,20 +103,53 @@ def check_workspace(
     """
     artifacts = sorted(manifest.artifacts(), key=lambda artifact: artifact.key)
     checks = [_check_artifact(manifest, artifact) for artifact in artifacts]
-    to_hash = {check.artifact.key for check in checks if _is_hashed(check, hashes, every_hash)}
+    to_hash = {
+        check.artifact.key
+        for check in checks
+        if check.file is not None and check.state in ("ok", "wrong_content")
+        if every_hash or (hashes and check.artifact.sha256 is not None)
+    }
     to_read = {check.artifact.key for check in checks if examine is not None and check.state == "ok"}
     total = sum(
         (check.size or 0) * ((check.artifact.key in to_hash) + (check.artifact.key in to_read))
         for check in checks
     )
-    progress = _Progress(on_progress, total)
+    done = 0
+
+    def progress_of(check: ArtifactCheck) -> OnBytes:
+        """Return the callback for the next file; the files before it count as done."""
+        nonlocal done
+        before, size = done, check.size or 0
+        done += size
+
+        def on_bytes(count: int) -> None:
+            if on_progress is not None:
+                on_progress(check.artifact.key, before + min(count, size), total)
+
+        return on_bytes
+
     checks = [
-        _hashed(manifest, check, progress) if check.artifact.key in to_hash else check for check in checks
+        _hashed(manifest, check, check.file, progress_of(check))
+        if check.file is not None and check.artifact.key in to_hash
+        else check
+        for check in checks
     ]
     if examine is not None:
-        checks = [_examined(check, examine, progress) for check in checks]
-    beside = (*manifest.warnings, *others, *_attachments_problems(manifest))
-    return CheckReport(manifest, tuple(checks), beside, hashes)
+        checks = [
+            _examined(check, examine, check.file, progress_of(check))
+            if check.file is not None and check.state == "ok"
+            else check
+            for check in checks
+        ]
+    beside = [*manifest.warnings, *others]
+    if manifest.attachments_root is not None:
+        try:
+            resolve_reference(manifest.folder, manifest.attachments_root, folder=True)
+        except ManifestFault as fault:
+            beside += [
+                replace(each, message=f"`attachments_root`: {each.message}") for each in fault.problems
+            ]
+    return CheckReport(manifest, tuple(checks), tuple(beside), hashes)
 
 
 def sha256_lines(report: CheckReport) -> Iterator[str]:
@@ -130,108 +163,54 @@ def _check_artifact(manifest: Manifest, artifact: Artifact) -> ArtifactCheck:
     try:
         file = artifact_path(manifest, artifact)
     except ManifestFault as fault:
-        return _without_file(artifact, fault)
+        problems, is_absent = fault.problems, is_missing(fault)
+        if is_absent and artifact.kind == "journal" and artifact.sha256 is None:
+            message, fix = f"`{artifact.key}`: not written yet", "the first entry creates the file"
+            note = Problem("not_written_yet", message, problems[0].where, fix, severity="warning")
+            return ArtifactCheck(artifact, "ok", (note,))
+        if is_absent and artifact.key.endswith("].bundles"):
+            problems = tuple(replace(problem, fix=BUILD_BUNDLES) for problem in problems)
+        return ArtifactCheck(artifact, "missing" if is_absent else "unreadable", problems)
     try:
         size = file.stat().st_size
         problem = content_problem(file, artifact.kind)
     except OSError as error:
-        problem = Problem(
-            "unreadable",
+        message, fix = (
             f"`{artifact.key}`: cannot be read: {error.strerror}",
-            where=str(file),
-            fix=f"chmod u+r {shlex.quote(str(file))}",
+            f"chmod u+r {shlex.quote(str(file))}",
         )
+        problem = Problem("unreadable", message, where=str(file), fix=fix)
         return ArtifactCheck(artifact, "unreadable", (problem,), file)
-    if problem is not None:
-        placed = replace(problem, message=f"`{artifact.key}`: {problem.message}", where=str(file))
-        state: State = "wrong_content" if problem.severity == "error" else "ok"
-        return ArtifactCheck(artifact, state, (placed,), file, size)
-    return ArtifactCheck(artifact, "ok", (), file, size)
+    if problem is None:
+        return ArtifactCheck(artifact, "ok", (), file, size)
+    problem = replace(problem, message=f"`{artifact.key}`: {problem.message}", where=str(file))
+    state: State = "wrong_content" if problem.severity == "error" else "ok"
+    return ArtifactCheck(artifact, state, (problem,), file, size)
 
 
-def _without_file(artifact: Artifact, fault: ManifestFault) -> ArtifactCheck:
-    is_absent = is_missing(fault)
-    if is_absent and artifact.kind == "journal" and artifact.sha256 is None:
-        note = replace(
-            fault.problems[0],
-            code="not_written_yet",
-            message=f"`{artifact.key}`: not written yet",
-            fix="the first entry creates the file",
-            severity="warning",
-        )
-        return ArtifactCheck(artifact, "ok", (note,))
-    problems = fault.problems
-    if is_absent and artifact.key.endswith("].bundles"):
-        problems = tuple(replace(problem, fix=BUILD_BUNDLES) for problem in problems)
-    return ArtifactCheck(artifact, "missing" if is_absent else "unreadable", problems)
-
-
-class _Progress:
-    """Adds up the bytes done over all files, one after the other."""
-
-    def __init__(self, on_progress: OnProgress | None, total: int) -> None:
-        self._on_progress, self._total, self._done = on_progress, total, 0
-
-    def of(self, check: ArtifactCheck) -> OnBytes:
-        """Return the callback for the next file; the files before it count as done."""
-        before, size = self._done, check.size or 0
-        self._done += size
-
-        def on_bytes(count: int) -> None:
-            if self._on_progress is not None:
-                self._on_progress(check.artifact.key, before + min(count, size), self._total)
-
-        return on_bytes
-
-
-def _is_hashed(check: ArtifactCheck, hashes: bool, every_hash: bool) -> bool:
-    exists = check.file is not None and check.state in ("ok", "wrong_content")
-    return exists and (every_hash or (hashes and check.artifact.sha256 is not None))
-
-
-def _hashed(manifest: Manifest, check: ArtifactCheck, progress: _Progress) -> ArtifactCheck:
-    assert check.file is not None  # noqa: S101 - only files that are there are hashed
+def _hashed(manifest: Manifest, check: ArtifactCheck, file: Path, on_bytes: OnBytes) -> ArtifactCheck:
+    key = check.artifact.key
     try:
-        actual = sha256_of(check.file, on_bytes=progress.of(check))
+        actual = sha256_of(file, on_bytes=on_bytes)
     except OSError as error:
-        problem = Problem(
-            "unreadable",
-            f"`{check.artifact.key}`: reading stopped: {error.strerror}",
-            where=str(check.file),
-            fix="check its disk or network",
-        )
+        message = f"`{key}`: reading stopped: {error.strerror}"
+        problem = Problem("unreadable", message, where=str(file), fix="check its disk or network")
         return replace(check, state="unreadable", problems=(*check.problems, problem))
     expected = check.artifact.sha256
     if expected is None or expected == actual:
         return replace(check, sha256=actual)
     problem = Problem(
         "hash_differs",
-        f"`{check.artifact.key}`: is not the file in the manifest: "
-        f"sha256 {actual[:12]}… instead of {expected[:12]}…",
-        where=str(check.file),
+        f"`{key}`: is not the file in the manifest: sha256 {actual[:12]}… instead of {expected[:12]}…",
+        where=str(file),
         fix="restore the file, or, if the new one is right, paste its line from: "
         f"proofspan check {shlex.quote(str(manifest.folder))} --sha256-lines",
     )
     return replace(check, state="hash_differs", problems=(*check.problems, problem), sha256=actual)
 
 
-def _examined(check: ArtifactCheck, examine: Examine, progress: _Progress) -> ArtifactCheck:
-    if check.state != "ok" or check.file is None:
-        return check
-    on_bytes = progress.of(check)
-    problems = tuple(examine(check.artifact, check.file, on_bytes))
+def _examined(check: ArtifactCheck, examine: Examine, file: Path, on_bytes: OnBytes) -> ArtifactCheck:
+    problems = tuple(examine(check.artifact, file, on_bytes))
     on_bytes(check.size or 0)
     state: State = "wrong_content" if any(problem.severity == "error" for problem in problems) else "ok"
     return replace(check, state=state, problems=(*check.problems, *problems))
-
-
-def _attachments_problems(manifest: Manifest) -> tuple[Problem, ...]:
-    if manifest.attachments_root is None:
-        return ()
-    try:
-        resolve_reference(manifest.folder, manifest.attachments_root, folder=True)
-    except ManifestFault as fault:
-        return tuple(
-            replace(problem, message=f"`attachments_root`: {problem.message}") for problem in fault.problems
-        )
-    return ()

@@ -19,13 +19,22 @@ from proofspan.resources import SCHEMAS
 MANIFEST_NAME = "pipeline_manifest.yaml"
 SCHEMA_FILE = SCHEMAS / "manifest-1.0.json"
 
-_RUN_ARTIFACTS: tuple[tuple[str, Kind], ...] = (
-    ("traces", "jsonl"),
-    ("report", "jsonl"),
-    ("bundles", "jsonl"),
-    ("metrics", "json"),
-)
-
+#: The artifacts that the manifest and its runs name, and the content of their files.
+_ARTIFACTS: Mapping[str, Kind] = {
+    "chunks": "chunks",
+    "gold": "jsonl",
+    "catalogue": "jsonl",
+    "sprint": "journal",
+    "annotations": "journal",
+    "cohorts": "journal",
+    "redirects": "jsonl",
+}
+_RUN_ARTIFACTS: Mapping[str, Kind] = {
+    "traces": "jsonl",
+    "report": "jsonl",
+    "bundles": "jsonl",
+    "metrics": "json",
+}
 #: The types of separate records, and the content of their files.
 RECORD_KINDS: Mapping[str, Kind] = {
     "query": "jsonl",
@@ -154,12 +163,8 @@ def _duplicate_ids(text: YamlText) -> Iterable[Problem]:
                 continue
             where = text.place([section, index, id_name])
             if identity in seen:
-                yield Problem(
-                    f"duplicate_{id_name}",
-                    f"duplicate {id_name} `{identity}`; the first is at {seen[identity]}",
-                    where=where,
-                    fix="give each its own id",
-                )
+                message = f"duplicate {id_name} `{identity}`; the first is at {seen[identity]}"
+                yield Problem(f"duplicate_{id_name}", message, where, "give each its own id")
             seen.setdefault(identity, where)
 
 
@@ -169,12 +174,9 @@ def _unknown_roots(text: YamlText) -> Iterable[Problem]:
     for path, entry in _mappings(text.value, []):
         name = entry.get("root")
         if "path" in entry and isinstance(name, str) and name not in known:
-            yield Problem(
-                "unknown_root",
-                f"`{key_of(path, text.value)}` names the root `{name}`, which is not in `roots`",
-                where=text.place([*path, "root"]),
-                fix=f"add `{name}: FOLDER` under `roots`",
-            )
+            message = f"`{key_of(path, text.value)}` names the root `{name}`, which is not in `roots`"
+            fix = f"add `{name}: FOLDER` under `roots`"
+            yield Problem("unknown_root", message, text.place([*path, "root"]), fix)
 
 
 def _mappings(value: Any, path: list[str | int]) -> Iterable[tuple[list[str | int], dict[str, Any]]]:
@@ -188,37 +190,34 @@ def _mappings(value: Any, path: list[str | int]) -> Iterable[tuple[list[str | in
 def _manifest_from(text: YamlText) -> Manifest:
     value: dict[str, Any] = text.value
     runs = tuple(_run(entry) for entry in value.get("runs", []))
+    copied = ("attachments_root", "roots", "triage", "goals", "gates", "contract")
+    named: dict[str, Any] = {name: value[name] for name in copied if name in value}
+    named |= {name: _artifact(value[name], name, kind) for name, kind in _ARTIFACTS.items() if name in value}
+    documents = [
+        Document(
+            doc_id=entry["doc_id"],
+            artifact=_artifact(
+                entry, f"documents[{entry['doc_id']}]", "pdf" if entry.get("paged", True) else "text"
+            ),
+            paged=entry.get("paged", True),
+            rev=entry.get("rev"),
+            title=entry.get("title"),
+        )
+        for entry in value.get("documents", [])
+    ]
     return Manifest(
         name=value["name"],
         folder=text.file.parent,
-        roots=value.get("roots", {}),
-        documents=tuple(_document(entry) for entry in value.get("documents", [])),
-        chunks=_artifact(value, "chunks", "chunks"),
-        gold=_artifact(value, "gold", "jsonl"),
-        catalogue=_artifact(value, "catalogue", "jsonl"),
-        attachments_root=value.get("attachments_root"),
-        triage=value.get("triage", {}),
-        goals=value.get("goals", {}),
-        gates=value.get("gates", {}),
-        contract=value.get("contract", {}),
+        documents=tuple(documents),
         runs=runs,
-        sprint=_artifact(value, "sprint", "journal"),
-        annotations=_artifact(value, "annotations", "journal"),
-        cohorts=_artifact(value, "cohorts", "journal"),
-        redirects=_artifact(value, "redirects", "jsonl"),
         file=text.file,
-        warnings=(*_unknown_keys(text), *_odd_runs(text, runs)),
+        warnings=tuple(_warnings(text, runs)),
         raw=value,
+        **named,
     )
 
 
-def _artifact(holder: Mapping[str, Any], name: str, kind: Kind, *, inside: str = "") -> Artifact | None:
-    if name not in holder:
-        return None
-    return _artifact_from(holder[name], f"{inside}.{name}" if inside else name, kind)
-
-
-def _artifact_from(entry: Mapping[str, Any], key: str, kind: Kind) -> Artifact:
+def _artifact(entry: Mapping[str, Any], key: str, kind: Kind) -> Artifact:
     sha256 = entry.get("sha256")
     return Artifact(
         key=key,
@@ -232,27 +231,9 @@ def _artifact_from(entry: Mapping[str, Any], key: str, kind: Kind) -> Artifact:
     )
 
 
-def _document(entry: Mapping[str, Any]) -> Document:
-    paged = entry.get("paged", True)
-    return Document(
-        doc_id=entry["doc_id"],
-        artifact=_artifact_from(entry, f"documents[{entry['doc_id']}]", "pdf" if paged else "text"),
-        paged=paged,
-        rev=entry.get("rev"),
-        title=entry.get("title"),
-    )
-
-
 def _run(entry: Mapping[str, Any]) -> Run:
     key = f"runs[{entry['run_id']}]"
-    named = {name: _artifact(entry, name, kind, inside=key) for name, kind in _RUN_ARTIFACTS}
-    pinned = entry.get("pinned", {})
-    records = {
-        name: _artifact_from(part, f"{key}.records.{name}", RECORD_KINDS[name])
-        for name, part in entry.get("records", {}).items()
-        if name in RECORD_KINDS
-    }
-    record = Artifact(f"{key}.pinned.record", pinned["record"], kind="json") if "record" in pinned else None
+    pinned, records = entry.get("pinned", {}), entry.get("records", {})
     return Run(
         run_id=entry["run_id"],
         ts=entry.get("ts"),
@@ -260,54 +241,48 @@ def _run(entry: Mapping[str, Any]) -> Run:
         kind=entry.get("class"),
         baseline=entry.get("baseline"),
         pinned=pinned,
-        record=record,
-        records=records,
-        **named,
+        record=Artifact(f"{key}.pinned.record", pinned["record"], kind="json")
+        if "record" in pinned
+        else None,
+        records={
+            name: _artifact(part, f"{key}.records.{name}", RECORD_KINDS[name])
+            for name, part in records.items()
+            if name in RECORD_KINDS
+        },
+        **{
+            name: _artifact(entry[name], f"{key}.{name}", kind)
+            for name, kind in _RUN_ARTIFACTS.items()
+            if name in entry
+        },
     )
 
 
-def _unknown_keys(text: YamlText) -> Iterable[Problem]:
+def _warnings(text: YamlText, runs: tuple[Run, ...]) -> Iterable[Problem]:
+    """Find what does not prevent the manifest's use: unknown keys and odd runs."""
+
+    def warning(code: str, message: str, where: str, fix: str) -> Problem:
+        return Problem(code, message, where, fix, severity="warning")
+
     for error in _validator(strict=True).iter_errors(text.value):
         path = list(error.instance_path)
-        if not isinstance(error.kind, jsonschema_rs.ValidationErrorKind.AdditionalProperties):
-            continue
-        for name in sorted(error.kind.unexpected):
-            yield Problem(
-                "unknown_key",
-                f"`{key_of([*path, name], text.value)}` is an unknown key; it is ignored",
-                where=text.place_of_key(path, name),
-                fix="check its spelling",
-                severity="warning",
-            )
-
-
-def _odd_runs(text: YamlText, runs: tuple[Run, ...]) -> Iterable[Problem]:
+        if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.AdditionalProperties):
+            for name in sorted(error.kind.unexpected):
+                message = f"`{key_of([*path, name], text.value)}` is an unknown key; it is ignored"
+                yield warning("unknown_key", message, text.place(path, key=name), "check its spelling")
     known = {run.run_id for run in runs}
     for index, run in enumerate(runs):
+        key = f"runs[{run.run_id}]"
         if run.baseline is not None and run.baseline not in known:
-            yield Problem(
-                "unknown_baseline",
-                f"`runs[{run.run_id}].baseline` is `{run.baseline}`, which is not a run of this manifest",
-                where=text.place(["runs", index, "baseline"]),
-                fix="name a run_id of this manifest, or leave `baseline` out",
-                severity="warning",
-            )
+            message = f"`{key}.baseline` is `{run.baseline}`, which is not a run of this manifest"
+            fix = "name a run_id of this manifest, or leave `baseline` out"
+            yield warning("unknown_baseline", message, text.place(["runs", index, "baseline"]), fix)
         if run.ts is not None and not _is_time(run.ts):
-            yield Problem(
-                "ts_not_a_time",
-                f"`runs[{run.run_id}].ts` is `{run.ts}`, which is not a date and time",
-                where=text.place(["runs", index, "ts"]),
-                fix="write it as 2026-01-31T09:00:00Z; the latest run is shown first",
-                severity="warning",
-            )
-        if run.traces is None and run.report is None and not run.records:
-            yield Problem(
-                "empty_run",
-                f"`runs[{run.run_id}]` has no traces, records or report: there is nothing to show",
-                where=text.place(["runs", index]),
-                fix="add `traces: {path: …}`",
-                severity="warning",
-            )
+            message = f"`{key}.ts` is `{run.ts}`, which is not a date and time"
+            fix = "write it as 2026-01-31T09:00:00Z; the latest run is shown first"
+            yield warning("ts_not_a_time", message, text.place(["runs", index, "ts"]), fix)
+        if not run.trace_artifacts and run.report is None:
+            message = f"`{key}` has no traces, records or report: there is nothing to show"
+            yield warning("empty_run", message, text.place(["runs", index]), "add `traces: {path: …}`")
 
 
 def _is_time(text: str) -> bool:

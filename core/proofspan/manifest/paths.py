@@ -49,12 +49,22 @@ def resolve_reference(root: Path, ref: str, *, folder: bool = False) -> Path:
             f"has the path {ref[:200]!r}, which is refused: {reason}",
             fix="write a path relative to the workspace, such as corpus/chunks.jsonl",
         )
-    path = _resolve(root, ref)
+    place = root / ref
+    try:
+        path = place.resolve(strict=True)
+    except (FileNotFoundError, NotADirectoryError):
+        fix = f"correct its path, or put it there: cp FILE {shlex.quote(str(place))}"
+        raise ManifestFault.of("missing", "does not exist", where=str(place), fix=fix) from None
+    except (OSError, RuntimeError) as error:  # RuntimeError: a loop of symbolic links
+        reason = getattr(error, "strerror", None) or "a loop of symbolic links"
+        fix = "check its permissions and links"
+        message = f"cannot be reached: {reason}"
+        raise ManifestFault.of("unreadable", message, where=str(place), fix=fix) from None
     if not path.is_relative_to(root.resolve()):
         raise ManifestFault.of(
             "path_outside",
             f"{OUTSIDE}, to {path}",
-            where=str(root / ref),
+            where=str(place),
             fix="copy the file in, or name its folder in the manifest's `roots`",
         )
     if folder and not path.is_dir():
@@ -62,26 +72,6 @@ def resolve_reference(root: Path, ref: str, *, folder: bool = False) -> Path:
     if not folder and not path.is_file():
         raise ManifestFault.of("not_a_file", "is not a regular file", where=str(path), fix="name a file")
     return path
-
-
-def _resolve(root: Path, ref: str) -> Path:
-    try:
-        return (root / ref).resolve(strict=True)
-    except (FileNotFoundError, NotADirectoryError):
-        raise ManifestFault.of(
-            "missing",
-            "does not exist",
-            where=str(root / ref),
-            fix=f"correct its path, or put it there: cp FILE {shlex.quote(str(root / ref))}",
-        ) from None
-    except (OSError, RuntimeError) as error:  # RuntimeError: a loop of symbolic links
-        reason = getattr(error, "strerror", None) or "a loop of symbolic links"
-        raise ManifestFault.of(
-            "unreadable",
-            f"cannot be reached: {reason}",
-            where=str(root / ref),
-            fix="check its permissions and links",
-        ) from None
 
 
 def journal_path(manifest: Manifest, artifact: Artifact) -> Path:

@@ -29,21 +29,15 @@ def content_problem(file: Path, kind: Kind) -> Problem | None:
         return Problem("no_line_yet", "has no line yet", fix=fix, severity="warning")
     if not head:
         return None if kind == "journal" else Problem("empty_file", "is empty", fix="write the file again")
-    if kind == "pdf":
-        return _pdf_problem(head)
-    if kind == "text":
-        return _text_problem(head)
-    return _json_problem(file, head, kind)
-
-
-def _is_html(head: bytes) -> bool:
-    start = head[:PDF_HEADER_WITHIN].removeprefix(b"\xef\xbb\xbf").lstrip().lower()
-    return start.startswith((b"<!doctype html", b"<html", b"<head", b"<script"))
-
-
-def _pdf_problem(head: bytes) -> Problem | None:
-    if b"%PDF-" in head[:PDF_HEADER_WITHIN]:
+    if kind == "text" and head.lstrip().startswith(b"%PDF-"):
+        return Problem("text_is_pdf", "is a PDF, but declared `paged: false`", fix="delete `paged: false`")
+    if kind == "text" and b"\0" in head:
+        fix = "put a UTF-8 text, Markdown or HTML file there"
+        return Problem("not_text", "is not text: it has zero bytes", fix=fix)
+    if kind == "text" or (kind == "pdf" and b"%PDF-" in head[:PDF_HEADER_WITHIN]):
         return None
+    if kind != "pdf":
+        return _json_problem(file, head, kind)
     if _is_html(head):
         message = "is a web page, not a PDF: the download probably met an error or a login page"
         fix = "download the document again, or declare the page as it is with `paged: false`"
@@ -52,13 +46,9 @@ def _pdf_problem(head: bytes) -> Problem | None:
     return Problem("not_a_pdf", "is not a PDF: the header `%PDF-` is missing", fix=fix)
 
 
-def _text_problem(head: bytes) -> Problem | None:
-    if head.lstrip().startswith(b"%PDF-"):
-        return Problem("text_is_pdf", "is a PDF, but declared `paged: false`", fix="delete `paged: false`")
-    if b"\0" in head:
-        fix = "put a UTF-8 text, Markdown or HTML file there"
-        return Problem("not_text", "is not text: it has zero bytes", fix=fix)
-    return None
+def _is_html(head: bytes) -> bool:
+    start = head[:PDF_HEADER_WITHIN].removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+    return start.startswith((b"<!doctype html", b"<html", b"<head", b"<script"))
 
 
 def _json_problem(file: Path, head: bytes, kind: Kind) -> Problem | None:

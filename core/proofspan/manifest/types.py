@@ -50,7 +50,7 @@ class Run:
     """
 
     run_id: str
-    traces: Artifact | None
+    traces: Artifact | None = None
     ts: str | None = None
     title: str | None = None
     kind: str | None = None  # the manifest's `class`
@@ -118,18 +118,8 @@ class Manifest:
     def artifacts(self) -> Iterator[Artifact]:
         """Yield every file that the manifest names, in its order."""
         yield from (document.artifact for document in self.documents)
-        of_runs = [
-            artifact
-            for run in self.runs
-            for artifact in (
-                run.traces,
-                *run.records.values(),
-                run.report,
-                run.bundles,
-                run.metrics,
-                run.record,
-            )
-        ]
-        once = (self.chunks, self.redirects, self.gold, self.catalogue)
-        journals = (self.sprint, self.annotations, self.cohorts)
-        yield from (artifact for artifact in (*once, *of_runs, *journals) if artifact is not None)
+        named = [self.chunks, self.redirects, self.gold, self.catalogue]
+        for run in self.runs:
+            named += [run.traces, *run.records.values(), run.report, run.bundles, run.metrics, run.record]
+        named += [self.sprint, self.annotations, self.cohorts]
+        yield from (artifact for artifact in named if artifact is not None)

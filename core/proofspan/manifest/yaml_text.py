@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import yaml
 
@@ -46,16 +46,6 @@ _Loader.add_implicit_resolver(
 _Loader.add_implicit_resolver(_MERGE, re.compile(r"^<<$"), ["<"])
 
 
-class _Mark(Protocol):
-    """A 0-based position in the text, as both of PyYAML's parsers give it."""
-
-    @property
-    def line(self) -> int: ...
-
-    @property
-    def column(self) -> int: ...
-
-
 @dataclass(frozen=True, slots=True)
 class YamlText:
     """A parsed file: its value, and the nodes with the positions of its parts."""
@@ -64,24 +54,24 @@ class YamlText:
     value: Any
     root: yaml.Node | None
 
-    def place(self, path: Sequence[str | int]) -> str:
-        """Return `file:line:column` of the value at `path`, or of its nearest parent in the file."""
+    def place(self, path: Sequence[str | int], *, key: str | None = None) -> str:
+        """Return `file:line:column` of the value at `path`, or of its nearest parent in the file.
+
+        With `key` it is that of this key in the mapping at `path`.
+        """
         node = self.root
         for step in path:
-            child = _child(node, step)
+            child: yaml.Node | None = None
+            if isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
+                child = node.value[step]
+            elif isinstance(node, yaml.MappingNode):
+                child = next((value for name, value in node.value if name.value == step), None)
             if child is None:
                 break
             node = child
+        if key is not None and isinstance(node, yaml.MappingNode):
+            node = next((name for name, _ in node.value if name.value == key), node)
         return _where(self.file, node.start_mark if node is not None else None)
-
-    def place_of_key(self, path: Sequence[str | int], name: str) -> str:
-        """Return `file:line:column` of the key `name` in the mapping at `path`."""
-        node = self.root
-        for step in path:
-            node = _child(node, step)
-        pairs = node.value if isinstance(node, yaml.MappingNode) else []
-        marks = (key.start_mark for key, _ in pairs if key.value == name)
-        return _where(self.file, next(marks, node.start_mark if node is not None else None))
 
 
 def read_yaml(file: Path) -> YamlText:
@@ -167,16 +157,8 @@ def _problems_below(file: Path, node: yaml.Node, seen: set[int]) -> Iterator[Pro
         fix = "write text, true, false, null, a list or a mapping"
         yield Problem("yaml_tag", message, _where(file, node.start_mark), fix)
         return
-    if isinstance(node, yaml.MappingNode):
-        yield from _key_problems(file, node)
-    children = node.value if isinstance(node, yaml.CollectionNode) else []
-    for child in chain(*children) if isinstance(node, yaml.MappingNode) else children:
-        yield from _problems_below(file, child, seen)
-
-
-def _key_problems(file: Path, node: yaml.MappingNode) -> Iterator[Problem]:
     lines: dict[str, int] = {}
-    for key, _ in node.value:
+    for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():
         where = _where(file, key.start_mark)
         if key.tag == _MERGE:
             continue
@@ -187,15 +169,9 @@ def _key_problems(file: Path, node: yaml.MappingNode) -> Iterator[Problem]:
             yield Problem("duplicate_key", message, where, "keep one of the two")
         else:
             lines[key.value] = key.start_mark.line + 1
-
-
-def _child(node: yaml.Node | None, step: str | int) -> yaml.Node | None:
-    if isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
-        child: yaml.Node = node.value[step]
-        return child
-    if isinstance(node, yaml.MappingNode):
-        return next((value for key, value in node.value if key.value == step), None)
-    return None
+    children = node.value if isinstance(node, yaml.CollectionNode) else []
+    for child in chain(*children) if isinstance(node, yaml.MappingNode) else children:
+        yield from _problems_below(file, child, seen)
 
 
 def _syntax_problem(file: Path, text: str, error: yaml.YAMLError) -> Problem:
@@ -204,8 +180,11 @@ def _syntax_problem(file: Path, text: str, error: yaml.YAMLError) -> Problem:
         where = f"{file}:{text.count(chr(10), 0, getattr(error, 'position', 0)) + 1}"
         fix = "delete the character, or write it as an escape in double quotes"
         return Problem("yaml_character", "a control character that YAML does not allow", where, fix)
-    tab = _tab_at(text, mark)
-    if tab is not None:
+    line = next(iter(text.splitlines()[mark.line :]), "")
+    tab = line[: len(line) - len(line.lstrip())].find("\t")  # in the indentation, else at the mark
+    if tab < 0 and line[mark.column : mark.column + 1] == "\t":
+        tab = mark.column
+    if tab >= 0:
         where = f"{file}:{mark.line + 1}:{tab + 1}"
         fix = "replace the tab with spaces (two for each level)"
         return Problem("yaml_tab", "a tab where YAML needs spaces", where, fix)
@@ -214,14 +193,6 @@ def _syntax_problem(file: Path, text: str, error: yaml.YAMLError) -> Problem:
     return Problem("yaml_syntax", message, where=_where(file, mark), fix="correct the YAML at this place")
 
 
-def _tab_at(text: str, mark: _Mark) -> int | None:
-    """Return the column of a tab that causes the error: at the mark, or in the indentation of its line."""
-    line = next(iter(text.splitlines()[mark.line :]), "")
-    indentation = line[: len(line) - len(line.lstrip())]
-    if "\t" in indentation:
-        return indentation.index("\t")
-    return mark.column if line[mark.column : mark.column + 1] == "\t" else None
-
-
-def _where(file: Path, mark: _Mark | None) -> str:
+def _where(file: Path, mark: Any) -> str:
+    """Return the place of a mark, which has another type in each of PyYAML's two parsers."""
     return str(file) if mark is None else f"{file}:{mark.line + 1}:{mark.column + 1}"
