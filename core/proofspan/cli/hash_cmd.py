@@ -11,12 +11,11 @@ import click
 from proofspan.cli.output import NamedPath, json_text
 from proofspan.errors import InputFault, Problem, printable
 from proofspan.traces.lines.canonical_hash import Hashed, hash_file
-from proofspan.traces.lines.unpack import plain_source
+from proofspan.traces.lines.unpack import PACKED, plain_source
 from proofspan.wording import counted
 
 #: How many issues of a file are printed; `--json` has the first thousand.
 ISSUES_SHOWN = 20
-PACKED = (".gz", ".zst")
 
 
 @click.command("hash")
@@ -35,35 +34,26 @@ def command(files: tuple[Path, ...], as_json: bool) -> None:
     problems: list[Problem] = []
     for path in files:
         try:
-            hashed.append((path, _hash(path)))
+            name = path.with_suffix("") if path.suffix.lower() in PACKED else path
+            with tempfile.TemporaryDirectory(prefix="proofspan-") as folder:
+                plain = plain_source(path, cache_dir=Path(folder))
+                result = hash_file(plain, file=str(path), whole=name.suffix.lower() == ".json")
+            hashed.append((path, result))
         except InputFault as fault:
             problems += fault.problems
     if as_json:
         click.echo(json_text([_as_json(path, result) for path, result in hashed]), nl=False)
-    else:
-        for path, result in hashed:
-            _print(path, result)
+    for path, result in hashed if not as_json else ():
+        if result.sha256 is not None:
+            click.echo(printable(f"{result.sha256}  {path}"))
+            continue
+        for issue in result.issues[:ISSUES_SHOWN]:
+            click.echo(printable(str(issue)), err=True)
+        lines = f"{result.findings:,} of {counted(result.lines, 'line')}"
+        click.echo(printable(f"{path}: no hash: {lines} without a canonical form"), err=True)
     if problems:
         raise InputFault(*problems)
     sys.exit(1 if any(result.sha256 is None for _, result in hashed) else 0)
-
-
-def _hash(path: Path) -> Hashed:
-    name = path.with_suffix("") if path.suffix.lower() in PACKED else path
-    with tempfile.TemporaryDirectory(prefix="proofspan-") as folder:
-        plain = plain_source(path, cache_dir=Path(folder))
-        return hash_file(plain, file=str(path), whole=name.suffix.lower() == ".json")
-
-
-def _print(path: Path, result: Hashed) -> None:
-    """Print `sha256  path`, or the issues that prevent a hash."""
-    if result.sha256 is not None:
-        click.echo(printable(f"{result.sha256}  {path}"))
-        return
-    for issue in result.issues[:ISSUES_SHOWN]:
-        click.echo(printable(str(issue)), err=True)
-    lines = f"{result.findings:,} of {counted(result.lines, 'line')}"
-    click.echo(printable(f"{path}: no hash: {lines} without a canonical form"), err=True)
 
 
 def _as_json(path: Path, result: Hashed) -> dict[str, object]:

@@ -11,7 +11,7 @@ from proofspan.contracts.records.records import Citation, GoldQuestion, StageNam
 from proofspan.diagnosis.types import ReportRow
 from proofspan.traces.records.chunks import Place, Places
 from proofspan.traces.records.citations import citations
-from proofspan.traces.records.trace_record import listed, place_in, ranked_places, top_stage
+from proofspan.traces.records.trace_record import listed, place_in, top_stage
 
 GoldState = Literal["answered", "missed", "dropped", "uncited", "seen", "cited", "declined"]
 #: Worst first, as lists are ordered.
@@ -168,7 +168,7 @@ def _ranked(
     """Return each candidate's rank with the value that the target compares."""
     if target.kind == "chunk":
         return ((rank, chunk_id) for rank, chunk_id, _ in listed(trace, stage))
-    candidates = ranked_places(trace, stage, places)
+    candidates = ((rank, place_in(entry, chunk_id, places)) for rank, chunk_id, entry in listed(trace, stage))
     if target.kind == "section":
-        return ((each.rank, (each.section_id or "").strip()) for each in candidates)
-    return ((each.rank, (each.doc_id, each.page_idx)) for each in candidates)
+        return ((rank, (place.section_id or "").strip()) for rank, place in candidates)
+    return ((rank, (place.doc_id, place.page_idx)) for rank, place in candidates)

@@ -6,14 +6,14 @@ which stay in the file.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
 
 from proofspan.contracts.records.records import LineIssue
 from proofspan.errors import InputFault, ManifestFault
 from proofspan.journal.lines import Entry, Read, open_journal, read_journal
 from proofspan.manifest.paths import artifact_path, is_missing, journal_path
-from proofspan.manifest.types import Artifact, Manifest
+from proofspan.manifest.types import Manifest
 from proofspan.wording import counted
 
 MAX_NAME = 200
@@ -35,21 +35,12 @@ class Cohort:
     ts: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Cohorts(Mapping[str, Cohort]):
-    """The cohorts by name, in the order of first appearance, and the issues of lines that are no cohort."""
+class Cohorts(dict[str, Cohort]):
+    """The cohorts by name, in the order of first appearance, and the `issues` of lines that are no cohort."""
 
-    by_name: Mapping[str, Cohort] = field(default_factory=dict)
-    issues: tuple[LineIssue, ...] = ()
-
-    def __getitem__(self, name: str) -> Cohort:
-        return self.by_name[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.by_name)
-
-    def __len__(self) -> int:
-        return len(self.by_name)
+    def __init__(self, cohorts: Iterable[Cohort] = (), issues: Iterable[LineIssue] = ()) -> None:
+        super().__init__((cohort.name, cohort) for cohort in cohorts)
+        self.issues = tuple(issues)
 
 
 def read_cohorts(manifest: Manifest) -> Cohorts:
@@ -72,15 +63,10 @@ def read_cohorts(manifest: Manifest) -> Cohorts:
 def cohorts_of(read: Read) -> Cohorts:
     """Return the cohorts in the lines of a journal."""
     entries, line_issues = read
-    by_name: dict[str, Cohort] = {}
-    issues = list(line_issues)
-    for entry in entries:
-        cohort = _cohort(entry)
-        if isinstance(cohort, Cohort):
-            by_name[cohort.name] = cohort
-        else:
-            issues.append(cohort)
-    return Cohorts(by_name, tuple(sorted(issues, key=lambda issue: issue.source.line)))
+    items = [_cohort(entry) for entry in entries]
+    issues = [*line_issues, *(item for item in items if isinstance(item, LineIssue))]
+    cohorts = [item for item in items if isinstance(item, Cohort)]
+    return Cohorts(cohorts, sorted(issues, key=lambda issue: issue.source.line))
 
 
 def freeze(manifest: Manifest, cohort: Cohort, *, again: bool = False) -> None:
@@ -89,7 +75,17 @@ def freeze(manifest: Manifest, cohort: Cohort, *, again: bool = False) -> None:
     Raises InputFault if there is a cohort of that name (unless `again`), or the manifest names no file or
     states its hash; ManifestFault if the file's path is refused.
     """
-    artifact = _writable(manifest)
+    artifact, where = manifest.cohorts, str(manifest.file or manifest.folder)
+    if artifact is None:
+        message, fix = (
+            "the manifest names no file for cohorts",
+            "add the line: cohorts: {path: cohorts.jsonl}",
+        )
+        raise InputFault.of("no_cohorts_file", message, where=where, fix=fix)
+    if artifact.sha256 is not None:
+        message = "the manifest states the sha256 of the cohorts file, so nothing may be added to it"
+        fix = "take `sha256` out of `cohorts`"
+        raise InputFault.of("journal_pinned", message, where=where, fix=fix)
     path = journal_path(manifest, artifact)
     with open_journal(path, file=artifact.path) as journal:
         existing = cohorts_of(journal.read()).get(cohort.name)
@@ -104,25 +100,6 @@ def freeze(manifest: Manifest, cohort: Cohort, *, again: bool = False) -> None:
             )
         record = {key: value for key, value in asdict(cohort).items() if value is not None}
         journal.append(record)
-
-
-def _writable(manifest: Manifest) -> Artifact:
-    where = str(manifest.file or manifest.folder)
-    if manifest.cohorts is None:
-        raise InputFault.of(
-            "no_cohorts_file",
-            "the manifest names no file for cohorts",
-            where=where,
-            fix="add the line: cohorts: {path: cohorts.jsonl}",
-        )
-    if manifest.cohorts.sha256 is not None:
-        raise InputFault.of(
-            "journal_pinned",
-            "the manifest states the sha256 of the cohorts file, so nothing may be added to it",
-            where=where,
-            fix="take `sha256` out of `cohorts`",
-        )
-    return manifest.cohorts
 
 
 def _cohort(entry: Entry) -> Cohort | LineIssue:

@@ -125,30 +125,29 @@ def _read_all(stream: BinaryIO, path: Path) -> bytes:
 
 
 def _entries(data: bytes, file: str) -> Read:
+    """Return the objects, and the issues of other lines. A whole last line counts without its line end."""
     entries: list[Entry] = []
     issues: list[LineIssue] = []
     offset = 0
     for number, line in enumerate(data.split(b"\n"), start=1):
         text = line.removeprefix(_BOM) if number == 1 else line
-        if text.strip():
-            source = SourceLine(file, number, offset, len(line))
-            item = _parsed(text, source, is_ended=offset + len(line) < len(data))
-            (entries if isinstance(item, Entry) else issues).append(item)  # type: ignore[arg-type]
+        source = SourceLine(file, number, offset, len(line))
         offset += len(line) + 1
+        if not text.strip():
+            continue
+        try:
+            record = orjson.loads(text)
+        except orjson.JSONDecodeError as error:
+            code, message = "unfinished_line", "the last line is unfinished"
+            if offset <= len(data):
+                code, message = "not_json", f"the line is not valid JSON: {error.msg}"
+            issues.append(_issue(source, text, code, message, _FIX))
+            continue
+        if isinstance(record, dict):
+            entries.append(Entry(record, source, text))
+        else:
+            issues.append(_issue(source, text, "not_an_object", "the line is not a JSON object", _FIX))
     return tuple(entries), tuple(issues)
-
-
-def _parsed(text: bytes, source: SourceLine, *, is_ended: bool) -> Entry | LineIssue:
-    """Return the line's object. A whole last line counts without its line end."""
-    try:
-        record = orjson.loads(text)
-    except orjson.JSONDecodeError as error:
-        if is_ended:
-            return _issue(source, text, "not_json", f"the line is not valid JSON: {error.msg}", _FIX)
-        return _issue(source, text, "unfinished_line", "the last line is unfinished", _FIX)
-    if not isinstance(record, dict):
-        return _issue(source, text, "not_an_object", "the line is not a JSON object", _FIX)
-    return Entry(record, source, text)
 
 
 def _issue(source: SourceLine, text: bytes, code: str, message: str, fix: str) -> LineIssue:

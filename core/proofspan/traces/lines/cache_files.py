@@ -12,8 +12,8 @@ import fcntl
 import hashlib
 import os
 import tempfile
-from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -53,12 +53,17 @@ def write_copy(
     Raises InputFault if the folder cannot be written: `lost` is the consequence, `where` the source.
     """
     try:
-        with _new_part(folder, stem) as (out, part):
+        out, part = _new_part(folder, stem)
+        try:
             size = sum(map(out.write, pieces))
             out.flush()
             if time is not None:
                 os.utime(part, ns=(time, time))
             return part.replace(folder / (name or f"{stem}-{size}.jsonl"))
+        finally:
+            part.unlink(missing_ok=True)
+            with suppress(OSError):  # a failed write was reported
+                out.close()
     except OSError as error:  # errors of the source are InputFaults
         message = f"{lost}: {folder} cannot be written: {error.strerror or error}"
         fix = (
@@ -80,9 +85,8 @@ def remove_stale(folder: Path, key: str, *, keep: Collection[Path]) -> None:
             part.unlink()
 
 
-@contextmanager
-def _new_part(folder: Path, stem: str) -> Iterator[tuple[BinaryIO, Path]]:
-    """Create a new file to write to, and remove it at the end unless it was renamed.
+def _new_part(folder: Path, stem: str) -> tuple[BinaryIO, Path]:
+    """Create a new file to write to.
 
     It is locked while its process lives, so that no other process removes it. If one did before the lock,
     another file is made.
@@ -93,11 +97,5 @@ def _new_part(folder: Path, stem: str) -> Iterator[tuple[BinaryIO, Path]]:
         out = os.fdopen(handle, "wb")
         fcntl.flock(out, fcntl.LOCK_EX)
         if os.fstat(handle).st_nlink:
-            break
+            return out, Path(name)
         out.close()
-    try:
-        yield out, Path(name)
-    finally:
-        Path(name).unlink(missing_ok=True)
-        with suppress(OSError):  # a failed write was reported
-            out.close()

@@ -90,18 +90,28 @@ def read_lines(
         position = offset
         while position < limit:
             room = limit - position
-            data = file.readline(MAX_LINE + 2 if room > MAX_LINE + 2 else room)
+            data = file.readline(min(MAX_LINE + 2, room))
             if not data:
                 return
             size, tail = len(data), data[-2:]
-            if size == MAX_LINE + 2 and not tail.endswith(b"\n"):
-                more, tail = _skip_line(file, room - size, tail)
-                size += more
+            while size >= MAX_LINE + 2 and not tail.endswith(b"\n"):  # too long: the rest is skipped
+                more = file.readline(min(_BUFFER, room - size))
+                if not more:
+                    break
+                size += len(more)
+                tail = (tail + more)[-2:]
             if not final and not tail.endswith(b"\n"):
                 return
-            raw = _raw_line(line, position, size, data, tail)
-            if raw is not None:
-                yield raw
+            if size == len(data):
+                data = data.rstrip(b"\r\n")
+                length = len(data)
+            else:
+                length = size - len(tail) + len(tail.rstrip(b"\r\n"))
+            start = position
+            if position == 0 and data.startswith(BOM):
+                data, start, length = data[3:], 3, length - 3
+            if data and not (length == len(data) and data.isspace()):
+                yield RawLine(line, start, length, data if length <= MAX_LINE else data[:_KEPT_OF_LONG])
             position += size
             line += 1
 
@@ -127,9 +137,21 @@ def parse_line(raw: RawLine) -> Json:
     try:
         value = orjson.loads(data)
     except orjson.JSONDecodeError as error:
-        raise _why_not_json(data, error) from None
-    if len(data.translate(None, _NO_BRACKETS)) > 2 * MAX_DEPTH and is_deeper(value, MAX_DEPTH):
-        raise _too_deep()
+        try:
+            data.decode("utf-8")
+        except UnicodeDecodeError as bad:
+            message = f"byte {bad.start + 1} of the line is not valid UTF-8"
+            raise UnusableError("bad_utf8", message, "Write the file as UTF-8.") from None
+        if error.msg != _PARSER_DEPTH:
+            message = f"the line is not valid JSON: {error.msg} (character {error.pos + 1})"
+            fix = "Write one JSON object a line; NaN and Infinity are not JSON."
+            raise UnusableError("not_json", message, fix) from None
+        is_too_deep = True
+    else:
+        is_too_deep = len(data.translate(None, _NO_BRACKETS)) > 2 * MAX_DEPTH and is_deeper(value, MAX_DEPTH)
+    if is_too_deep:
+        message = f"arrays and objects are nested more than {MAX_DEPTH} deep"
+        raise UnusableError("nested_too_deeply", message, "Flatten the record.")
     return value
 
 
@@ -150,59 +172,6 @@ def issue_of(why: UnusableError, source: SourceLine, data: bytes) -> LineIssue:
     """
     shown = data[: 4 * EXCERPT].decode("utf-8", "replace")[:EXCERPT] if why.shown is None else why.shown
     return LineIssue.at(source, why.code, why.message, why.fix, shown)
-
-
-def _raw_line(line: int, offset: int, size: int, data: bytes, tail: bytes) -> RawLine | None:
-    """Return the line without its line end and byte order mark; None if only white space is left.
-
-    `size` counts the whole line in the file, of which `data` may be only the beginning and `tail` the last
-    two bytes.
-    """
-    if size > len(data):
-        length = size - len(tail) + len(tail.rstrip(b"\r\n"))
-    else:
-        data = data.rstrip(b"\r\n")
-        length = len(data)
-    if offset == 0 and data.startswith(BOM):
-        data, offset, length = data[3:], 3, length - 3
-    if not data or (length == len(data) and data.isspace()):
-        return None
-    return RawLine(line, offset, length, data if length <= MAX_LINE else data[:_KEPT_OF_LONG])
-
-
-def _skip_line(file: BinaryIO, room: int, tail: bytes) -> tuple[int, bytes]:
-    """Skip the rest of an overlong line; return the number of bytes and the last two of them."""
-    passed = 0
-    while room > passed and not tail.endswith(b"\n"):
-        data = file.readline(min(_BUFFER, room - passed))
-        if not data:
-            break
-        passed += len(data)
-        tail = (tail + data)[-2:]
-    return passed, tail
-
-
-def _too_deep() -> UnusableError:
-    message = f"arrays and objects are nested more than {MAX_DEPTH} deep"
-    return UnusableError("nested_too_deeply", message, "Flatten the record.")
-
-
-def _why_not_json(data: bytes, error: orjson.JSONDecodeError) -> UnusableError:
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError as bad:
-        return UnusableError(
-            "bad_utf8",
-            f"byte {bad.start + 1} of the line is not valid UTF-8",
-            "Write the file as UTF-8.",
-        )
-    if error.msg == _PARSER_DEPTH:
-        return _too_deep()
-    return UnusableError(
-        "not_json",
-        f"the line is not valid JSON: {error.msg} (character {error.pos + 1})",
-        "Write one JSON object a line; NaN and Infinity are not JSON.",
-    )
 
 
 def is_deeper(value: Json, limit: int) -> bool:

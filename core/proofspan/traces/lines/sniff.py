@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import orjson
@@ -50,9 +51,11 @@ def _foreign(head: bytes) -> UnusableError | None:
             return UnusableError("not_jsonl", f"the file is {kind}, not JSONL", _FIX)
     text = _stripped(head)
     lines = [line for line in text.splitlines() if line.strip()][:LINES]
-    if not lines or any(_is_object(line) for line in lines):
-        return None
-    if len(text) == len(lines[0]) and len(head) == HEAD:
+    for line in lines:
+        with suppress(orjson.JSONDecodeError):
+            if line.lstrip().startswith(b"{") and isinstance(orjson.loads(line), dict):
+                return None
+    if not lines or (len(text) == len(lines[0]) and len(head) == HEAD):
         return None  # one line longer than the head: it may be an object
     opening = lines[0].strip()
     if opening.startswith(b"["):
@@ -69,12 +72,3 @@ def _foreign(head: bytes) -> UnusableError | None:
 
 def _stripped(head: bytes) -> bytes:
     return head.removeprefix(b"\xef\xbb\xbf").lstrip()
-
-
-def _is_object(line: bytes) -> bool:
-    if not line.lstrip().startswith(b"{"):
-        return False
-    try:
-        return isinstance(orjson.loads(line), dict)
-    except orjson.JSONDecodeError:
-        return False

@@ -16,6 +16,8 @@ from proofspan.errors import InputFault
 from proofspan.traces.lines.cache_files import fingerprint, remove_stale, whole_copy, write_copy
 from proofspan.traces.lines.reader import open_source
 
+#: The suffixes of packed files.
+PACKED = (".gz", ".zst")
 #: The most bytes that any source may unpack to.
 MAX_UNPACKED = 64 << 30
 #: Any source may unpack to this many bytes,
@@ -32,7 +34,7 @@ def plain_source(path: Path, *, cache_dir: Path) -> Path:
     Raises InputFault if the source is missing, damaged, or unpacks to too much, or the cache cannot be
     written.
     """
-    if path.suffix.lower() not in _OPENERS:
+    if path.suffix.lower() not in PACKED:
         return path
     folder, key = cache_dir / "unpacked", hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:12]
     with open_source(path) as source:
@@ -53,7 +55,7 @@ def _pieces(path: Path, limit: int) -> Iterator[bytes]:
     """Yield the unpacked bytes. Raises InputFault once they exceed `limit` or turn out to be damaged."""
     total = 0
     try:
-        with _OPENERS[path.suffix.lower()](path) as packed:
+        with _unpacked(path) as packed:
             while piece := packed.read(_PIECE):
                 total += len(piece)
                 if total > limit:
@@ -71,19 +73,14 @@ def _pieces(path: Path, limit: int) -> Iterator[bytes]:
 
 
 @contextmanager
-def _open_gzip(path: Path) -> Iterator[BinaryIO]:
-    from isal import igzip
+def _unpacked(path: Path) -> Iterator[BinaryIO]:
+    if path.suffix.lower() == ".gz":
+        from isal import igzip
 
-    with igzip.IGzipFile(path, "rb") as packed:  # type: ignore[no-untyped-call]  # its stubs type half of it
-        yield cast(BinaryIO, packed)
+        with igzip.IGzipFile(path, "rb") as packed:  # type: ignore[no-untyped-call]  # its stubs type half of it
+            yield cast(BinaryIO, packed)
+    else:
+        import pyarrow
 
-
-@contextmanager
-def _open_zstd(path: Path) -> Iterator[BinaryIO]:
-    import pyarrow
-
-    with pyarrow.OSFile(str(path), "rb") as raw, pyarrow.CompressedInputStream(raw, "zstd") as packed:
-        yield cast(BinaryIO, packed)
-
-
-_OPENERS = {".gz": _open_gzip, ".zst": _open_zstd}
+        with pyarrow.OSFile(str(path), "rb") as raw, pyarrow.CompressedInputStream(raw, "zstd") as stream:
+            yield cast(BinaryIO, stream)

@@ -73,16 +73,6 @@ class RankOnePlace(NamedTuple):
     page_idx: int | None
 
 
-class RankedPlace(NamedTuple):
-    """A candidate's 1-based rank in its list and its chunk's place; None where unknown."""
-
-    rank: int
-    chunk_id: str
-    doc_id: str | None
-    section_id: str | None
-    page_idx: int | None
-
-
 def trace_from(obj: Json, source: SourceLine, *, run_id: str | None, data: bytes = b"") -> Trace | LineIssue:
     """Return the record of a parsed line, or the issue that prevents it.
 
@@ -139,12 +129,6 @@ def listed(trace: Trace, name: StageName) -> Iterator[tuple[int, str, Mapping[st
     return zip(count(1), ids, entries)
 
 
-def ranked_places(trace: Trace, name: StageName, places: Places) -> Iterator[RankedPlace]:
-    """Yield the ranks and places of a stage's candidates, see `place_in`."""
-    for rank, chunk_id, entry in listed(trace, name):
-        yield RankedPlace(rank, chunk_id, *place_in(entry, chunk_id, places))
-
-
 def place_in(entry: Mapping[str, Json], chunk_id: str, places: Places) -> Place:
     """Return a candidate's place: as its entry states it, else from `places`, else from its id."""
     doc_id, section_id = text_of(entry.get("doc_id")), text_of(entry.get("section_id"))
@@ -162,7 +146,8 @@ def doc_ids(trace: Trace) -> tuple[str, ...]:
         named = dict.fromkeys(map(_DOC_ID, entries_in(trace.raw, "chunks")))
         "".join(named)  # the quickest check that all are text
     except (KeyError, TypeError):
-        named = dict.fromkeys([each.doc_id for each in ranked_places(trace, "chunks", NO_PLACES)])
+        entries = listed(trace, "chunks")
+        named = dict.fromkeys([place_in(entry, chunk_id, NO_PLACES).doc_id for _, chunk_id, entry in entries])
     return tuple(filter(None, named))
 
 
