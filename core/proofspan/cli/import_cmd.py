@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -67,7 +66,11 @@ def _command_of(importer: Importer) -> click.Command:
     def run(source: Path, to: Path, link: bool, force: bool, pages: bool, json: bool, **files: Path) -> None:
         report = import_source(importer, source, workspace=to, files=files, link=link, force=force)
         written_by = files["mapping"].name if "mapping" in files else importer.name
-        lines, is_off = _page_check(to, written_by, report.page_keys) if pages else ([], False)
+        lines: list[str] = []
+        is_off = False
+        if pages:
+            with PdfPool(workers=WORKERS, timeout_s=TIMEOUT_S) as pool:
+                lines, is_off = imported_pages(to, written_by, report.page_keys, pool=pool, workers=WORKERS)
         if json:
             click.echo(orjson.dumps({**report.as_json(), "pages": lines}, option=orjson.OPT_INDENT_2))
         else:
@@ -83,13 +86,6 @@ def _command_of(importer: Importer) -> click.Command:
     return run
 
 
-def _page_check(workspace: Path, written_by: str, page_keys: Sequence[str]) -> tuple[list[str], bool]:
-    """Return what a sample of passages shows of the pages, one line each, and whether the base is wrong."""
-    with PdfPool(workers=WORKERS, timeout_s=TIMEOUT_S) as pool:
-        kinds = imported_pages(workspace, written_by, page_keys, pool=pool, workers=WORKERS)
-    return [line for kind in kinds for line in kind.lines()], any(kind.is_systematic for kind in kinds)
-
-
 def _print(report: ImportReport, workspace: Path) -> None:
     console = Console(soft_wrap=True)
     present = len(report.documents) - len(report.missing)
@@ -100,7 +96,18 @@ def _print(report: ImportReport, workspace: Path) -> None:
     )
     console.print(Text(printable(f"{made} → {workspace}")))
     if report.fields:
-        console.print(_field_table(report))
+        table = Table(box=None, pad_edge=False)
+        table.add_column("field")
+        for name in ("found", "not found", "unusable"):
+            table.add_column(name, justify="right")
+        table.add_column("")
+        for count in report.fields:
+            note = f"first on line {count.first_unusable}" if count.first_unusable else ""
+            if not count.found and not note:
+                note = "never found"
+            cells = (count.key, f"{count.found:,}", f"{count.absent:,}", f"{count.unusable:,}", note)
+            table.add_row(*(Text(cell) for cell in cells))
+        console.print(table)
     missing: dict[tuple[str, str], list[str]] = {}
     for document in report.missing:
         if document.problem is not None:
@@ -115,18 +122,3 @@ def _print(report: ImportReport, workspace: Path) -> None:
             console.print(Text(printable(line)))
         if len(lines) > LISTED:
             console.print(Text(f"… and {len(lines) - LISTED:,} more; --json lists all"))
-
-
-def _field_table(report: ImportReport) -> Table:
-    table = Table(box=None, pad_edge=False)
-    table.add_column("field")
-    for name in ("found", "not found", "unusable"):
-        table.add_column(name, justify="right")
-    table.add_column("")
-    for count in report.fields:
-        note = f"first on line {count.first_unusable}" if count.first_unusable else ""
-        if not count.found and not note:
-            note = "never found"
-        cells = (count.key, f"{count.found:,}", f"{count.absent:,}", f"{count.unusable:,}", note)
-        table.add_row(*(Text(cell) for cell in cells))
-    return table

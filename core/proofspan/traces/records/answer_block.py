@@ -38,42 +38,35 @@ def auditable_block(answer: str) -> AnswerBlock | None:
     """
     if MARK not in answer:
         return None
-    text, place = answer, 0
+    place = 0
     for _ in range(MOST_TRIES):
-        opening = _OPENING.search(text, place)
+        opening = _OPENING.search(answer, place)
         if opening is None:
             return None
         start = opening.start()
         try:
-            _, place = _DECODER.raw_decode(text, start)
+            _, place = _DECODER.raw_decode(answer, start)
         except json.JSONDecodeError as error:
             # An object that opened in between and did not end fails at the same place, unless it begins with
             # the quote that ended the last string. So no text is read more than a few times.
-            last = text.rfind("{", start + 1, error.pos)
+            last = answer.rfind("{", start + 1, error.pos)
             place = last if last >= 0 else max(start + 1, error.pos)
             continue
         except (RecursionError, ValueError):  # far too deep, or a number with thousands of digits
             return None
-        if (block := _block_of(text, start, place)) is not None:
-            return block
+        try:  # by the rules for every record
+            obj = orjson.loads(answer[start:place])
+        except (orjson.JSONDecodeError, UnicodeEncodeError):  # NaN, a lone surrogate
+            continue
+        is_block = isinstance(obj.get("citations"), list) and isinstance(obj.get("answer"), str)
+        if is_block and not is_deeper(obj, MAX_DEPTH):
+            return AnswerBlock(
+                citations=tuple(obj["citations"]),
+                answer=obj["answer"],
+                delta_s=number_of(first_of(obj, DELTA_S_NAMES)),
+                lambda_state=lambda_of(first_of(obj, LAMBDA_NAMES)),
+                start=start,
+                end=place,
+                keys=tuple(obj),
+            )
     return None
-
-
-def _block_of(text: str, start: int, end: int) -> AnswerBlock | None:
-    """Return the object as a block, by the rules for every record; None if it cannot be one."""
-    try:
-        obj = orjson.loads(text[start:end])
-    except (orjson.JSONDecodeError, UnicodeEncodeError):  # NaN, a lone surrogate
-        return None
-    is_block = isinstance(obj.get("citations"), list) and isinstance(obj.get("answer"), str)
-    if not is_block or is_deeper(obj, MAX_DEPTH):
-        return None
-    return AnswerBlock(
-        citations=tuple(obj["citations"]),
-        answer=obj["answer"],
-        delta_s=number_of(first_of(obj, DELTA_S_NAMES)),
-        lambda_state=lambda_of(first_of(obj, LAMBDA_NAMES)),
-        start=start,
-        end=end,
-        keys=tuple(obj),
-    )

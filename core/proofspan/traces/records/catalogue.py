@@ -14,8 +14,6 @@ from proofspan.contracts.records.field_values import SPACES, box_of, page_of, te
 from proofspan.contracts.records.records import (
     Attachment,
     AttachmentKind,
-    Box,
-    BoxSpace,
     Json,
     LineIssue,
 )
@@ -49,7 +47,11 @@ def attachment_from(obj: Json) -> Attachment:
     if note in ("page_below_one", "page_unreadable"):
         message = "the page is not a whole number from 0 (page_idx) or 1 (page)"
         raise UnusableError(note, message, "Write the 0-based page as page_idx.")
-    box, space = _box(obj)
+    box, named = box_of(obj)[0], obj.get("bbox_space")
+    space = "points" if named is None else SPACES.get(named) if isinstance(named, str) else None
+    if (box is None and obj.get("bbox") is not None) or space is None:
+        message = "bbox is not four numbers, or bbox_space not points, unit (0-1) or per_mille (0-1000)"
+        raise UnusableError("bbox_malformed", message, "Write bbox as [x0, y0, x1, y1], in points.")
     for name in ("doc_id", "section_id"):
         if obj.get(name) is not None and type(obj[name]) not in (str, int, float):
             raise UnusableError(f"{name}_wrong_type", f"{name} is not a text", f"Write {name} as text.")
@@ -66,15 +68,6 @@ def attachment_from(obj: Json) -> Attachment:
         render_ref=_text(obj, "render_ref"),
         raw=obj,
     )
-
-
-def _box(obj: Mapping[str, Json]) -> tuple[Box | None, BoxSpace]:
-    box, named = box_of(obj)[0], obj.get("bbox_space")
-    space = "points" if named is None else SPACES.get(named) if isinstance(named, str) else None
-    if (box is None and obj.get("bbox") is not None) or space is None:
-        message = "bbox is not four numbers, or bbox_space not points, unit (0-1) or per_mille (0-1000)"
-        raise UnusableError("bbox_malformed", message, "Write bbox as [x0, y0, x1, y1], in points.")
-    return box, space
 
 
 def _text(obj: Mapping[str, Json], name: str) -> str | None:

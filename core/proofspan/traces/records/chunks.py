@@ -55,7 +55,17 @@ def iter_chunks(path: Path, *, file: str) -> Iterator[Chunk | LineIssue]:
 def chunk_from(obj: Json) -> Chunk:
     """Return the chunk of a parsed line. Raises UnusableError if it has no id or no text."""
     obj = record_from("chunk", obj)
-    chunk_id, text = _id_and_text(obj)
+    name = next((name for name in ID_NAMES if name in obj), None)
+    if name is None:
+        fix = 'Give every chunk its "id" (or "chunk_id").'
+        raise UnusableError("chunk_without_id", "the chunk has no id", fix)
+    chunk_id, text = text_of(obj[name]), obj.get("text")
+    if chunk_id is None:
+        wrong = "is empty" if obj[name] == "" else "is neither text nor a number"
+        raise UnusableError("chunk_without_id", f"the chunk's {name} {wrong}", f"Write {name} as text.")
+    if not isinstance(text, str):
+        message = "the chunk's text is missing or not a text"
+        raise UnusableError("chunk_without_text", message, 'Give every chunk its "text".')
     parts = parse(chunk_id)
     page_idx, _ = page_of(obj)
     if page_idx is None and parts:
@@ -79,19 +89,3 @@ def chunk_from(obj: Json) -> Chunk:
         raw=obj,
         page_label=text_of(obj.get("page_label")),
     )
-
-
-def _id_and_text(obj: Mapping[str, Json]) -> tuple[str, str]:
-    name = next((name for name in ID_NAMES if name in obj), None)
-    if name is None:
-        raise UnusableError(
-            "chunk_without_id", "the chunk has no id", 'Give every chunk its "id" (or "chunk_id").'
-        )
-    chunk_id, text = text_of(obj[name]), obj.get("text")
-    if chunk_id is None:
-        wrong = "is empty" if obj[name] == "" else "is neither text nor a number"
-        raise UnusableError("chunk_without_id", f"the chunk's {name} {wrong}", f"Write {name} as text.")
-    if not isinstance(text, str):
-        message = "the chunk's text is missing or not a text"
-        raise UnusableError("chunk_without_text", message, 'Give every chunk its "text".')
-    return chunk_id, text

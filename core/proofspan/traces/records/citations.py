@@ -83,18 +83,17 @@ def recorded_citations(record: bytes) -> tuple[Citation, ...]:
 def _citations(
     payload: Sequence[Json], ids_in_text: Sequence[str], raw: Mapping[str, Json]
 ) -> tuple[Citation, ...]:
-    if payload:
-        entries = _entries_by_id(raw, {_named(item) for item in payload})
-        return tuple(
-            [
-                _citation(number, _named(item), item if isinstance(item, dict) else {}, entries, "payload")
-                for number, item in enumerate(payload, start=1)
-                if isinstance(item, dict) or _named(item)
-            ]
-        )
-    entries = _entries_by_id(raw, set(ids_in_text))
-    numbered = enumerate(ids_in_text, start=1)
-    return tuple([_citation(number, each, {}, entries, "answer_text") for number, each in numbered])
+    named: Sequence[str | None] = list(map(_named, payload)) if payload else ids_in_text
+    items: Sequence[Json] = payload or [{}] * len(named)
+    entries = _entries_by_id(raw, set(named))
+    origin: Literal["payload", "answer_text"] = "payload" if payload else "answer_text"
+    return tuple(
+        [
+            _citation(number, chunk_id, item if isinstance(item, dict) else {}, entries, origin)
+            for number, (chunk_id, item) in enumerate(zip(named, items, strict=True), start=1)
+            if isinstance(item, dict) or chunk_id
+        ]
+    )
 
 
 def filled_from(citation: Citation, chunk: Chunk) -> Citation:

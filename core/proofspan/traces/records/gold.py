@@ -31,7 +31,9 @@ def gold_from(obj: Json) -> GoldQuestion:
     if answerable is not None and not isinstance(answerable, bool):
         message = "answerable is neither true nor false"
         raise UnusableError("answerable_wrong_type", message, "Write answerable as true or false.")
-    answer, anchor = obj.get("answer"), obj.get("anchor")
+    answer, anchor, spans = obj.get("answer"), obj.get("anchor"), obj.get("spans")
+    if spans is not None and not isinstance(spans, list):
+        raise UnusableError("spans_wrong_type", "spans is not a list", "Write spans as a list of objects.")
     return GoldQuestion(
         q_id=text_of(obj.get("q_id")) or text_of(obj.get("qid")) or sha1_8(q),
         q=q,
@@ -41,19 +43,11 @@ def gold_from(obj: Json) -> GoldQuestion:
         sections=texts_of(obj.get("sections")),
         decoy_sections=texts_of(obj.get("decoy_sections")),
         chunks=texts_of(obj.get("chunks")),
-        spans=_spans(obj.get("spans")),
+        spans=tuple(_span(place, item) for place, item in enumerate(spans or (), start=1)),
         anchor=anchor if isinstance(anchor, str) else None,
         paraphrases=texts_of(obj.get("paraphrases")),
         raw=obj,
     )
-
-
-def _spans(value: Json) -> tuple[GoldSpan, ...]:
-    if value is None:
-        return ()
-    if not isinstance(value, list):
-        raise UnusableError("spans_wrong_type", "spans is not a list", "Write spans as a list of objects.")
-    return tuple(_span(place, item) for place, item in enumerate(value, start=1))
 
 
 def _span(place: int, item: Json) -> GoldSpan:

@@ -31,6 +31,8 @@ from proofspan.traces.records.identity import record_from
 V = TypeVar("V")
 W = TypeVar("W")
 
+#: The keys of a trace line that name chunks.
+_LISTING = frozenset({"chunks", "stages", "citations", "segments"})
 #: How many redirects in a row an id may follow.
 MOST_STEPS = 16
 
@@ -64,15 +66,14 @@ class Redirected(Mapping[str, V]):
 
 def mapped(chunks: Mapping[str, V], made: Callable[[V], W | None]) -> Mapping[str, W]:
     """Return `made` of each chunk, by its current and earlier ids, without those that are None."""
+
+    def each(values: Mapping[str, V]) -> dict[str, W]:
+        pairs = ((chunk_id, made(value)) for chunk_id, value in values.items())
+        return {chunk_id: value for chunk_id, value in pairs if value is not None}
+
     if isinstance(chunks, Redirected):
-        own, former = _made(chunks._own, made), _made(chunks._former, made)
-        return Redirected(own, former, chunks.redirects)
-    return _made(chunks, made)
-
-
-def _made(values: Mapping[str, V], made: Callable[[V], W | None]) -> dict[str, W]:
-    pairs = ((chunk_id, made(value)) for chunk_id, value in values.items())
-    return {chunk_id: value for chunk_id, value in pairs if value is not None}
+        return Redirected(each(chunks._own), each(chunks._former), chunks.redirects)
+    return each(chunks)
 
 
 def former_ids(chunks: Mapping[str, object]) -> frozenset[str]:
@@ -108,17 +109,12 @@ def _followed(old_id: str, redirects: Mapping[str, Redirect], chunks: Container[
             break
         led = {each.old_id: each.new_ids for each in onward}
         ids = tuple(dict.fromkeys(new_id for each in ids for new_id in led.get(each, (each,))))
-        kind = _kind_of([kind, *(each.kind for each in onward)], ids)
+        kinds = [kind, *(each.kind for each in onward)]
+        changes = (each for each in kinds if each not in ("split", "gone"))
+        kind = "split" if len(ids) > 1 else max(changes, key=KINDS.index, default="shift")  # the greatest
         confidence *= min(each.confidence for each in onward)
     ids = tuple(each for each in ids if each in chunks)
     return Redirect(old_id, kind, ids, round(confidence, 4)) if ids else None
-
-
-def _kind_of(kinds: Sequence[RedirectKind], ids: Sequence[str]) -> RedirectKind:
-    """Return the kind of several redirects in a row: that of the greatest change."""
-    if len(ids) > 1:
-        return "split"
-    return max((kind for kind in kinds if kind not in ("split", "gone")), key=KINDS.index, default="shift")
 
 
 def _joined(old_id: str, parts: Sequence[Chunk]) -> Chunk:
@@ -138,38 +134,30 @@ def of_today(trace: Trace, chunks: Mapping[str, object], *, wanted: Container[st
     """
     if not isinstance(chunks, Redirected):
         return trace
-    current = _CurrentIds(chunks.redirects, wanted)
-    raw = {name: current.value(value) if name in _LISTING else value for name, value in trace.raw.items()}
-    if trace.ids_in_text and not trace.payload:
-        raw["citations"] = [current.id(each) for each in trace.ids_in_text]
-    chunk_ids = tuple(map(current.id, trace.chunk_ids))
-    return replace(trace, raw=raw, chunk_ids=chunk_ids, payload=payload_of(raw, trace.block))
+    redirects = chunks.redirects
 
-
-#: The keys of a trace line that name chunks.
-_LISTING = frozenset({"chunks", "stages", "citations", "segments"})
-
-
-class _CurrentIds:
-    def __init__(self, redirects: Mapping[str, Redirect], wanted: Container[str]) -> None:
-        self._redirects, self._wanted = redirects, wanted
-
-    def id(self, chunk_id: str) -> str:
-        redirect = self._redirects.get(chunk_id)
+    def current(chunk_id: str) -> str:
+        redirect = redirects.get(chunk_id)
         if redirect is None:
             return chunk_id
-        return next((each for each in redirect.new_ids if each in self._wanted), redirect.new_ids[0])
+        return next((each for each in redirect.new_ids if each in wanted), redirect.new_ids[0])
 
-    def value(self, value: Json) -> Json:
+    def updated(value: Json) -> Json:
         """Return a list of entries or ids, an object with such lists, or an entry, with current ids."""
         if isinstance(value, list):
-            return [self.id(each) if isinstance(each, str) else self.value(each) for each in value]
+            return [current(each) if isinstance(each, str) else updated(each) for each in value]
         if not isinstance(value, dict):
             return value
         chunk_id = id_of(value)
-        named = {name: self.id(chunk_id) for name in ID_NAMES if name in value} if chunk_id else {}
-        lists = {name: self.value(each) for name, each in value.items() if isinstance(each, list | dict)}
+        named = {name: current(chunk_id) for name in ID_NAMES if name in value} if chunk_id else {}
+        lists = {name: updated(each) for name, each in value.items() if isinstance(each, list | dict)}
         return {**value, **lists, **named}
+
+    raw = {name: updated(value) if name in _LISTING else value for name, value in trace.raw.items()}
+    if trace.ids_in_text and not trace.payload:
+        raw["citations"] = [current(each) for each in trace.ids_in_text]
+    chunk_ids = tuple(map(current, trace.chunk_ids))
+    return replace(trace, raw=raw, chunk_ids=chunk_ids, payload=payload_of(raw, trace.block))
 
 
 def without_former_place(citation: Citation) -> Citation:
@@ -203,15 +191,12 @@ def gold_of_today(
     if not isinstance(chunks, Redirected):
         return questions
     redirects = chunks.redirects
-
-    def current(question: GoldQuestion) -> GoldQuestion:
-        ids = (redirects[each].new_ids if each in redirects else (each,) for each in question.chunks)
-        return replace(question, chunks=tuple(dict.fromkeys(chain.from_iterable(ids))))
-
-    return {
-        q_id: question if redirects.keys().isdisjoint(question.chunks) else current(question)
-        for q_id, question in questions.items()
-    }
+    current = dict(questions)
+    for q_id, question in questions.items():
+        if not redirects.keys().isdisjoint(question.chunks):
+            ids = (redirects[each].new_ids if each in redirects else (each,) for each in question.chunks)
+            current[q_id] = replace(question, chunks=tuple(dict.fromkeys(chain.from_iterable(ids))))
+    return current
 
 
 def read_redirects(path: Path, *, file: str) -> tuple[dict[str, Redirect], list[LineIssue]]:
