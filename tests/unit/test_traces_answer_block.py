@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proofspan.contracts.records.records import Trace
-from proofspan.traces.records.answer_block import auditable_block
-from proofspan.traces.records.citations import citations, line_payload
+from proofspan.traces.records.citations import auditable_block, citations, line_payload
 from proofspan.traces.records.trace_record import measures
 from tests.made_traces import made_trace
 

@@ -4,8 +4,15 @@ A record is read by its attributes, or as the dictionary of an export. Where a v
 the caller's parameter counts first, then the record's metadata, then the record's own attribute.
 """
 
-from proofspan.adapters.libraries import langchain_payload, llamaindex_payload, semantic_kernel_payload
-from proofspan.adapters.payload import Given, PageBase, Payload, ranked
+from proofspan.adapters.payload import (
+    Given,
+    PageBase,
+    Payload,
+    langchain_payload,
+    llamaindex_payload,
+    ranked,
+    semantic_kernel_payload,
+)
 
 __all__ = [
     "Given",

@@ -1,19 +1,25 @@
-"""`.gz` and `.zst` sources, unpacked once into the cache so that byte offsets are valid.
+"""Files in the cache that are made from sources: `.gz` and `.zst` unpacked once, so that offsets are valid.
 
-A copy has its source's time, so that an unchanged source gives the same file again.
+A copy is named `SOURCE-STATE-SIZE.jsonl`: a hash of its source, a hash of the source's state (size, time and
+both ends), and the copy's own size in bytes. It is written under another name and renamed, so it is whole; a
+truncated one is made again. A new copy replaces those of the source's earlier states, which processes that
+have them open can go on reading. An unpacked copy has its source's time, so that an unchanged source gives
+the same file again.
 """
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+import tempfile
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, cast
 
 from proofspan.errors import InputFault
-from proofspan.traces.lines.cache_files import fingerprint, remove_stale, whole_copy, write_copy
+from proofspan.fingerprints import ends_of
 from proofspan.traces.lines.reader import open_source
 
 #: The suffixes of packed files.
@@ -84,3 +90,83 @@ def _unpacked(path: Path) -> Iterator[BinaryIO]:
 
         with pyarrow.OSFile(str(path), "rb") as raw, pyarrow.CompressedInputStream(raw, "zstd") as stream:
             yield cast(BinaryIO, stream)
+
+
+def whole_copy(folder: Path, stem: str) -> Path | None:
+    """Return the copy of that name if its size is the one in its name."""
+    for copy in folder.glob(f"{stem}-*.jsonl"):
+        with suppress(FileNotFoundError):
+            if copy.name == f"{stem}-{copy.stat().st_size}.jsonl":
+                return copy
+    return None
+
+
+def fingerprint(source: BinaryIO) -> str:
+    """Return a hash of the file's size, time and both ends, in 20 hexadecimal digits."""
+    facts = os.fstat(source.fileno())
+    digest = hashlib.sha256(f"{facts.st_size} {facts.st_mtime_ns} ".encode())
+    digest.update(b"".join(ends_of(source, facts.st_size)))
+    return digest.hexdigest()[:20]
+
+
+def write_copy(
+    folder: Path,
+    stem: str,
+    pieces: Iterable[bytes],
+    *,
+    where: str,
+    lost: str,
+    time: int | None = None,
+    name: str | None = None,
+) -> Path:
+    """Write a copy with the time in ns, under `name` or the name of copies, and return its path.
+
+    Raises InputFault if the folder cannot be written: `lost` is the consequence, `where` the source.
+    """
+    try:
+        out, part = _new_part(folder, stem)
+        try:
+            size = sum(map(out.write, pieces))
+            out.flush()
+            if time is not None:
+                os.utime(part, ns=(time, time))
+            return part.replace(folder / (name or f"{stem}-{size}.jsonl"))
+        finally:
+            part.unlink(missing_ok=True)
+            with suppress(OSError):  # a failed write was reported
+                out.close()
+    except OSError as error:  # errors of the source are InputFaults
+        message = f"{lost}: {folder} cannot be written: {error.strerror or error}"
+        fix = (
+            "Make it writable, free some space, or name another folder: --cache-dir or "
+            "PROOFSPAN_CACHE_DIR for the cache, TMPDIR for temporary files."
+        )
+        raise InputFault.of("cache_not_writable", message, where=where, fix=fix) from error
+
+
+def remove_stale(folder: Path, key: str, *, keep: Collection[Path]) -> None:
+    """Remove the files of other states of the same source, and those of processes that died while writing."""
+    for other in folder.glob(f"{key}-*"):
+        if other not in keep and other.suffix != ".part":
+            with suppress(OSError):
+                other.unlink()
+    for part in folder.glob("*.part"):
+        with suppress(OSError), part.open("rb") as left:
+            fcntl.flock(left, fcntl.LOCK_EX | fcntl.LOCK_NB)  # fails while its process lives
+            part.unlink()
+
+
+def _new_part(folder: Path, stem: str) -> tuple[BinaryIO, Path]:
+    """Create a new file to write to.
+
+    It is locked while its process lives, so that no other process removes it. If one did before the lock,
+    another file is made.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    while True:
+        handle, name = tempfile.mkstemp(dir=folder, prefix=f"{stem}-", suffix=".part")
+        out = os.fdopen(handle, "wb")
+        fcntl.flock(out, fcntl.LOCK_EX)
+        if os.fstat(handle).st_nlink:
+            return out, Path(name)
+        out.close()

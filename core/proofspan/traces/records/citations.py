@@ -1,7 +1,14 @@
-"""The citations of an answer: its payload, else the ids in its text."""
+"""The citations of an answer: its payload, else the ids in its text.
+
+The payload may be in the text as well, in an auditable answer block. The traceability contract
+(docs/requirements.md) asks the model for a block: `{"citations": […], "answer": "…", "ΔS": 0.37, "λ":
+"convergent"}`. Models write it bare or in a fence, with prose around it; so it is looked for wherever an
+object begins.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -10,10 +17,29 @@ from typing import Literal
 import orjson
 
 from proofspan.contracts.records.chunk_id import parse
-from proofspan.contracts.records.field_values import ID_NAMES, box_of, id_of, page_of, span_of, text_of
+from proofspan.contracts.records.field_values import (
+    DELTA_S_NAMES,
+    ID_NAMES,
+    LAMBDA_NAMES,
+    box_of,
+    first_of,
+    id_of,
+    lambda_of,
+    number_of,
+    page_of,
+    span_of,
+    text_of,
+)
 from proofspan.contracts.records.records import AnswerBlock, Chunk, Citation, Json, Trace
-from proofspan.traces.records.answer_block import auditable_block
+from proofspan.traces.lines.reader import MAX_DEPTH, is_deeper
 
+#: An answer without this has no block, which settles it for nearly all of them.
+MARK = '"citations"'
+#: How many beginnings of objects are tried: each failure costs a pass over the text before it.
+MOST_TRIES = 100
+
+_OPENING = re.compile(r'\{\s*"')
+_DECODER = json.JSONDecoder()
 # The reference's reading, in two steps: one pattern up to the closing bracket takes quadratic time on an
 # answer that opens many lists and closes none.
 _CITATIONS = re.compile(r"citations\s*:\s*\[", re.IGNORECASE)
@@ -29,6 +55,47 @@ def citation_ids_in_text(answer: str) -> tuple[str, ...]:
         return ()
     end = answer.find("]", opening.end())
     return tuple(filter(None, _BETWEEN_IDS.split(answer[opening.end() : end]))) if end >= 0 else ()
+
+
+def auditable_block(answer: str) -> AnswerBlock | None:
+    """Return the first block of an answer's text: `citations` a list, `answer` a text; None without one.
+
+    The time is linear in the length of the text. A block after `MOST_TRIES` other objects is not found.
+    """
+    if MARK not in answer:
+        return None
+    place = 0
+    for _ in range(MOST_TRIES):
+        opening = _OPENING.search(answer, place)
+        if opening is None:
+            return None
+        start = opening.start()
+        try:
+            _, place = _DECODER.raw_decode(answer, start)
+        except json.JSONDecodeError as error:
+            # An object that opened in between and did not end fails at the same place, unless it begins with
+            # the quote that ended the last string. So no text is read more than a few times.
+            last = answer.rfind("{", start + 1, error.pos)
+            place = last if last >= 0 else max(start + 1, error.pos)
+            continue
+        except (RecursionError, ValueError):  # far too deep, or a number with thousands of digits
+            return None
+        try:  # by the rules for every record
+            obj = orjson.loads(answer[start:place])
+        except (orjson.JSONDecodeError, UnicodeEncodeError):  # NaN, a lone surrogate
+            continue
+        is_block = isinstance(obj.get("citations"), list) and isinstance(obj.get("answer"), str)
+        if is_block and not is_deeper(obj, MAX_DEPTH):
+            return AnswerBlock(
+                citations=tuple(obj["citations"]),
+                answer=obj["answer"],
+                delta_s=number_of(first_of(obj, DELTA_S_NAMES)),
+                lambda_state=lambda_of(first_of(obj, LAMBDA_NAMES)),
+                start=start,
+                end=place,
+                keys=tuple(obj),
+            )
+    return None
 
 
 def payload_of(raw: Mapping[str, Json], block: AnswerBlock | None) -> Sequence[Json]:

@@ -33,9 +33,8 @@ from proofspan.contracts.records.records import (
     Trace,
 )
 from proofspan.traces.lines.reader import ABSENT, UnusableError, issue_of, wrong
-from proofspan.traces.records.answer_block import auditable_block
 from proofspan.traces.records.chunks import Place, Places
-from proofspan.traces.records.citations import citation_ids_in_text, payload_of
+from proofspan.traces.records.citations import auditable_block, citation_ids_in_text, payload_of
 from proofspan.traces.records.identity import count_of, q_id_of, record_from, run_id_of
 
 #: Rank 1 is that of the first of these stages that exists, the top 20 that of the first of `TOP_STAGES`.

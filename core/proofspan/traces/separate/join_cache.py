@@ -21,14 +21,8 @@ from proofspan.errors import Fault, InputFault, Problem, for_all
 from proofspan.fingerprints import ends_of
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Manifest, Run
-from proofspan.traces.lines.cache_files import (
-    fingerprint,
-    remove_stale,
-    whole_copy,
-    write_copy,
-)
 from proofspan.traces.lines.reader import UnusableError, open_source
-from proofspan.traces.lines.unpack import plain_source
+from proofspan.traces.lines.unpack import fingerprint, plain_source, remove_stale, whole_copy, write_copy
 from proofspan.traces.records.gold import read_gold
 from proofspan.traces.separate.join_question import joined_trace
 from proofspan.traces.separate.record_files import TYPES, RecordSource, Separate

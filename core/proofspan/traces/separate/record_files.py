@@ -1,8 +1,7 @@
 """The files of a run's separate records, grouped by question.
 
 They are read twice: first to learn which record belongs to which question, then to join them. In between only
-places are kept (offset, length, line), some dozens of bytes a record, so that 100,000 questions need little
-memory.
+places are kept, some dozens of bytes a record, so that 100,000 questions need little memory.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import hashlib
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
@@ -35,6 +34,10 @@ from proofspan.traces.separate.log_lines import LogRecord, read_log_line, record
 
 #: The record types, in the order of reading.
 TYPES: Final = ("answer", "query", "log", "rag_traces", "retrieved", "rerank", "prompt")
+#: The kinds of records that a line is joined from; a hybrid retrieval is `fused`.
+KINDS: Final = ("answer", "query", "log", "rag_traces", "retrieved", "fused", "rerank", "prompt")
+#: The number of facts that are kept of a record.
+_FACTS: Final = 5
 #: The types whose records each make a trace of their question; the others are joined to one.
 FOUNDING: Final = frozenset({"answer", "query", "log", "rag_traces"})
 #: The types of which a question may have several records, one for each segment.
@@ -75,35 +78,6 @@ def unreadable(name: str, path: Path, *, file: str, final: bool) -> Iterator[Lin
             yield None
 
 
-@dataclass(slots=True)
-class _Places:
-    """The places of one type's records, and which of them belong to which question, by its number.
-
-    `places` has line, offset and length of each record. `segments` are a question's records by segment;
-    types without segments have `single` records.
-    """
-
-    source: RecordSource
-    places: array[int] = field(default_factory=lambda: array("q"))
-    single: dict[int, int] = field(default_factory=dict)
-    segments: dict[int, dict[int, int]] = field(default_factory=dict)
-
-    def keep(self, raw: RawLine, question: int, seg: int | None) -> bool:
-        """Keep the place of a record, the last of several; return whether there was one before."""
-        kept = self.single if seg is None else self.segments.setdefault(question, {})
-        key = question if seg is None else seg
-        is_repeat = key in kept
-        kept[key] = len(self.places)
-        self.places.extend((raw.line, raw.offset, raw.length))
-        return is_repeat
-
-    def read(self, file: BinaryIO, at: int) -> tuple[RawLine, str]:
-        """Read the line of a kept place, and return its origin as well."""
-        line, offset, length = self.places[at : at + 3]
-        file.seek(offset)
-        return RawLine(line, offset, length, file.read(length)), f"{self.source.file}:{line}"
-
-
 class Separate:
     """The records of one run by question. Making it reads every file once, or raises InputFault.
 
@@ -111,12 +85,14 @@ class Separate:
     """
 
     def __init__(self, sources: Mapping[str, RecordSource], *, run_id: str) -> None:
-        self.run_id = run_id
+        self.run_id, self.sources = run_id, sources
         self.issues: list[LineIssue] = []
-        self._numbers: dict[Identity, int] = {}
-        self._by_text: dict[bytes, int] = {}  # hash of a query's text → its number, -1 for several
-        self._places: dict[str, _Places] = {}
-        self._has_prompts = "prompt" in sources
+        #: Each question's records, by their numbers; the last of several of a type and segment.
+        self._questions: dict[Identity, list[int]] = {}
+        #: Kind, segment, line, offset and length of each record, by its number.
+        self._records = array("q")
+        #: Hash of a query's text → its question, None for several.
+        self._by_text: dict[bytes, Identity | None] = {}
         for name in TYPES:
             if name in sources:
                 self._read(name, sources[name])
@@ -130,11 +106,10 @@ class Separate:
         """
         with ExitStack() as stack:
             files = {
-                name: stack.enter_context(open_source(places.source.path))
-                for name, places in self._places.items()
+                name: stack.enter_context(open_source(source.path)) for name, source in self.sources.items()
             }
-            for identity, number in self._numbers.items():
-                parts = self._parts(identity, number, files)
+            for identity, kept in self._questions.items():
+                parts = self._parts(identity, kept, files)
                 if question_of(parts) is None and (known := gold.get(parts.q_id)) is not None:
                     wordings = (known.q, *known.paraphrases)
                     if parts.paraphrase < len(wordings):
@@ -143,9 +118,6 @@ class Separate:
                 yield parts
 
     def _read(self, name: str, source: RecordSource) -> None:
-        places = self._places.setdefault(name, _Places(source))
-        if name == "retrieved":
-            self._places["fused"] = _Places(source)
         if name != "log" and (foreign := foreign_file(source.path, file=source.file)):
             self.issues.append(foreign)
             return
@@ -154,8 +126,8 @@ class Separate:
                 if name in SEGMENTED:
                     log = _log_record_of(name, raw)
                     seg = 1 if log.seg is None else log.seg
-                    if places.keep(raw, self._founded((log.qid, 0, 0)), seg):
-                        raise _repeated(f"segment {seg} of {log.qid!r}")
+                    kept = self._questions.setdefault((log.qid, 0, 0), [])
+                    self._keep(kept, raw, name, seg, f"segment {seg} of {log.qid!r}")
                     _refuse_uneven(log)
                 else:
                     self._add(name, raw)
@@ -166,51 +138,52 @@ class Separate:
         obj = _record_of(name, raw)
         run_id_of(obj.get("run_id"), self.run_id)
         identity = _identity_of(name, obj)
+        what = f"the {name} record of {identity[0] if identity else 'this question'!r}"
         if name in FOUNDING and identity is not None:
-            number = self._founded(identity)
-            if name == "query" and self._has_prompts:
+            self._questions.setdefault(identity, [])
+            if name == "query" and "prompt" in self.sources:
                 text = _hash_of(str(first_of(obj, QUESTION_NAMES)))
-                self._by_text[text] = number if self._by_text.get(text, number) == number else -1
-        else:
-            number = self._joined(obj, identity)
-        is_fused = name == "retrieved" and obj.get("ranker") == "hybrid"
-        if self._places["fused" if is_fused else name].keep(raw, number, None):
-            raise _repeated(f"the {name} record of {identity[0] if identity else 'this question'!r}")
-
-    def _founded(self, identity: Identity) -> int:
-        return self._numbers.setdefault(identity, len(self._numbers))
-
-    def _joined(self, obj: Record, identity: Identity | None) -> int:
-        """Return the number of a record's question. Raises UnusableError without one.
-
-        A prompt frame without an id belongs to the only query with its question.
-        """
+                self._by_text[text] = identity if self._by_text.get(text, identity) == identity else None
+        key = "question (it has no q_id)"
         if identity is not None:
-            number = self._numbers.get(identity, -1)
             key = f"q_id {identity[0]!r}"
-        else:
-            question = obj.get("question")
-            number = self._by_text.get(_hash_of(question), -1) if isinstance(question, str) else -1
-            key = "question (it has no q_id)"
-        if number < 0:
+        elif isinstance(question := obj.get("question"), str):  # the only query with a prompt's question
+            identity = self._by_text.get(_hash_of(question))
+        if identity is None or identity not in self._questions:
             message = f"no answer, query or log line of the run has its {key}"
             raise UnusableError("unjoined_record", message, rule_of("unjoined_record").fix)
-        return number
+        is_fused = name == "retrieved" and obj.get("ranker") == "hybrid"
+        self._keep(self._questions[identity], raw, "fused" if is_fused else name, 0, what)
 
-    def _parts(self, identity: Identity, number: int, files: Mapping[str, BinaryIO]) -> Parts:
+    def _keep(self, kept: list[int], raw: RawLine, kind: str, seg: int, what: str) -> None:
+        """Keep a record of a question. Raises UnusableError after keeping it if there was one before."""
+        number, place = len(self._records) // _FACTS, (KINDS.index(kind), seg)
+        self._records.extend((*place, raw.line, raw.offset, raw.length))
+        for at, earlier in enumerate(kept):
+            if tuple(self._records[earlier * _FACTS : earlier * _FACTS + 2]) == place:
+                kept[at] = number
+                message = f"{what} occurs before; the last one counts"
+                fix = "Write one record of each type for a question and segment."
+                raise UnusableError("duplicate_id", message, fix)
+        kept.append(number)
+
+    def _parts(self, identity: Identity, kept: Sequence[int], files: Mapping[str, BinaryIO]) -> Parts:
         records: dict[str, Record] = {}
         logs: dict[int, LogRecord] = {}
         origins: dict[str, str] = {}
         log_origins: dict[str, list[str]] = {}
-        for name, places in self._places.items():
-            if (at := places.single.get(number)) is not None:
-                raw, origins[name] = places.read(files[name], at)
-                records[name] = _record_of(name, raw)
-            for seg, at in sorted(places.segments.get(number, {}).items()):
-                if seg not in logs:  # a log line counts before a row of the same segment
-                    raw, origin = places.read(files[name], at)
-                    logs[seg] = _log_record_of(name, raw)
-                    log_origins.setdefault(name, []).append(origin)
+        facts = sorted(tuple(self._records[at * _FACTS : (at + 1) * _FACTS]) for at in kept)
+        for number, seg, line, offset, length in facts:
+            kind = KINDS[number]
+            name = "retrieved" if kind == "fused" else kind
+            origin = f"{self.sources[name].file}:{line}"
+            files[name].seek(offset)
+            raw = RawLine(line, offset, length, files[name].read(length))
+            if name not in SEGMENTED:
+                records[kind], origins[kind] = _record_of(name, raw), origin
+            elif seg not in logs:  # a log line counts before a row of the same segment
+                logs[seg] = _log_record_of(name, raw)
+                log_origins.setdefault(name, []).append(origin)
         if "fused" in records and "retrieved" not in records:
             records["retrieved"], origins["retrieved"] = records.pop("fused"), origins.pop("fused")
         ordered = [logs[seg] for seg in sorted(logs)]
@@ -279,8 +252,3 @@ def _check_entries(name: str, entries: Sequence[Json]) -> None:
             raise wrong(f"entry {place} of {name}", entry, wanted="an object with an id")
         if id_of(entry) is None and (named := next((each for each in ID_NAMES if each in entry), None)):
             raise wrong(f"the {named} of entry {place} of {name}", entry[named])
-
-
-def _repeated(what: str) -> UnusableError:
-    message = f"{what} occurs before; the last one counts"
-    return UnusableError("duplicate_id", message, "Write one record of each type for a question and segment.")
