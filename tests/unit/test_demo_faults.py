@@ -263,7 +263,7 @@ def test_the_fault_shows_on_health(fault: Fault, product: Product) -> None:
 
 
 def test_health_names_what_is_wrong_with_the_run_first(product: Product) -> None:
-    said = verdict(product.health, tuple(product.findings.values()), len(product.rows))
+    said = verdict(product.health, tuple(product.findings.values()))
     assert said.startswith("R005: 5 rules broken on 39 of 39 questions; stored report disagrees on 8 of 39; ")
     assert said.endswith("; metrics pack differs.")
     first = fix_first(product.health, tuple(product.findings.values()))
@@ -287,4 +287,4 @@ def test_the_mended_run_has_none_of_it(tmp_path: Path) -> None:
     store = Store(manifest, tmp_path)
     table = health_table(store, manifest.runs[-1:], "R006")
     findings = run_findings(store, manifest, table, run_metrics(store, manifest, "R006"), None)
-    assert verdict(table, findings, 0) == "R006: No data-quality issues found in 41 questions."
+    assert verdict(table, findings) == "R006: No data-quality issues found in 41 questions."

@@ -34,7 +34,6 @@ GROUP_NAMES: Mapping[Group, str] = {
     "chunk": "Chunks",
     "across": "Across records",
 }
-RECOMMENDED = "recommended"
 NOTICED = "Noticed while reading and labelling"
 ON_THE_PAGE = "On the page"
 #: The fewest codes of a family that are folded into a row.
@@ -89,7 +88,8 @@ class HealthRow:
 class HealthTable:
     """The rows over the indexed runs, oldest first; `shown` is the index of the shown run.
 
-    `questions` counts each run's headline questions. `members` are the rows of folded families.
+    `questions` counts each run's headline questions. `members` are the rows of folded families. `broken_on`
+    counts the shown run's questions that break any rule.
     """
 
     runs: tuple[Run, ...]
@@ -97,6 +97,7 @@ class HealthTable:
     shown: int
     rows: tuple[HealthRow, ...]
     members: tuple[HealthRow, ...] = ()
+    broken_on: int = 0
 
     @property
     def run_id(self) -> str:
@@ -152,7 +153,9 @@ def health_table(store: Store, runs: Sequence[Run], shown: str) -> HealthTable:
         return Count(store.matching(listed), store.matching(replace(listed, all_variants=True)))
 
     rows, members = folded(singles, union)
-    return HealthTable(tuple(runs), totals, ids.index(shown), rows, members)
+    table = HealthTable(tuple(runs), totals, ids.index(shown), rows, members)
+    broken = tuple(row.codes[0] for row in table.broken())
+    return replace(table, broken_on=store.matching(Filter(shown, code=broken)) if broken else 0)
 
 
 def code_rows(frame: pd.DataFrame, runs: Sequence[str]) -> Iterator[HealthRow]:
@@ -160,8 +163,7 @@ def code_rows(frame: pd.DataFrame, runs: Sequence[str]) -> Iterator[HealthRow]:
     counts = _by_code(frame, "code", runs)
     for code in in_order(counts):
         rule = rule_of(code)
-        group = GROUP_NAMES[rule.group]
-        heading = f"{group}, {RECOMMENDED}" if rule.severity == "warning" else group
+        heading = GROUP_NAMES[rule.group] + (", recommended" if rule.severity == "warning" else "")
         problem = Problem(code, rule.meaning, fix=rule.fix, severity=rule.severity)
         yield HealthRow("code", (code,), rule.title, problem, heading, counts[code])
 

@@ -61,11 +61,9 @@ class RunFinding:
         fix: str = "",
         shown: Filter | None = None,
         page: str = "",
-        *,
-        is_of_file: bool = False,
     ) -> RunFinding:
         """Build a finding from the parts of its problem."""
-        return cls(Problem(code, message, fix=fix, severity=severity), title, shown, page, is_of_file)
+        return cls(Problem(code, message, fix=fix, severity=severity), title, shown, page)
 
 
 def run_findings(
@@ -117,48 +115,28 @@ def line_findings(lines: RunLines, facts: RunFacts) -> Iterator[RunFinding]:
     """Yield findings about lines without a record, report rows without a trace, and an unfinished line."""
     shown = Filter(facts.run_id)
     if unread := max(0, lines.beyond - facts.unmatched):
-        first = lines.undeclared.iloc[0]
-        yield RunFinding.of(
-            "lines_unreadable",
-            "error",
-            f"{counted(unread, 'line')} unreadable",
-            f"{counted(unread, 'line')} could not be read, the first at {first['file']}:{first['line']}.",
-            str(first["remedy"]),
-            shown,
-            HEALTH,
-            is_of_file=True,
+        first, title = lines.undeclared.iloc[0], f"{counted(unread, 'line')} unreadable"
+        message = (
+            f"{counted(unread, 'line')} could not be read, the first at {first['file']}:{first['line']}."
         )
+        step = str(first["remedy"])
+        finding = RunFinding.of("lines_unreadable", "error", title, message, step, shown, HEALTH)
+        yield replace(finding, is_of_file=True)
     if declared := lines.declared:
-        yield RunFinding.of(
-            "lines_unreadable_declared",
-            "note",
-            f"{counted(declared, 'line')} unreadable, as declared",
-            f"{counted(declared, 'line')} could not be read, as the manifest declares.",
-            shown=shown,
-            page=HEALTH,
-        )
+        title = f"{counted(declared, 'line')} unreadable, as declared"
+        message = f"{counted(declared, 'line')} could not be read, as the manifest declares."
+        yield RunFinding.of("lines_unreadable_declared", "note", title, message, "", shown, HEALTH)
     if facts.unmatched:
-        rows = counted(facts.unmatched, "row")
-        yield RunFinding.of(
-            "report_without_trace",
-            "warning",
-            f"{counted(facts.unmatched, 'report row')} without a trace",
-            f"The stored report has {rows} without a trace.",
-            "Make the report from the current traces: `proofspan triage`.",
-            shown,
-            HEALTH,
-        )
+        title = f"{counted(facts.unmatched, 'report row')} without a trace"
+        message = f"The stored report has {counted(facts.unmatched, 'row')} without a trace."
+        step = "Make the report from the current traces: `proofspan triage`."
+        yield RunFinding.of("report_without_trace", "warning", title, message, step, shown, HEALTH)
     if facts.waiting_bytes:
         size = counted(facts.waiting_bytes, "byte")
-        yield RunFinding.of(
-            "last_line_waits",
-            "warning",
-            "last line unfinished",
-            f"The last line of the traces ({size}) has no line end and is not counted yet.",
-            "Wait while the pipeline is still writing; otherwise run that question again.",
-            shown,
-            HEALTH,
-        )
+        message = f"The last line of the traces ({size}) has no line end and is not counted yet."
+        step = "Wait while the pipeline is still writing; otherwise run that question again."
+        title = "last line unfinished"
+        yield RunFinding.of("last_line_waits", "warning", title, message, step, shown, HEALTH)
 
 
 def answer_findings(table: HealthTable, facts: RunFacts, *, stale: int) -> Iterator[RunFinding]:
@@ -168,31 +146,19 @@ def answer_findings(table: HealthTable, facts: RunFacts, *, stale: int) -> Itera
     """
     run_id, total = facts.run_id, facts.questions
     if stale:
-        yield RunFinding.of(
-            "report_stale",
-            "error",
-            f"stored report disagrees on {stale:,} of {total:,}",
-            f"The stored report has another label on {share_of(stale, total)}.",
-            "Make it again from these traces and chunks: `proofspan triage TRACES CHUNKS -o REPORT`.",
-            Filter(run_id, suspicion=("report_stale",)),
-        )
+        title = f"stored report disagrees on {stale:,} of {total:,}"
+        message = f"The stored report has another label on {share_of(stale, total)}."
+        step = "Make it again from these traces and chunks: `proofspan triage TRACES CHUNKS -o REPORT`."
+        shown = Filter(run_id, suspicion=("report_stale",))
+        yield RunFinding.of("report_stale", "error", title, message, step, shown)
     if facts.suggestion is not None:  # the profile fits none of the run's answers
-        yield RunFinding.of(
-            facts.suggestion.code,
-            "warning",
-            "no answer follows the template",
-            f"{as_sentence(facts.suggestion.reason)}.",
-            f"Read the run with the profile that fits: `{facts.suggestion.options}`.",
-            Filter(run_id),
-        )
+        title, message = "no answer follows the template", f"{as_sentence(facts.suggestion.reason)}."
+        step = f"Read the run with the profile that fits: `{facts.suggestion.options}`."
+        yield RunFinding.of(facts.suggestion.code, "warning", title, message, step, Filter(run_id))
     if facts.placed is None:
-        yield RunFinding.of(
-            "not_located",
-            "note",
-            "citations not located",
-            "Its citations are not located on their pages yet.",
-            "Wait, or run `proofspan index WORKSPACE`.",
-        )
+        message = "Its citations are not located on their pages yet."
+        step = "Wait, or run `proofspan index WORKSPACE`."
+        yield RunFinding.of("not_located", "note", "citations not located", message, step)
     for row in table.rows:
         if row.group == ON_THE_PAGE and (count := table.now(row).questions):
             yield replace(_of_row(table, row), title=f"{row.title} on {count:,} of {total:,}")
@@ -205,14 +171,10 @@ def pin_findings(run: Run) -> Iterator[RunFinding]:
         absent.remove("embed_model")
     if absent:
         names = ", ".join(PINS[key] for key in absent)
+        message = f"Not pinned: {names}. The values that the traces log cannot be checked."
         keys = ", ".join(f"`{key}`" for key in absent)
-        yield RunFinding.of(
-            "pins_missing",
-            "warning",
-            f"{names} not pinned",
-            f"Not pinned: {names}. The values that the traces log cannot be checked.",
-            f"Write {keys} under the run's `pinned` in the manifest.",
-        )
+        step = f"Write {keys} under the run's `pinned` in the manifest."
+        yield RunFinding.of("pins_missing", "warning", f"{names} not pinned", message, step)
 
 
 def measured_findings(run: Run, measured: RunMetrics) -> Iterator[RunFinding]:
@@ -226,27 +188,17 @@ def measured_findings(run: Run, measured: RunMetrics) -> Iterator[RunFinding]:
     if measured.differences:
         first, others = measured.differences[0], len(measured.differences) - 1
         more = f", and {counted(others, 'other number')}" if others else ""
-        yield RunFinding.of(
-            "metrics_pack_differs",
-            "error",
-            "metrics pack differs",
-            f"The metrics pack differs from the current metrics: {first.in_words()}{more}.",
-            f"Write it again: `proofspan metrics WORKSPACE --run {run.run_id} --pack`.",
-            shown,
-            TRENDS,
-        )
+        message = f"The metrics pack differs from the current metrics: {first.in_words()}{more}."
+        step = f"Write it again: `proofspan metrics WORKSPACE --run {run.run_id} --pack`."
+        title = "metrics pack differs"
+        yield RunFinding.of("metrics_pack_differs", "error", title, message, step, shown, TRENDS)
     covered = measured.values.get(BUNDLES)
     missing = covered.denominator - round(covered.numerator or 0) if covered is not None else 0
     if covered is not None and missing:
-        yield RunFinding.of(
-            "bundles_incomplete",
-            "warning",
-            f"{counted(missing, 'answer')} without a bundle",
-            f"The stored bundles cover {value_in_words(covered)} of the answered questions.",
-            "Build them again: `proofspan bundle build WORKSPACE`; Walkthrough shows what each one lacks.",
-            Filter(measured.run_id),
-            WALKTHROUGH,
-        )
+        title = f"{counted(missing, 'answer')} without a bundle"
+        message = f"The stored bundles cover {value_in_words(covered)} of the answered questions."
+        step = "Build them again: `proofspan bundle build WORKSPACE`; Walkthrough shows what each one lacks."
+        yield RunFinding.of("bundles_incomplete", "warning", title, message, step, shown, WALKTHROUGH)
 
 
 def page_findings(pages: CitedPages, writer: Writer, run_id: str) -> Iterator[RunFinding]:
@@ -305,14 +257,14 @@ FIRST, NAMED = 4, 4
 MOST = 0.5
 
 
-def verdict(table: HealthTable, findings: Sequence[RunFinding], broken_on: int) -> str:
-    """Sum up a run in a sentence; `broken_on` counts the questions that break any rule.
+def verdict(table: HealthTable, findings: Sequence[RunFinding]) -> str:
+    """Sum up a run in a sentence.
 
     `R005: 3 rules broken on 39 of 39 questions; stored report disagrees on 8 of 39; metrics pack differs.`
     """
     rules, questions = len(table.broken()), counted(table.total, "question")
     titles = [finding.title for finding in findings if finding.problem.severity == "error"]
-    parts = [f"{counted(rules, 'rule')} broken on {broken_on:,} of {questions}"] if rules else []
+    parts = [f"{counted(rules, 'rule')} broken on {table.broken_on:,} of {questions}"] if rules else []
     parts += titles[:NAMED]
     if len(titles) > NAMED:
         parts.append(f"{len(titles) - NAMED:,} more below")

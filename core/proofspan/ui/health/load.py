@@ -24,7 +24,6 @@ from proofspan.services.health.rule_counts import HealthTable, health_table
 from proofspan.services.health.run_findings import RunFinding, index_findings, run_findings
 from proofspan.services.metrics.run_metrics import bundle_levels, run_metrics
 from proofspan.services.metrics.trends import in_order
-from proofspan.store.query.filters import Filter
 from proofspan.store.query.store import Store
 from proofspan.ui.status import background, workspace_status
 from proofspan.ui.visit import session
@@ -42,7 +41,7 @@ class Pending:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """The findings about the shown run; `broken_on` counts the questions that break any rule.
+    """The findings about the shown run.
 
     `levels` counts its stored bundles. `pending` is the key of the files that are still being read, None once
     `findings` and `levels` are complete.
@@ -50,7 +49,6 @@ class Health:
 
     table: HealthTable
     findings: tuple[RunFinding, ...]
-    broken_on: int
     levels: Mapping[Level, int]
     pending: Hashable | None = None
 
@@ -59,14 +57,9 @@ def load(opened: session.Opened, store: Store) -> Health:
     """Load the table of all indexed runs and the findings about the shown one."""
     manifest, run, known = opened.manifest, opened.run, session.identity(opened)
     runs = [each for each in in_order(manifest) if store.stamp(each.run_id) is not None]
-
-    def make() -> tuple[HealthTable, int]:
-        table = health_table(store, runs, run.run_id)
-        broken = tuple(row.codes[0] for row in table.broken())
-        return table, store.matching(Filter(run.run_id, code=broken)) if broken else 0
-
     stamps = (_stamps(store, each.run_id) for each in runs)
-    table, broken_on = session.cached("health", (*known, run.run_id, *stamps), make, most=64)
+    key: tuple[Hashable, ...] = (*known, run.run_id, *stamps)
+    table = session.cached("health", key, lambda: health_table(store, runs, run.run_id), most=64)
     pages = session.cited_pages(opened, store, run.run_id)
 
     def read() -> tuple[tuple[RunFinding, ...], Mapping[Level, int]]:
@@ -81,9 +74,9 @@ def load(opened: session.Opened, store: Store) -> Health:
     if isinstance(outcome, Failed):
         raise outcome.fault
     if isinstance(outcome, Waiting):
-        return Health(table, index_findings(store, manifest, table), broken_on, {}, key)
+        return Health(table, index_findings(store, manifest, table), {}, key)
     findings, levels = outcome.value
-    return Health(table, findings, broken_on, levels)
+    return Health(table, findings, levels)
 
 
 def remember_problems(

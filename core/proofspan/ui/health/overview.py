@@ -52,11 +52,9 @@ def heading(manifest: Manifest) -> None:
 
 def show_verdict(health: Health) -> None:
     """Show the verdict on the run in a sentence."""
-    is_good = (
-        not any(finding.problem.severity == "error" for finding in health.findings) and not health.broken_on
-    )
-    sign = Piece("✓", "pass") if is_good else Piece("✗", "fail")
-    message = verdict(health.table, health.findings, health.broken_on)
+    is_bad = health.table.broken_on or any(each.problem.severity == "error" for each in health.findings)
+    sign = Piece("✗", "fail") if is_bad else Piece("✓", "pass")
+    message = verdict(health.table, health.findings)
     markup.show(markup.text([sign, Piece(f" {message}")], role="verdict"))
 
 
@@ -89,8 +87,7 @@ def _look(keys: tuple[Hashable, ...], job: IndexJob | None) -> None:
         st.rerun()
     parts = ["parts of this page are being read"] if keys else []
     parts += [] if is_located else ["citations are being located"]
-    message = f"{' and '.join(parts)}; the page updates by itself."
-    markup.note(sentence_start(message), "muted")
+    markup.note(sentence_start(f"{' and '.join(parts)}; the page updates by itself."), "muted")
 
 
 def show_first(health: Health, view: ViewState) -> None:
@@ -116,10 +113,8 @@ def show_run(health: Health, view: ViewState) -> None:
         if health.findings:
             show_grid(run_grid(health.findings, view), key="run-cells")
         elif health.pending is None:
-            message = (
-                "No data-quality issues found in its files, report, metrics pack, citations and bundles."
-            )
-            markup.note(message, role="line")
+            parts = "files, report, metrics pack, citations and bundles"
+            markup.note(f"No data-quality issues found in its {parts}.", role="line")
 
 
 def run_grid(findings: Sequence[RunFinding], view: ViewState) -> Grid:
@@ -243,6 +238,7 @@ def artifact_frame(checks: Iterable[ArtifactCheck], rows: Mapping[str, int], *, 
         wrong, key = _wrong(check), check.artifact.key
         words, _ = STATES[check.state] if check.is_good or check.state != "ok" else PARTLY
         # The key has its own column.
+        compared = "not compared" if check.sha256 is None else "agrees" if check.state == "ok" else "differs"
         messages = (problem.message.removeprefix(f"`{key}`: ") for problem in wrong)
         rows_of.append(
             {
@@ -254,7 +250,7 @@ def artifact_frame(checks: Iterable[ArtifactCheck], rows: Mapping[str, int], *, 
                 "rows": rows.get(key),
                 "size": check.size,
                 "changed": _changed(check, now),
-                "hash": _hash_words(check),
+                "hash": "none given" if check.artifact.sha256 is None else compared,
             }
         )
     names = ["state", "artifact", "what is wrong", "what to do", "path", "rows", "size", "changed", "hash"]
@@ -299,14 +295,6 @@ def text_cell(value: object) -> str:
     """Return text as a single line of at most `MAX_CELL` characters."""
     line = " ".join(markup.clean(str(value)).split())
     return line if len(line) <= MAX_CELL else f"{line[: MAX_CELL - 1]}…"
-
-
-def _hash_words(check: ArtifactCheck) -> str:
-    if check.artifact.sha256 is None:
-        return "none given"
-    if check.sha256 is None:
-        return "not compared"
-    return "agrees" if check.state == "ok" else "differs"
 
 
 def runs(manifest: Manifest, view: ViewState, facts: Mapping[str, RunFacts], rows: Mapping[str, int]) -> None:
@@ -376,8 +364,7 @@ def bundle_levels(levels: Mapping[Level, int], run_id: str) -> None:
     """Show the levels of a run's stored bundles."""
     if levels:
         counts = ", ".join(f"{levels[level]:,} {level}" for level in LEVELS if levels.get(level))
-        message = f"{run_id}: {counted(sum(levels.values()), 'bundle')}, {counts}."
-        markup.note(message, "muted")
+        markup.note(f"{run_id}: {counted(sum(levels.values()), 'bundle')}, {counts}.", "muted")
 
 
 def line_issues(frame: pd.DataFrame, undeclared: pd.Index, run_id: str) -> None:
