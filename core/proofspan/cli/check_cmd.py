@@ -7,7 +7,7 @@ import sys
 from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import click
 from rich.console import Console
@@ -81,21 +81,19 @@ def command(workspace: Path, as_json: bool, no_hashes: bool, as_lines: bool, tru
             others=goals_of(manifest)[1],
         )
     if as_lines:
-        _print_lines(report)
-    elif as_json:
+        for line in sha256_lines(report):
+            click.echo(printable(line))
+        # A hash that differs is what the lines are asked for; the rest is still wrong.
+        others = [
+            each for each in report.problems if each.severity == "error" and each.code != "hash_differs"
+        ]
+        print_problems(others)
+        sys.exit(1 if others else 0)
+    if as_json:
         click.echo(json.dumps(report_to_json(report), ensure_ascii=False, indent=2, sort_keys=True))
     else:
         _print_report(report)
     sys.exit(0 if report.ok else 1)
-
-
-def _print_lines(report: CheckReport) -> NoReturn:
-    """The lines alone on stdout; a hash that differs is what they are asked for, the rest is still wrong."""
-    for line in sha256_lines(report):
-        click.echo(printable(line))
-    others = [p for p in report.problems if p.severity == "error" and p.code != "hash_differs"]
-    print_problems(others)
-    sys.exit(1 if others else 0)
 
 
 def report_to_json(report: CheckReport) -> dict[str, Any]:

@@ -156,9 +156,10 @@ def _parts(report: GateReport, *, strict: bool) -> Iterator[RenderableType]:
 
 def _questions(check: Check) -> Iterator[Text]:
     """Yield a check's questions: with their texts if they changed, else by id."""
-    shown = SHOWN if check.is_change else SHOWN_BY_ID
+    is_change = any(each.change for each in check.affected)
+    shown = SHOWN if is_change else SHOWN_BY_ID
     more = [f"… and {check.count - shown:,} more, see --json"] if check.count > shown else []
-    if check.is_change:
+    if is_change:
         yield from (Text(f"  {each}") for each in [*map(question_line, check.affected[:shown]), *more])
     else:
         yield Text(f"  {' '.join([*(one_line(each.q_id) for each in check.affected[:shown]), *more])}")

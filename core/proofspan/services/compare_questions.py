@@ -79,8 +79,12 @@ def _tokens(text: str) -> list[str]:
 
 def _kept(old: Sequence[str], new: Sequence[str]) -> tuple[list[bool], list[bool], bool]:
     """Return which words of each side the other one has in the same order, and whether that is rough."""
-    start = _equal_ends(old, new)
-    end = _equal_ends(old[start:][::-1], new[start:][::-1])
+
+    def equal(old: Sequence[str], new: Sequence[str]) -> int:
+        return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
+
+    start = equal(old, new)
+    end = equal(old[start:][::-1], new[start:][::-1])
     middles = old[start : len(old) - end], new[start : len(new) - end]
     kept = tuple([False] * len(middle) for middle in middles)
     counts = Counter(middles[1])
@@ -91,11 +95,6 @@ def _kept(old: Sequence[str], new: Sequence[str]) -> tuple[list[bool], list[bool
                 side[at : at + block.size] = [True] * block.size
     was, now = ([True] * start + middle + [True] * end for middle in kept)
     return was, now, is_rough
-
-
-def _equal_ends(old: Sequence[str], new: Sequence[str]) -> int:
-    """How many words are the same from the start on."""
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
 
 
 def _parts(tokens: Sequence[str], kept: Sequence[bool], others: frozenset[str]) -> tuple[Part, ...]:

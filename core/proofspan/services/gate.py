@@ -71,11 +71,6 @@ class Check:
     shown: Filter | None = None
 
     @property
-    def is_change(self) -> bool:
-        """True if the questions are listed for what they changed to."""
-        return any(each.change for each in self.affected)
-
-    @property
     def link(self) -> str:
         """The relative address of the list of questions, "" without one."""
         return list_address(self.shown) if self.shown is not None else ""
@@ -416,7 +411,7 @@ def _section(report: GateReport, check: Check, base: str) -> Iterator[str]:
     shown, count = check.affected[:SHOWN], check.count
     more = [f"… and {count - SHOWN:,} more"] if count > SHOWN else []
     yield f"\n### {prose(check.title)}: {counted(count, 'question')}\n\n"
-    if check.is_change:
+    if any(each.change for each in shown):
         changes = [f"{name(each)} {prose(each.change)}: {code(each.q)}" for each in shown]
         yield from (f"- {line}\n" for line in [*changes, *more])
     else:
@@ -451,13 +446,12 @@ def prose(text: str) -> str:
     A `|` would end the cell even in a code span, so it becomes `¦`.
     """
     words = printable(" ".join(text.split())).replace("|", "¦").split(" ")
-    return " ".join(word if _PLAIN_WORD.fullmatch(word) else _coded(word) for word in words)
-
-
-def _coded(word: str) -> str:
-    body = word.rstrip(",;:.") or word
-    bare = body[1:-1] if _QUOTED.fullmatch(body) else body
-    return f"{code(bare)}{word[len(body) :]}"
+    for place, word in enumerate(words):
+        if not _PLAIN_WORD.fullmatch(word):
+            body = word.rstrip(",;:.") or word
+            bare = body[1:-1] if _QUOTED.fullmatch(body) else body
+            words[place] = f"{code(bare)}{word[len(body) :]}"
+    return " ".join(words)
 
 
 def _title(report: GateReport, named: Callable[[str], str] = one_line) -> str:

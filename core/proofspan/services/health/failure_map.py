@@ -185,18 +185,16 @@ def _at_one_level(areas: Sequence[Area], narrow: Sequence[Area]) -> tuple[Area, 
 
     A level has the sections numbered with that many steps, and narrower places with fewer steps.
     """
-    deepest = max((_depth(area) for area in narrow), default=1)
-    for level in range(deepest, 0, -1):
-        chosen = [area for area in areas if _depth(area) == level]
-        chosen += [area for area in narrow if _depth(area) < level]
+
+    def depth(area: Area) -> int:
+        return 1 + len(outer_sections(area.place.section_id or ""))
+
+    for level in range(max(map(depth, narrow), default=1), 0, -1):
+        chosen = [area for area in areas if depth(area) == level]
+        chosen += [area for area in narrow if depth(area) < level]
         if level == 1 or sum(area.judged for area in chosen) >= ENOUGH * len(chosen):
             return tuple(sorted(chosen, key=_worst_first))
     return ()
-
-
-def _depth(area: Area) -> int:
-    """With how many steps a place is numbered; one that is not numbered counts as one."""
-    return 1 + len(outer_sections(area.place.section_id or ""))
 
 
 def _documents(tally: _Tally, titles: Titles) -> tuple[Area, ...]:

@@ -197,7 +197,12 @@ def folded(rows: Iterable[HealthRow], union: Union) -> tuple[tuple[HealthRow, ..
     """Fold families of many fields into one row each; return all rows, and the members of the families."""
     shown: list[HealthRow] = []
     members: list[HealthRow] = []
-    for (family, _), group in groupby(rows, key=lambda row: (_family(row), row.group)):
+
+    def family_of(row: HealthRow) -> str:
+        code = row.codes[0] if row.kind == "code" and row.codes[0] not in RULES else ""
+        return next((prefix for prefix in FAMILIES if code.startswith(prefix)), "")
+
+    for (family, _), group in groupby(rows, key=lambda row: (family_of(row), row.group)):
         alike = tuple(group)
         if not family or len(alike) < FEWEST_FOLDED:
             shown += alike
@@ -216,12 +221,6 @@ def folded(rows: Iterable[HealthRow], union: Union) -> tuple[tuple[HealthRow, ..
             )
         )
     return tuple(shown), tuple(members)
-
-
-def _family(row: HealthRow) -> str:
-    if row.kind != "code" or row.codes[0] in RULES:
-        return ""
-    return next((prefix for prefix in FAMILIES if row.codes[0].startswith(prefix)), "")
 
 
 def _by_code(frame: pd.DataFrame, name: str, runs: Sequence[str]) -> dict[str, tuple[Count, ...]]:

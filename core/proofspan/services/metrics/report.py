@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from math import isfinite
 from pathlib import Path
-from typing import Final
 
 import numpy as np
 import pandas as pd
@@ -80,38 +79,34 @@ def metrics_report(
     store: Store, manifest: Manifest, run_id: str, *, by: Slice | None = None, vs: str | None = None
 ) -> MetricsReport:
     """Build the report on a run, compared with `vs` if it is named; both need an index."""
-    measured = run_metrics(store, manifest, run_id)
-    return MetricsReport(
-        measured,
-        store.run_facts(run_id),
-        gold_gaps(store, manifest, run_id),
-        by,
-        metrics_by(store, run_id, by) if by else None,
-        _compared(store, manifest, measured, vs) if vs else None,
-    )
-
-
-def _compared(store: Store, manifest: Manifest, measured: RunMetrics, vs: str) -> Compared:
-    run_id = measured.run_id
-    shown = Filter(run_id, vs=vs)
-
-    def paired(metric_id: str) -> np.ndarray:
-        return np.empty(0) if metric_id == BUNDLES else store.paired(shown, metric_id)
-
-    pairs = metric_pairs(measured.values, run_metrics(store, manifest, vs).values, paired)
-    has_gold = manifest.gold is not None
-    sentences: list[str] = []
-    for outcome in BY:
-        flips = store.flips(Filter(run_id, vs=vs, outcome=outcome))
-        sentences.append(verdict_sentence(flips, run=run_id, vs=vs, outcome=outcome, has_gold=has_gold))
-        sentences += scope_sentences(flips, run=run_id, vs=vs, outcome=outcome)
-    return Compared(vs, pairs, tuple(dict.fromkeys(sentences)))
+    measured, compared = run_metrics(store, manifest, run_id), None
+    if vs:
+        shown, has_gold = Filter(run_id, vs=vs), manifest.gold is not None
+        pairs = metric_pairs(
+            measured.values,
+            run_metrics(store, manifest, vs).values,
+            lambda metric_id: np.empty(0) if metric_id == BUNDLES else store.paired(shown, metric_id),
+        )
+        sentences: list[str] = []
+        for outcome in BY:
+            flips = store.flips(replace(shown, outcome=outcome))
+            sentences.append(verdict_sentence(flips, run=run_id, vs=vs, outcome=outcome, has_gold=has_gold))
+            sentences += scope_sentences(flips, run=run_id, vs=vs, outcome=outcome)
+        compared = Compared(vs, pairs, tuple(dict.fromkeys(sentences)))
+    slices = metrics_by(store, run_id, by) if by else None
+    gaps = gold_gaps(store, manifest, run_id)
+    return MetricsReport(measured, store.run_facts(run_id), gaps, by, slices, compared)
 
 
 def report_to_json(report: MetricsReport) -> dict[str, Json]:
     """Return the report as plain data: each number with its counts, interval, goal, and what was left out."""
     measured, facts, gaps = report.measured, report.facts, report.gaps
     stored = measured.pack.numbers if measured.pack is not None else None
+    metrics = {name: _value(value) for name, value in measured.values.items()}
+    for name, verdict in measured.verdicts.items():
+        goal = measured.goals[name]
+        threshold: Json = {"is": str(goal), "from_default": goal.from_default}
+        metrics[name] |= {"goal": threshold, "verdict": verdict.status, "why": verdict.why}
     data: dict[str, Json] = {
         "run_id": measured.run_id,
         "profile": facts.profile.describe(),
@@ -125,7 +120,7 @@ def report_to_json(report: MetricsReport) -> dict[str, Json]:
         "without_trace": list(gaps.without_trace),
         "findings": report.has_findings,
         "lambda_states": {state or "not logged": count for state, count in measured.states.items()},
-        "metrics": {name: _metric(measured, name, value) for name, value in measured.values.items()},
+        "metrics": metrics,
         "pack": {
             "counted": {key: _rounded(number) for key, number in measured.numbers.items()},
             "stored": None
@@ -168,14 +163,6 @@ def _value(value: MetricValue) -> dict[str, Json]:
         "denominator": value.denominator,
         "left_out": {reason: count for reason, count in value.left_out.items() if count},
     }
-
-
-def _metric(measured: RunMetrics, name: str, value: MetricValue) -> dict[str, Json]:
-    goal, verdict = measured.goals.get(name), measured.verdicts.get(name)
-    if goal is None or verdict is None:
-        return _value(value)
-    threshold = {"is": str(goal), "from_default": goal.from_default}
-    return _value(value) | {"goal": threshold, "verdict": verdict.status, "why": verdict.why}
 
 
 def _pair(pair: MetricPair) -> dict[str, Json]:
@@ -258,11 +245,6 @@ METRIC_EXPORTS = exports(
 )
 
 
-EVENT: Final = "metrics.pack"
-AGENT: Final = "system"
-_MEMORY: Final = ("mem_rev", "mem_hash")
-
-
 def run_pack(store: Store, manifest: Manifest, run_id: str, *, cache_dir: Path) -> str:
     """Return the metrics pack of a run as JSON; packed traces are unpacked below `cache_dir`.
 
@@ -274,9 +256,9 @@ def run_pack(store: Store, manifest: Manifest, run_id: str, *, cache_dir: Path) 
     name = f"urn:proofspan:metrics:{manifest.name}/{run.run_id}"
     envelope = {
         "schema_version": USUAL,
-        "event": EVENT,
+        "event": "metrics.pack",
         "trace_id": str(uuid.uuid5(uuid.NAMESPACE_URL, name)),
-        "agent_id": AGENT,
+        "agent_id": "system",
     }
     if run.ts:
         envelope["ts"] = run.ts
@@ -285,7 +267,8 @@ def run_pack(store: Store, manifest: Manifest, run_id: str, *, cache_dir: Path) 
     if line is not None:
         path, _ = needed_trace_file(manifest, run, cache_dir=cache_dir)
         raw = read_trace_at(path, line, run_id=run_id).raw
-        envelope |= {key: value for key in _MEMORY if (value := text_of(raw.get(key))) is not None}
+        memory = {key: text_of(raw.get(key)) for key in ("mem_rev", "mem_hash")}
+        envelope |= {key: value for key, value in memory.items() if value is not None}
     dataset = None
     if manifest.gold is not None:
         version = f"_v{manifest.gold.version}" if manifest.gold.version else ""
