@@ -4,6 +4,7 @@ import time
 
 import streamlit as st
 
+from proofspan.services.health.parity import logged_of_run, parity_rows
 from proofspan.services.health.run_findings import run_lines
 from proofspan.services.page_base import writer_of
 from proofspan.ui.health import load, overview, rules
@@ -21,12 +22,12 @@ with st.container(key="health-head"):
     overview.heading(opened.manifest)
     notices.notes(view.notes)
     verdict = st.container()
-    failed = audited.failed if audited is not None else 0
-    overview.show_files(report, is_full=full is not None, failed_audits=failed)
+    overview.show_files(report, is_full=full is not None, failed_audits=audited.failed)
     still_read = st.container()
 of_run, of_files = st.container(), st.container()
 with of_files:  # before the run: while that has no index, its part of the page ends the script
-    rules.ids_panel(audited)
+    if manifest.chunks is not None:
+        rules.ids_panel(audited)
     overview.artifacts(report, rows, now=time.time())
     if manifest.runs:
         overview.runs(opened.manifest, view, facts, rows)
@@ -35,7 +36,7 @@ with of_files:  # before the run: while that has no index, its part of the page 
         rules.cited_pages(session.cited_pages_of_runs(opened), writer_of(opened.manifest))
 pending = [
     workspace_status.full_key(opened) if full is None else None,
-    audited.pending if audited is not None else None,
+    audited.pending,
 ]
 with of_run:
     overview.problems(report)
@@ -46,9 +47,8 @@ with of_run:
         st.stop()
     store = notices.store_or_progress(opened)
     health = load.load(opened, store)
-    audits = audited.audits if audited is not None else ()
-    modes = load.modes(opened, store, health.table, audits)
-    parity = load.parity(opened, store, health.table)
+    modes = load.modes(opened, store, health.table, audited.audits)
+    parity = parity_rows(opened.manifest, opened.run, logged_of_run(store, view.run))
     load.remember_problems(opened, report, health, audited)
     with verdict:
         overview.show_verdict(health)
@@ -62,6 +62,6 @@ with of_run:
     rules.codes_panel(health.table, view, workspace=opened.manifest.name)
     overview.show_run(health, view)
     rules.modes_panel(modes, view)
-    rules.parity_panel(parity, view)
+    rules.parity_panel(parity, health.table.questions_by("code"), view)
 undeclared = run_lines(store, opened.manifest, opened.run).undeclared.index
 overview.line_issues(store.line_issues(view.run), undeclared, view.run)

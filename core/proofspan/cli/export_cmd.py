@@ -28,7 +28,6 @@ from proofspan.errors import InputFault
 from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.journal.cohorts import read_cohorts
 from proofspan.manifest.load import load_manifest
-from proofspan.manifest.types import Manifest, Run
 from proofspan.metrics.ranked import BUCKETS
 from proofspan.services.export import EXPORTS, RecordCounts, records_of, writer_for
 from proofspan.services.locating import place_run
@@ -54,21 +53,6 @@ def _refuse_filters(context: click.Context) -> None:
         if context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE:
             kind = context.params["kind"]
             raise click.UsageError(f"{option.opts[0]} narrows a list, and {kind} is written whole")
-
-
-def _write_records(
-    kind: str, manifest: Manifest, run: Run, output: str, *, cache_dir: Path, all_variants: bool
-) -> None:
-    """Write the file, and exit with 1 if rows lack required values."""
-    counts, writer = RecordCounts(), writer_for(kind, output)
-    records = partial(records_of, manifest, run, cache_dir=cache_dir, all_variants=all_variants)
-    with output_to(output) as sink:
-        for piece in writer(records, counts):
-            sink.write(piece)
-    problems = counts.problems()
-    print_problems(problems)
-    if any(problem.severity != "note" for problem in problems):
-        sys.exit(1)
 
 
 def _only(name: str, what: str, values: Iterable[str] = ()) -> Option:
@@ -140,8 +124,13 @@ def command(kind: str, workspace: Path, output: str, cache_dir: Path | None, **a
     check_outputs([output], workspace_files(manifest))
     run, cache = chosen_run(manifest, asked.pop("run_id")), cache_dir or default_cache_dir()
     if is_whole:
-        _write_records(kind, manifest, run, output, cache_dir=cache, all_variants=asked["all_variants"])
-        return
+        counts, writer = RecordCounts(), writer_for(kind, output)
+        records = partial(records_of, manifest, run, cache_dir=cache, all_variants=asked["all_variants"])
+        with output_to(output) as sink:
+            sink.writelines(writer(records, counts))
+        problems = counts.problems()
+        print_problems(problems)
+        sys.exit(1 if any(problem.severity != "note" for problem in problems) else 0)
     if asked["cohort"] and asked["cohort"] not in read_cohorts(manifest):
         raise InputFault.of(
             "unknown_cohort",
@@ -156,6 +145,6 @@ def command(kind: str, workspace: Path, output: str, cache_dir: Path | None, **a
         with PdfPool(workers=LOCATORS, timeout_s=TIMEOUT_S) as pool:
             place_run(manifest, run.run_id, cache_dir=cache, pool=pool, workers=LOCATORS)
     store = Store(manifest, cache)
+    pieces = EXPORTS[kind].pieces(store.rows(Filter(run.run_id, **asked), sort))
     with output_to(output) as sink:
-        for piece in EXPORTS[kind].pieces(store.rows(Filter(run.run_id, **asked), sort)):
-            sink.write(piece.encode("utf-8", "replace"))
+        sink.writelines(piece.encode("utf-8", "replace") for piece in pieces)

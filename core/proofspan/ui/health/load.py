@@ -19,7 +19,6 @@ from proofspan.services.chunk_ids import ChunkAudit, audit_workspace, gold_quest
 from proofspan.services.documents.background import Done, Failed, Waiting
 from proofspan.services.documents.document_cache import Recent
 from proofspan.services.health.failure_modes import FailureMode, failure_counts, failure_modes
-from proofspan.services.health.parity import ParityRow, logged_of_run, parity_rows
 from proofspan.services.health.rule_counts import HealthTable, health_table
 from proofspan.services.health.run_findings import RunFinding, index_findings, run_findings
 from proofspan.services.metrics.run_metrics import bundle_levels, run_metrics
@@ -79,13 +78,10 @@ def load(opened: session.Opened, store: Store) -> Health:
     return Health(table, findings, levels)
 
 
-def remember_problems(
-    opened: session.Opened, report: CheckReport, health: Health, audited: Audited | None
-) -> None:
+def remember_problems(opened: session.Opened, report: CheckReport, health: Health, audited: Audited) -> None:
     """Remember how many problems Health shows: of files, broken rules, errors of the run, failed audits."""
     errors = sum(each.problem.severity == "error" and not each.is_of_file for each in health.findings)
-    failed = audited.failed if audited is not None else 0
-    count = len(report.findings) + len(health.table.broken()) + errors + failed
+    count = len(report.findings) + len(health.table.broken()) + errors + audited.failed
     _counts().put((*session.identity(opened), opened.run.run_id), count)
 
 
@@ -113,11 +109,11 @@ class Audited:
         return sum(audit.is_error for audit in self.audits)
 
 
-def audits(opened: session.Opened, *, with_documents: bool) -> Audited | None:
-    """Return the audits, with those of documents if requested; None without chunks."""
+def audits(opened: session.Opened, *, with_documents: bool) -> Audited:
+    """Return the audits, with those of documents if requested; none without chunks."""
     manifest, pool, cache = opened.manifest, session.pdf_pool(), session.cache_dir().path
     if manifest.chunks is None:
-        return None
+        return Audited()
     key = ("chunk ids", *workspace_status.state_of_files(opened))
 
     def look(reader: PdfPool | None) -> ChunkAudit:
@@ -133,20 +129,6 @@ def audits(opened: session.Opened, *, with_documents: bool) -> Audited | None:
         if isinstance(whole, Waiting):
             return Audited(quick.value.audits, pending=(*key, "documents"))
     return Audited(quick.value.audits)
-
-
-@dataclass(frozen=True, slots=True)
-class Parity:
-    """The settings of index and queries, and the number of questions by code that differ."""
-
-    rows: tuple[ParityRow, ...]
-    differing: Mapping[str, int]
-
-
-def parity(opened: session.Opened, store: Store, table: HealthTable) -> Parity:
-    """Return what the shown run pins and logs."""
-    logged = logged_of_run(store, opened.run.run_id)
-    return Parity(parity_rows(opened.manifest, opened.run, logged), table.questions_by("code"))
 
 
 def modes(

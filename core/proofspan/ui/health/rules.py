@@ -25,7 +25,7 @@ from proofspan.services.health.rule_counts import (
 )
 from proofspan.services.page_base import CitedPages, Writer, fix, sentence
 from proofspan.store.query.filters import Filter
-from proofspan.ui.health.load import Audited, Parity, Pending
+from proofspan.ui.health.load import Audited, Pending
 from proofspan.ui.health.overview import linked
 from proofspan.ui.visit.view_state import ViewState
 from proofspan.ui.widgets import markup
@@ -225,15 +225,15 @@ _PARITY_VERDICTS: Mapping[bool | None, tuple[str, Look]] = {
 }
 
 
-def parity_panel(found: Parity, view: ViewState) -> None:
+def parity_panel(rows: Sequence[ParityRow], differing: Mapping[str, int], view: ViewState) -> None:
     """Show one row per setting that indexing and querying must share."""
     about = (
         "The index, the model and the analyzer that the manifest pins, and the documents' revisions, beside "
         f"what the traces of {view.run} log of them."
     )
     with panel("parity", "Index and query configuration", about):
-        if found.rows:
-            show_grid(parity_grid(found.rows, found.differing, view), key="parity-cells")
+        if rows:
+            show_grid(parity_grid(rows, differing, view), key="parity-cells")
         else:
             message = "Nothing is pinned and nothing is logged, so queries and index cannot be compared."
             markup.show(markup.text([Piece(message)], role="line"))
@@ -280,10 +280,8 @@ _AUDIT_VERDICTS: Mapping[Status, tuple[str, Look]] = {
 _ASKED = "chunk-ids:documents"
 
 
-def ids_panel(found: Audited | None) -> None:
-    """Show a row per audit, and a button to open the documents. Nothing without a chunk file."""
-    if found is None:
-        return
+def ids_panel(found: Audited) -> None:
+    """Show a row per audit, and a button to open the documents."""
     audits, extractor = found.audits, found.extractor
     about = "Audits of the chunk file: its ids, its reading order, and its offsets against the gold."
     about += f" Documents were read by {extractor}." if extractor else ""
