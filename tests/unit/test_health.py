@@ -134,7 +134,7 @@ def test_what_was_not_counted_in_a_run_is_no_zero_there() -> None:
 
 
 def finding(code: str, title: str = "", severity: str = "error", shown: Filter | None = None) -> RunFinding:
-    return RunFinding.of(code, severity, title or code, "", "", shown)
+    return RunFinding(Problem(code, "", severity=severity), title or code, shown)
 
 
 STALE = finding("report_stale", "stored report disagrees on 8", shown=Filter("R1"))

@@ -163,5 +163,8 @@ def test_only_what_is_systematic_about_pages_is_a_finding() -> None:
 
 
 def test_errors_come_first_and_notes_last() -> None:
-    found = [RunFinding.of(severity, severity, "", "") for severity in ("note", "error", "warning", "error")]
+    found = [
+        RunFinding(Problem(severity, "", severity=severity), "")
+        for severity in ("note", "error", "warning", "error")
+    ]
     assert [each.problem.severity for each in worst_first(found)] == ["error", "error", "warning", "note"]

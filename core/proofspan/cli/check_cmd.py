@@ -21,6 +21,7 @@ from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.manifest import trust
 from proofspan.manifest.check import (
     ATTACHMENTS_WRONG,
+    FINDINGS,
     LINES_UNREADABLE,
     ArtifactCheck,
     CheckReport,
@@ -47,9 +48,6 @@ _WORDS = {
     "empty_file": "is empty",
     "locked": "is locked",
     "no_pages": "has no pages",
-}
-#: A file that can be used, and of what it holds not all: why, by the finding's code.
-_PARTLY = {
     LINES_UNREADABLE: "some lines unreadable",
     ATTACHMENTS_WRONG: "some attachments wrong",
 }
@@ -135,7 +133,17 @@ def _print_report(report: CheckReport) -> None:
             if value:
                 console.print(Text.assemble((f"  {name:<7}", "dim"), printable(value)), soft_wrap=True)
     console.print()
-    console.print(summary(report))
+    checks = report.artifacts
+    good = sum(check.is_good for check in checks)
+    agreeing = sum(
+        check.state == "ok" and check.sha256 == check.artifact.sha256 is not None for check in checks
+    )
+    severities = Counter(problem.severity for problem in report.problems)
+    parts = [f"{good} of {counted(len(checks), 'artifact')} {'is' if good == 1 else 'are'} good"]
+    if report.hashed:
+        parts.append(f"{counted(agreeing, 'hash', 'hashes')} {'agrees' if agreeing == 1 else 'agree'}")
+    parts += [counted(severities[name], name) for name in ("error", "warning", "note") if severities[name]]
+    console.print(Text(" · ".join(parts), "bold green" if report.ok else "bold red"))
 
 
 def _table(report: CheckReport) -> Table:
@@ -163,7 +171,7 @@ def _state_of(check: ArtifactCheck, *, hashed: bool) -> tuple[str, str, str]:
     codes = [problem.code for problem in check.problems]
     if check.state != "ok":
         return "✗", _WORDS.get(codes[0], check.state.replace("_", " ")), "red"
-    partly = next((_PARTLY[code] for code in codes if code in _PARTLY), None)
+    partly = next((_WORDS[code] for code in codes if code in FINDINGS), None)
     sign, words, style = ("✓", "good", "green") if partly is None else ("!", partly, "yellow")
     if "no_line_yet" in codes:
         words = "holds no line yet"
@@ -174,18 +182,3 @@ def _state_of(check: ArtifactCheck, *, hashed: bool) -> tuple[str, str, str]:
     else:
         words += ", hash agrees" if hashed else ", hash not compared"
     return sign, words, style
-
-
-def summary(report: CheckReport) -> Text:
-    """`9 of 10 artifacts are good · 6 hashes agree · 1 error · 2 warnings · 1 note`."""
-    checks = report.artifacts
-    good = sum(check.is_good for check in checks)
-    agreeing = sum(
-        check.state == "ok" and check.sha256 == check.artifact.sha256 is not None for check in checks
-    )
-    severities = Counter(problem.severity for problem in report.problems)
-    parts = [f"{good} of {counted(len(checks), 'artifact')} {'is' if good == 1 else 'are'} good"]
-    if report.hashed:
-        parts.append(f"{counted(agreeing, 'hash', 'hashes')} {'agrees' if agreeing == 1 else 'agree'}")
-    parts += [counted(severities[name], name) for name in ("error", "warning", "note") if severities[name]]
-    return Text(" · ".join(parts), "bold green" if report.ok else "bold red")

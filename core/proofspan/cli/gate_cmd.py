@@ -65,19 +65,7 @@ _OPTIONS: tuple[Option, ...] = (
 @click.command("gate")
 @click.argument("workspace", type=NamedPath())
 @with_options(*_OPTIONS)
-def command(
-    workspace: Path,
-    run_id: str | None,
-    against: str | None,
-    strict: bool,
-    junit: str | None,
-    as_markdown: str | None,
-    link_base: str | None,
-    as_json: bool,
-    cache_dir: Path | None,
-    output: str,
-    **asked: Any,
-) -> None:
+def command(workspace: Path, strict: bool, cache_dir: Path | None, output: str, **asked: Any) -> None:
     """Check whether a run of WORKSPACE is ready for release: its goals, flips, suspicions and lines.
 
     Thresholds are those of the manifest's `goals` and `gates`; where it says nothing, the acceptance targets,
@@ -86,12 +74,12 @@ def command(
 
     Exit status: 0 it passes, warnings or not, 1 a check fails (with --strict: or warns), 2 unusable input.
     """
-    goals, base = _goals(asked["goals"]), _link_base(link_base)
+    goals, base = _goals(asked["goals"]), _link_base(asked["link_base"])
     manifest = load_manifest(workspace)
-    check_outputs(
-        [name for name in (output, junit, as_markdown) if name is not None], workspace_files(manifest)
-    )
-    run = chosen_run(manifest, run_id)
+    junit, as_markdown, against = asked["junit"], asked["as_markdown"], asked["against"]
+    outputs = [name for name in (output, junit, as_markdown) if name is not None]
+    check_outputs(outputs, workspace_files(manifest))
+    run = chosen_run(manifest, asked["run_id"])
     if against is not None:
         chosen_run(manifest, against)
     runs = [each for each in (run.run_id, against or run.baseline) if each and manifest.run(each) is not None]
@@ -101,7 +89,7 @@ def command(
         write_bytes(markdown(report, strict=strict, base=base).encode(), as_markdown)
     if junit is not None:
         write_bytes(junit_xml(report, strict=strict), junit)
-    if as_json:
+    if asked["as_json"]:
         write_bytes(json_text(report_to_json(report, strict=strict, base=base)), output)
     else:
         write_parts(*_parts(report, strict=strict), output=output, width=WIDTH_WITHOUT_TERMINAL)

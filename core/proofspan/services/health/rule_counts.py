@@ -59,8 +59,6 @@ class Count:
 
 
 NONE = Count()
-#: Counts the traces with any of some codes in the run at an index, given each code's own count there.
-Union = Callable[[tuple[str, ...], int, Sequence[Count]], Count]
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,8 +191,13 @@ def _page_rows(store: Store, runs: Sequence[str]) -> list[HealthRow]:
     return [row for row in rows if any(count.traces for count in row.counts)]
 
 
-def folded(rows: Iterable[HealthRow], union: Union) -> tuple[tuple[HealthRow, ...], tuple[HealthRow, ...]]:
-    """Fold families of many fields into one row each; return all rows, and the members of the families."""
+def folded(
+    rows: Iterable[HealthRow], union: Callable[[tuple[str, ...], int, Sequence[Count]], Count]
+) -> tuple[tuple[HealthRow, ...], tuple[HealthRow, ...]]:
+    """Fold families of many fields into one row each; return all rows, and the members of the families.
+
+    `union` counts the traces with any of some codes in the run at an index, given each code's count there.
+    """
     shown: list[HealthRow] = []
     members: list[HealthRow] = []
 

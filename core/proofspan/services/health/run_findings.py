@@ -51,20 +51,6 @@ class RunFinding:
     page: str = ""
     is_of_file: bool = False
 
-    @classmethod
-    def of(
-        cls,
-        code: str,
-        severity: str,
-        title: str,
-        message: str,
-        fix: str = "",
-        shown: Filter | None = None,
-        page: str = "",
-    ) -> RunFinding:
-        """Build a finding from the parts of its problem."""
-        return cls(Problem(code, message, fix=fix, severity=severity), title, shown, page)
-
 
 def run_findings(
     store: Store, manifest: Manifest, table: HealthTable, measured: RunMetrics, pages: CitedPages | None
@@ -116,27 +102,29 @@ def line_findings(lines: RunLines, facts: RunFacts) -> Iterator[RunFinding]:
     shown = Filter(facts.run_id)
     if unread := max(0, lines.beyond - facts.unmatched):
         first, title = lines.undeclared.iloc[0], f"{counted(unread, 'line')} unreadable"
-        message = (
-            f"{counted(unread, 'line')} could not be read, the first at {first['file']}:{first['line']}."
-        )
-        step = str(first["remedy"])
-        finding = RunFinding.of("lines_unreadable", "error", title, message, step, shown, HEALTH)
-        yield replace(finding, is_of_file=True)
+        place, step = f"{first['file']}:{first['line']}", str(first["remedy"])
+        message = f"{counted(unread, 'line')} could not be read, the first at {place}."
+        problem = Problem("lines_unreadable", message, fix=step)
+        yield RunFinding(problem, title, shown, HEALTH, is_of_file=True)
     if declared := lines.declared:
         title = f"{counted(declared, 'line')} unreadable, as declared"
         message = f"{counted(declared, 'line')} could not be read, as the manifest declares."
-        yield RunFinding.of("lines_unreadable_declared", "note", title, message, "", shown, HEALTH)
+        yield RunFinding(Problem("lines_unreadable_declared", message, severity="note"), title, shown, HEALTH)
     if facts.unmatched:
         title = f"{counted(facts.unmatched, 'report row')} without a trace"
         message = f"The stored report has {counted(facts.unmatched, 'row')} without a trace."
         step = "Make the report from the current traces: `proofspan triage`."
-        yield RunFinding.of("report_without_trace", "warning", title, message, step, shown, HEALTH)
+        yield RunFinding(
+            Problem("report_without_trace", message, fix=step, severity="warning"), title, shown, HEALTH
+        )
     if facts.waiting_bytes:
         size = counted(facts.waiting_bytes, "byte")
         message = f"The last line of the traces ({size}) has no line end and is not counted yet."
         step = "Wait while the pipeline is still writing; otherwise run that question again."
         title = "last line unfinished"
-        yield RunFinding.of("last_line_waits", "warning", title, message, step, shown, HEALTH)
+        yield RunFinding(
+            Problem("last_line_waits", message, fix=step, severity="warning"), title, shown, HEALTH
+        )
 
 
 def answer_findings(table: HealthTable, facts: RunFacts, *, stale: int) -> Iterator[RunFinding]:
@@ -150,15 +138,17 @@ def answer_findings(table: HealthTable, facts: RunFacts, *, stale: int) -> Itera
         message = f"The stored report has another label on {share_of(stale, total)}."
         step = "Make it again from these traces and chunks: `proofspan triage TRACES CHUNKS -o REPORT`."
         shown = Filter(run_id, suspicion=("report_stale",))
-        yield RunFinding.of("report_stale", "error", title, message, step, shown)
+        yield RunFinding(Problem("report_stale", message, fix=step), title, shown)
     if facts.suggestion is not None:  # the profile fits none of the run's answers
         title, message = "no answer follows the template", f"{as_sentence(facts.suggestion.reason)}."
         step = f"Read the run with the profile that fits: `{facts.suggestion.options}`."
-        yield RunFinding.of(facts.suggestion.code, "warning", title, message, step, Filter(run_id))
+        yield RunFinding(
+            Problem(facts.suggestion.code, message, fix=step, severity="warning"), title, Filter(run_id)
+        )
     if facts.placed is None:
         message = "Its citations are not located on their pages yet."
         step = "Wait, or run `proofspan index WORKSPACE`."
-        yield RunFinding.of("not_located", "note", "citations not located", message, step)
+        yield RunFinding(Problem("not_located", message, fix=step, severity="note"), "citations not located")
     for row in table.rows:
         if row.group == ON_THE_PAGE and (count := table.now(row).questions):
             yield replace(_of_row(table, row), title=f"{row.title} on {count:,} of {total:,}")
@@ -174,7 +164,9 @@ def pin_findings(run: Run) -> Iterator[RunFinding]:
         message = f"Not pinned: {names}. The values that the traces log cannot be checked."
         keys = ", ".join(f"`{key}`" for key in absent)
         step = f"Write {keys} under the run's `pinned` in the manifest."
-        yield RunFinding.of("pins_missing", "warning", f"{names} not pinned", message, step)
+        yield RunFinding(
+            Problem("pins_missing", message, fix=step, severity="warning"), f"{names} not pinned"
+        )
 
 
 def measured_findings(run: Run, measured: RunMetrics) -> Iterator[RunFinding]:
@@ -182,7 +174,9 @@ def measured_findings(run: Run, measured: RunMetrics) -> Iterator[RunFinding]:
     shown = Filter(run.run_id)
     if run.metrics is None:
         rule = rule_of("metrics_pack_missing")
-        yield RunFinding.of(rule.code, rule.severity, rule.title, rule.meaning, rule.fix, shown, TRENDS)
+        yield RunFinding(
+            Problem(rule.code, rule.meaning, fix=rule.fix, severity=rule.severity), rule.title, shown, TRENDS
+        )
     errors = (replace(problem, severity="error") for problem in measured.problems)
     yield from _of_problems(errors, is_of_file=False)
     if measured.differences:
@@ -191,14 +185,16 @@ def measured_findings(run: Run, measured: RunMetrics) -> Iterator[RunFinding]:
         message = f"The metrics pack differs from the current metrics: {first.in_words()}{more}."
         step = f"Write it again: `proofspan metrics WORKSPACE --run {run.run_id} --pack`."
         title = "metrics pack differs"
-        yield RunFinding.of("metrics_pack_differs", "error", title, message, step, shown, TRENDS)
+        yield RunFinding(Problem("metrics_pack_differs", message, fix=step), title, shown, TRENDS)
     covered = measured.values.get(BUNDLES)
     missing = covered.denominator - round(covered.numerator or 0) if covered is not None else 0
     if covered is not None and missing:
         title = f"{counted(missing, 'answer')} without a bundle"
         message = f"The stored bundles cover {value_in_words(covered)} of the answered questions."
         step = "Build them again: `proofspan bundle build WORKSPACE`; Walkthrough shows what each one lacks."
-        yield RunFinding.of("bundles_incomplete", "warning", title, message, step, shown, WALKTHROUGH)
+        yield RunFinding(
+            Problem("bundles_incomplete", message, fix=step, severity="warning"), title, shown, WALKTHROUGH
+        )
 
 
 def page_findings(pages: CitedPages, writer: Writer, run_id: str) -> Iterator[RunFinding]:
@@ -207,7 +203,7 @@ def page_findings(pages: CitedPages, writer: Writer, run_id: str) -> Iterator[Ru
         if each.is_systematic:
             message, step = (f"{as_sentence(text)}." for text in (in_words(each), fix(each, writer) or ""))
             shown = Filter(run_id, evidence=("page_mismatch",))
-            yield RunFinding.of("page_base", "error", "cited pages are off", message, step, shown)
+            yield RunFinding(Problem("page_base", message, fix=step), "cited pages are off", shown)
 
 
 def share_of(count: int, total: int) -> str:

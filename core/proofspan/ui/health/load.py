@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
 import streamlit as st
 
@@ -13,9 +14,8 @@ from proofspan.contracts.chunk_ids.audit import Audit
 from proofspan.contracts.records.records import Chunk, GoldQuestion
 from proofspan.errors import Fault
 from proofspan.evidence.bundles import Level
-from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.manifest.check import CheckReport
-from proofspan.services.chunk_ids import ChunkAudit, audit_workspace, gold_questions, workspace_chunks
+from proofspan.services.chunk_ids import audit_workspace, gold_questions, workspace_chunks
 from proofspan.services.documents.background import Done, Failed, Waiting
 from proofspan.services.documents.document_cache import Recent
 from proofspan.services.health.failure_modes import FailureMode, failure_counts, failure_modes
@@ -115,15 +115,12 @@ def audits(opened: session.Opened, *, with_documents: bool) -> Audited:
     if manifest.chunks is None:
         return Audited()
     key = ("chunk ids", *workspace_status.state_of_files(opened))
-
-    def look(reader: PdfPool | None) -> ChunkAudit:
-        return audit_workspace(manifest, reader, cache_dir=cache)
-
-    quick = background.ask(key, lambda: look(None), share=SHARE)
+    quick = background.ask(key, partial(audit_workspace, manifest, None, cache_dir=cache), share=SHARE)
     if not isinstance(quick, Done):
         return Audited(pending=key if isinstance(quick, Waiting) else None)
     if with_documents:
-        whole = background.ask((*key, "documents"), lambda: look(pool), share=SHARE)
+        make = partial(audit_workspace, manifest, pool, cache_dir=cache)
+        whole = background.ask((*key, "documents"), make, share=SHARE)
         if isinstance(whole, Done):
             return Audited(whole.value.audits, whole.value.extractor)
         if isinstance(whole, Waiting):

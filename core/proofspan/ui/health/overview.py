@@ -99,7 +99,14 @@ def show_first(health: Health, view: ViewState) -> None:
     with st.container(key="health-cards"):
         for number, finding in enumerate(findings[:FIRST]):
             with st.container(border=True, key=f"card-of-finding-{number}"):
-                _card(finding, view)
+                markup.note(sentence_start(finding.title), "strong", role="line")
+                markup.show(
+                    markup.text(markup.coded(finding.problem.message, "muted"), role="hint"),
+                    markup.text(markup.coded(finding.problem.fix), role="hint"),
+                )
+                if finding.shown is not None and finding.page != HEALTH:
+                    script, title = _OPENS[finding.page]
+                    st.page_link(script, label=title, query_params=linked(view, finding.shown).params())
     if len(findings) > FIRST:
         markup.note(f"{len(findings) - FIRST:,} more below.", "muted")
 
@@ -137,17 +144,6 @@ def run_grid(findings: Sequence[RunFinding], view: ViewState) -> Grid:
 def linked(view: ViewState, shown: Filter) -> ViewState:
     """Return the view of a list with this page's profile."""
     return replace(ViewState(profile=view.profile), filter=shown)
-
-
-def _card(finding: RunFinding, view: ViewState) -> None:
-    markup.show(
-        markup.text([Piece(sentence_start(finding.title), "strong")], role="line"),
-        markup.text(markup.coded(finding.problem.message, "muted"), role="hint"),
-        markup.text(markup.coded(finding.problem.fix), role="hint"),
-    )
-    if finding.shown is not None and finding.page != HEALTH:
-        script, title = _OPENS[finding.page]
-        st.page_link(script, label=title, query_params=linked(view, finding.shown).params())
 
 
 #: State of a file → its words and colour.
@@ -298,11 +294,27 @@ def text_cell(value: object) -> str:
 
 
 def runs(manifest: Manifest, view: ViewState, facts: Mapping[str, RunFacts], rows: Mapping[str, int]) -> None:
-    """Show all runs with their traces, citations and bundles; a click on one chooses it."""
+    """Show all runs with their traces, citations and bundles; a click on one chooses it.
+
+    Runs without an index have no counts.
+    """
     markup.note("Runs", role="heading")
     key = f"runs:{view.run}"
+    known = [facts.get(run.run_id) for run in manifest.runs]
+    bundles = [rows.get(run.bundles.key) if run.bundles else None for run in manifest.runs]
+    frame = pd.DataFrame(
+        {
+            "run": [text_cell(run.run_id) for run in manifest.runs],
+            "title": [text_cell(run.title or "") for run in manifest.runs],
+            "date": [text_cell(run_date(run)) for run in manifest.runs],
+            "traces": pd.array([about.traces if about else None for about in known], dtype="Int64"),
+            "line issues": pd.array([about.line_issues if about else None for about in known], dtype="Int64"),
+            "citations": [_located(about) for about in known],
+            "bundles": pd.array(bundles, dtype="Int64"),
+        }
+    )
     st.dataframe(
-        run_frame(manifest, facts, rows),
+        frame,
         hide_index=True,
         key=key,
         row_height=ROW_PIXELS,
@@ -331,23 +343,6 @@ def trace_rows(manifest: Manifest, facts: Mapping[str, RunFacts]) -> dict[str, i
     """Return the number of traces of each run's trace file, by the artifact's key."""
     listed = ((run.traces, facts.get(run.run_id)) for run in manifest.runs)
     return {traces.key: about.traces for traces, about in listed if traces is not None and about is not None}
-
-
-def run_frame(manifest: Manifest, facts: Mapping[str, RunFacts], rows: Mapping[str, int]) -> pd.DataFrame:
-    """Return a row per run; runs without an index have no counts."""
-    known = [facts.get(run.run_id) for run in manifest.runs]
-    bundles = [rows.get(run.bundles.key) if run.bundles else None for run in manifest.runs]
-    return pd.DataFrame(
-        {
-            "run": [text_cell(run.run_id) for run in manifest.runs],
-            "title": [text_cell(run.title or "") for run in manifest.runs],
-            "date": [text_cell(run_date(run)) for run in manifest.runs],
-            "traces": pd.array([about.traces if about else None for about in known], dtype="Int64"),
-            "line issues": pd.array([about.line_issues if about else None for about in known], dtype="Int64"),
-            "citations": [_located(about) for about in known],
-            "bundles": pd.array(bundles, dtype="Int64"),
-        }
-    )
 
 
 def _located(about: RunFacts | None) -> str:
