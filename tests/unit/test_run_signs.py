@@ -8,8 +8,8 @@ import pytest
 
 from proofspan.contracts.chunk_ids.audit import Audit
 from proofspan.contracts.records.records import Chunk, GoldQuestion
-from proofspan.services.health.failure_map import section_map
-from proofspan.services.health.failure_modes import Place, adjacent, failure_counts, gold_places
+from proofspan.services.health.failure_map import Place, section_map
+from proofspan.services.health.failure_modes import adjacent, failure_counts, gold_places
 from proofspan.services.health.rule_counts import health_table
 from proofspan.traces.records.chunks import read_chunks
 from proofspan.traces.records.gold import read_gold

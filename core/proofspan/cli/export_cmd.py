@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +28,7 @@ from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.journal.cohorts import read_cohorts
 from proofspan.manifest.load import load_manifest
 from proofspan.metrics.ranked import BUCKETS
-from proofspan.services.export import EXPORTS, RecordCounts, records_of, writer_for
+from proofspan.services.export import EXPORTS, RecordExport, writer_for
 from proofspan.services.locating import place_run
 from proofspan.services.workspace.open import chosen_run, profile_of_options, with_profile
 from proofspan.store.files.cache_dir import default_cache_dir
@@ -124,11 +123,10 @@ def command(kind: str, workspace: Path, output: str, cache_dir: Path | None, **a
     check_outputs([output], workspace_files(manifest))
     run, cache = chosen_run(manifest, asked.pop("run_id")), cache_dir or default_cache_dir()
     if is_whole:
-        counts, writer = RecordCounts(), writer_for(kind, output)
-        records = partial(records_of, manifest, run, cache_dir=cache, all_variants=asked["all_variants"])
+        export, writer = RecordExport(manifest, run, cache, asked["all_variants"]), writer_for(kind, output)
         with output_to(output) as sink:
-            sink.writelines(writer(records, counts))
-        problems = counts.problems()
+            sink.writelines(writer(export))
+        problems = export.problems()
         print_problems(problems)
         sys.exit(1 if any(problem.severity != "note" for problem in problems) else 0)
     if asked["cohort"] and asked["cohort"] not in read_cohorts(manifest):

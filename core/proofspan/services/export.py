@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
@@ -84,22 +84,49 @@ _PIECE = 1 << 20
 
 
 @dataclass(slots=True)
-class RecordCounts:
-    """Counts of an export of records: rows, findings by code with the first of each, and lines left out."""
+class RecordExport:
+    """The records of a run, and what was counted while they were read.
 
-    rows: int = 0
-    findings: Counter[str] = field(default_factory=Counter)
-    first: dict[str, Finding] = field(default_factory=dict)
-    unread: int = 0
-    declared: int = 0
-    variants: int = 0
+    Counted are rows, findings by code with the first of each, and the lines and variants left out. A record
+    names its question by `qid` alone, so only the trace of paraphrase 0 and seed 0 is written unless
+    `all_variants` are requested.
+    """
 
-    def add(self, findings: Iterable[Finding]) -> None:
-        """Count a row and its findings."""
-        self.rows += 1
-        for finding in findings:
-            self.findings[finding.code] += 1
-            self.first.setdefault(finding.code, finding)
+    manifest: Manifest
+    run: Run
+    cache_dir: Path
+    all_variants: bool = False
+    rows: int = field(default=0, init=False)
+    findings: Counter[str] = field(default_factory=Counter, init=False)
+    first: dict[str, Finding] = field(default_factory=dict, init=False)
+    unread: int = field(default=0, init=False)
+    variants: int = field(default=0, init=False)
+
+    def records(self) -> Iterator[LogRecord]:
+        """Yield the log records in the order of the traces. Raises InputFault if the run has no traces."""
+        path, traces = needed_trace_file(self.manifest, self.run, cache_dir=self.cache_dir)
+        self.unread += len(traces.issues)
+        repeats = Repeats()
+        for item in iter_traces(path, file=traces.file, run_id=self.run.run_id, final=traces.is_final):
+            if isinstance(item, LineIssue):
+                self.unread += 1
+                continue
+            key = repeats.key_of(item)
+            if self.all_variants or (key.paraphrase, key.seed, key.repeat) == (0, 0, 1):
+                for record in log_records(item, pinned=self.run.pinned):
+                    self.rows += 1
+                    yield record
+            else:
+                self.variants += 1
+
+    def table(self) -> Iterator[tuple[LogRecord, Row]]:
+        """Yield each record with its row of the table `rag_traces`."""
+        for record in self.records():
+            row, findings = table_row(record)
+            for finding in findings:
+                self.findings[finding.code] += 1
+                self.first.setdefault(finding.code, finding)
+            yield record, row
 
     def problems(self) -> list[Problem]:
         """Return a problem per code, then those about lines left out."""
@@ -109,7 +136,7 @@ class RecordCounts:
             problems.append(Problem(code, f"{first.message}: {where}", code, first.fix))
         if self.unread:
             message = f"{counted(self.unread, 'line')} could not be read and are left out"
-            if self.unread == self.declared:
+            if self.unread == sum(each.unreadable_lines or 0 for each in self.run.trace_artifacts):
                 code, message = "lines_unreadable_declared", f"{message}, as declared"
                 problems.append(Problem(code, message, severity="note"))
             else:
@@ -121,57 +148,26 @@ class RecordCounts:
         return problems
 
 
-def records_of(
-    manifest: Manifest, run: Run, counts: RecordCounts, *, cache_dir: Path, all_variants: bool = False
-) -> Iterator[LogRecord]:
-    """Yield the run's log records in the order of its traces. Raises InputFault if it has no traces.
-
-    A record names its question by `qid` alone, so only the trace of paraphrase 0 and seed 0 is written unless
-    all variants are requested.
-    """
-    path, traces = needed_trace_file(manifest, run, cache_dir=cache_dir)
-    counts.declared = sum(artifact.unreadable_lines or 0 for artifact in run.trace_artifacts)
-    counts.unread += len(traces.issues)
-    repeats = Repeats()
-    for item in iter_traces(path, file=traces.file, run_id=run.run_id, final=traces.is_final):
-        if isinstance(item, LineIssue):
-            counts.unread += 1
-            continue
-        key = repeats.key_of(item)
-        if all_variants or (key.paraphrase, key.seed, key.repeat) == (0, 0, 1):
-            yield from log_records(item, pinned=run.pinned)
-        else:
-            counts.variants += 1
-
-
-Records = Callable[[RecordCounts], Iterator[LogRecord]]
-Writer = Callable[[Records, RecordCounts], Iterator[bytes]]
-
-
-def log_pieces(records: Records, counts: RecordCounts) -> Iterator[bytes]:
+def log_pieces(export: RecordExport) -> Iterator[bytes]:
     """Yield a log line per record."""
-    for record in records(counts):
-        counts.add(())
-        yield format_log_line(record).encode() + b"\n"
+    return (format_log_line(record).encode() + b"\n" for record in export.records())
 
 
-def record_jsonl_pieces(records: Records, counts: RecordCounts) -> Iterator[bytes]:
+def record_jsonl_pieces(export: RecordExport) -> Iterator[bytes]:
     """Yield a row of the table per line, with the values of the trace."""
-    for record in records(counts):
-        counts.add(table_row(record)[1])
-        yield orjson.dumps(row_of(record), option=orjson.OPT_APPEND_NEWLINE)
+    return (orjson.dumps(row_of(record), option=orjson.OPT_APPEND_NEWLINE) for record, _ in export.table())
 
 
-def sql_pieces(records: Records, counts: RecordCounts) -> Iterator[bytes]:
+def sql_pieces(export: RecordExport) -> Iterator[bytes]:
     """Yield DDL and rows. Reads the records twice, as columns with gaps are declared without NOT NULL."""
-    lacking = {finding.where for record in records(RecordCounts()) for finding in table_row(record)[1]}
-    for piece in sql_dump(_rows(records, counts), nullable=lacking):
+    lacking = {finding.where for record in replace(export).records() for finding in table_row(record)[1]}
+    for piece in sql_dump((row for _, row in export.table()), nullable=lacking):
         yield piece.encode()
 
 
-def parquet_pieces(records: Records, counts: RecordCounts) -> Iterator[bytes]:
+def parquet_pieces(export: RecordExport) -> Iterator[bytes]:
     """Yield a Parquet file with the view's types, JSON as text."""
-    rows = _rows(records, counts)
+    rows = (row for _, row in export.table())
     with tempfile.TemporaryFile() as file:
         table = rag_traces(list(islice(rows, BATCH)))
         with pq.ParquetWriter(file, table.schema, compression="zstd") as writer:
@@ -183,13 +179,7 @@ def parquet_pieces(records: Records, counts: RecordCounts) -> Iterator[bytes]:
             yield piece
 
 
-def _rows(records: Records, counts: RecordCounts) -> Iterator[Row]:
-    for record in records(counts):
-        row, findings = table_row(record)
-        counts.add(findings)
-        yield row
-
-
+Writer = Callable[[RecordExport], Iterator[bytes]]
 #: Suffix of the file → writer of the table `rag_traces`.
 WRITERS: Mapping[str, Writer] = {
     ".jsonl": record_jsonl_pieces,

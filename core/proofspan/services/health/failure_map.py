@@ -44,8 +44,10 @@ class Section:
 NOWHERE = Section()
 #: Documents of the manifest in its order → their titles, "" where they have none.
 Titles = Mapping[str, str]
-#: (doc_id, section_id) → the section, as the chunk file has it.
-Sections = Mapping[tuple[str | None, str], Section]
+#: (doc_id, section_id)
+Place = tuple[str | None, str]
+#: The sections as the chunk file has them.
+Sections = Mapping[Place, Section]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,15 +95,13 @@ class FailureMap:
     firsts: tuple[int, ...] = ()
 
 
-def section_map(
-    chunks: Iterable[Chunk], *, unpaged: Container[str] = ()
-) -> dict[tuple[str | None, str], Section]:
+def section_map(chunks: Iterable[Chunk], *, unpaged: Container[str] = ()) -> dict[Place, Section]:
     """Every section of a chunk file and those that hold it, with their pages and the first title given.
 
     A page in an `unpaged` document means nothing.
     """
-    found: dict[tuple[str | None, str], Section] = {}
-    pages: defaultdict[tuple[str | None, str], set[int]] = defaultdict(set)
+    found: dict[Place, Section] = {}
+    pages: defaultdict[Place, set[int]] = defaultdict(set)
     for chunk in chunks:
         doc_id, _, page_idx = place = place_of(chunk)
         if not (own := section_of(place)):

@@ -16,7 +16,7 @@ from proofspan.contracts.records.records import Chunk, GoldQuestion
 from proofspan.contracts.rules.catalogue import is_of_family, rule_of
 from proofspan.diagnosis.topic import section_of
 from proofspan.errors import Problem
-from proofspan.services.health.failure_map import Sections, section_map
+from proofspan.services.health.failure_map import Place, Sections, section_map
 from proofspan.services.health.rule_counts import HealthTable
 from proofspan.store.files.evidence_states import EVIDENCE, EvidenceState
 from proofspan.store.query.filters import Filter, Sort
@@ -28,8 +28,6 @@ from proofspan.wording import counted
 NAMED = 4
 #: The most outranked questions that are checked for adjacent sections, the worst first.
 MOST_CHECKED = 500
-
-Place = tuple[str | None, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,15 +135,12 @@ def _reasons(counts: FailureCounts) -> dict[str, list[Reason]]:
             each for _, code in known for each in on(counts.codes[code], rule_of(code).title, code=(code,))
         ]
 
+    def located(state: EvidenceState) -> list[Reason]:
+        return on(counts.evidence.get(state, 0), EVIDENCE[state].name, evidence=(state,))
+
     def audited(*names: str) -> list[Reason]:
         return [Reason(counts.audits[name]) for name in names if name in counts.audits]
 
-    states: tuple[EvidenceState, ...] = ("not_found", "page_mismatch")
-    wrong_text = [
-        each
-        for state in states
-        for each in on(counts.evidence.get(state, 0), EVIDENCE[state].name, evidence=(state,))
-    ]
     fields: list[Reason] = []
     if counts.codes.get("empty_citations", 0) < counts.questions:  # else no citation has any field
         lacking = [
@@ -174,7 +169,10 @@ def _reasons(counts: FailureCounts) -> dict[str, list[Reason]]:
         beside.append(Reason(text, Filter(counts.run_id, bucket=("score_policy",))))
     unresolved = counts.suspicions.get("unresolved_chunk_id", 0)
     return {
-        "other_section": by_code("cross_section_reuse", "cited_not_retrieved") + wrong_text,
+        "other_section": [
+            *by_code("cross_section_reuse", "cited_not_retrieved"),
+            *(*located("not_found"), *located("page_mismatch")),
+        ],
         "fields_missing": fields,
         "order_changes": by_code(
             "tie_order", "missing_k_pos", "bad_k_pos", "bad_k_final", "selected_not_k_out"

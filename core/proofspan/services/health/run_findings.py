@@ -30,11 +30,7 @@ from proofspan.wording import counted
 HEALTH, TRENDS, WALKTHROUGH = "health", "trends", "walkthrough"
 _RANK: Mapping[str, int] = {"error": 0, "warning": 1, "note": 2}
 #: The settings that a run can pin, with their names.
-PINS: Mapping[str, str] = {
-    "index_hash": "index hash",
-    "embed_model": "embedding model",
-    "analyzer": "analyzer",
-}
+PINS = {"index_hash": "index hash", "embed_model": "embedding model", "analyzer": "analyzer"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +88,8 @@ def worst_first(findings: Iterable[RunFinding]) -> tuple[RunFinding, ...]:
 def _of_problems(problems: Iterable[Problem], *, is_of_file: bool) -> Iterator[RunFinding]:
     for problem in problems:
         severity = "error" if problem.severity == "error" else "warning"
-        message = f"{as_sentence(problem.message)}."
-        title = problem.code.replace("_", " ")
-        yield RunFinding(replace(problem, message=message, severity=severity), title, is_of_file=is_of_file)
+        shown = replace(problem, message=f"{as_sentence(problem.message)}.", severity=severity)
+        yield RunFinding(shown, problem.code.replace("_", " "), is_of_file=is_of_file)
 
 
 def line_findings(lines: RunLines, facts: RunFacts) -> Iterator[RunFinding]:

@@ -103,8 +103,7 @@ def run_metrics(store: Store, manifest: Manifest, run_id: str, *, shown: Filter 
 
 def metrics_by(store: Store, run_id: str, by: Slice) -> dict[str, dict[str, MetricValue]]:
     """Return the metrics of each slice of a run's headline questions, the largest first, without bundles."""
-    sliced = store.measure_by(Filter(run_id), by)
-    return {name: _values(tallies) for name, tallies in sliced.items()}
+    return {name: _values(tallies) for name, tallies in store.measure_by(Filter(run_id), by).items()}
 
 
 def bundle_levels(
