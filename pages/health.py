@@ -47,7 +47,7 @@ with of_run:
         st.stop()
     store = notices.store_or_progress(opened)
     health = load.load(opened, store)
-    modes = load.modes(opened, store, health.table, audited.audits)
+    modes_key, modes = load.modes(opened, store, health.table, audited.audits)
     parity = parity_rows(opened.manifest, opened.run, logged_of_run(store, view.run))
     load.remember_problems(opened, report, health, audited)
     with verdict:
@@ -55,9 +55,8 @@ with of_run:
     with of_bundles:
         overview.bundle_levels(health.levels, view.run)
     with still_read:
-        of_modes = modes.key if isinstance(modes, load.Pending) else None
         locating = session.locating(opened, store) if store.placed_stamp(view.run) is None else None
-        overview.show_pending([*pending, health.pending, of_modes], locating)
+        overview.show_pending([*pending, health.pending, modes_key if modes is None else None], locating)
     overview.show_first(health, view)
     rules.codes_panel(health.table, view, workspace=opened.manifest.name)
     overview.show_run(health, view)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from typing import TypeVar
 
 import streamlit as st
 
@@ -27,15 +28,10 @@ from proofspan.store.query.store import Store
 from proofspan.ui.status import background, workspace_status
 from proofspan.ui.visit import session
 
+T = TypeVar("T")
+
 #: The share of a page's patience that is spent on each part that is read in the background.
 SHARE = 0.15
-
-
-@dataclass(frozen=True, slots=True)
-class Pending:
-    """A part that is being read in the background under `key`."""
-
-    key: Hashable
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +65,18 @@ def load(opened: session.Opened, store: Store) -> Health:
     files = [each.metrics for each in manifest.runs] + [run.bundles]
     prints = (workspace_status.state_of(manifest, each) for each in files if each is not None)
     key = ("health", *known, run.run_id, _stamps(store, run.run_id), *prints)
-    outcome = background.ask(key, read, share=SHARE)
+    found = _read(key, read)
+    if found is None:
+        return Health(table, index_findings(store, manifest, table), {}, key)
+    return Health(table, *found)
+
+
+def _read(key: Hashable, make: Callable[[], T]) -> T | None:
+    """Return what `make` returns, None while it is read in the background. Raises its Fault."""
+    outcome = background.ask(key, make, share=SHARE)
     if isinstance(outcome, Failed):
         raise outcome.fault
-    if isinstance(outcome, Waiting):
-        return Health(table, index_findings(store, manifest, table), {}, key)
-    findings, levels = outcome.value
-    return Health(table, findings, levels)
+    return outcome.value if isinstance(outcome, Done) else None
 
 
 def remember_problems(opened: session.Opened, report: CheckReport, health: Health, audited: Audited) -> None:
@@ -130,8 +131,8 @@ def audits(opened: session.Opened, *, with_documents: bool) -> Audited:
 
 def modes(
     opened: session.Opened, store: Store, table: HealthTable, audits: Sequence[Audit]
-) -> tuple[FailureMode, ...] | Pending:
-    """Return the typical failures of the shown run, once gold and chunks are read for them."""
+) -> tuple[Hashable, tuple[FailureMode, ...] | None]:
+    """Return the typical failures of the shown run, None while gold and chunks are read under the key."""
     manifest, cache = opened.manifest, session.cache_dir().path
     failed = (f"{audit.name}: {audit.message}" for audit in audits if audit.status == "fail")
     files = workspace_status.state_of_files(opened)
@@ -145,10 +146,7 @@ def modes(
                 gold, chunks = known, workspace_chunks(manifest, cache_dir=cache).chunks
         return failure_modes(failure_counts(store, table, gold, chunks, audits=audits))
 
-    outcome = background.ask(key, look, share=SHARE)
-    if isinstance(outcome, Failed):
-        raise outcome.fault
-    return Pending(key) if isinstance(outcome, Waiting) else outcome.value
+    return key, _read(key, look)
 
 
 def _stamps(store: Store, run_id: str) -> str:

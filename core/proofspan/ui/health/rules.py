@@ -25,7 +25,7 @@ from proofspan.services.health.rule_counts import (
 )
 from proofspan.services.page_base import CitedPages, Writer, fix, sentence
 from proofspan.store.query.filters import Filter
-from proofspan.ui.health.load import Audited, Pending
+from proofspan.ui.health.load import Audited
 from proofspan.ui.health.overview import linked
 from proofspan.ui.visit.view_state import ViewState
 from proofspan.ui.widgets import markup
@@ -184,11 +184,11 @@ def _advice(row: HealthRow) -> list[Piece]:
     return [title, *markup.coded(f"{row.problem.message} ", "muted"), *markup.coded(row.problem.fix)]
 
 
-def modes_panel(modes: tuple[FailureMode, ...] | Pending, view: ViewState) -> None:
+def modes_panel(modes: tuple[FailureMode, ...] | None, view: ViewState) -> None:
     """Show a card per failure once they are known."""
     about = "Failures that retrieval and chunk ids often have, each with what was counted for it here."
     with panel("modes", "Likely causes", about):
-        if isinstance(modes, Pending):
+        if modes is None:
             message = "Looking for what the findings have in common …"
             markup.show(markup.text([Piece(message, "muted")], role="hint"))
             return
