@@ -231,7 +231,7 @@ def _goal_checks(store: Store, measured: RunMetrics, goals: Mapping[str, Goal]) 
         goal, name = goals[metric_id], value.metric.name
         verdict = judge(goal, value, chaotic=measured.states.get("chaotic", 0))
         fields = ("value", "low", "high", "numerator", "denominator")
-        numbers = {name: getattr(value, name) for name in fields} | {"goal": str(goal)}
+        numbers = {each: getattr(value, each) for each in fields} | {"goal": str(goal)}
         if verdict.status == "unknown":
             message = f"goal {goal.in_words()}; {verdict.why}"
             yield Check(metric_id, name, "skipped", message, numbers)
