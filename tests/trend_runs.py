@@ -39,6 +39,6 @@ def run_of(
     )
 
 
-def trends_of(*runs: RunTrend, against: int | None = None, **more: object) -> Trends:
+def trends_of(*runs: RunTrend) -> Trends:
     """The runs with the last one shown."""
-    return Trends(runs, len(runs) - 1, against, **more)  # type: ignore[arg-type]
+    return Trends(runs, len(runs) - 1)

@@ -49,25 +49,20 @@ class RunTrend:
 
 @dataclass(frozen=True, slots=True)
 class Trends:
-    """The indexed runs, oldest first, with the indices of the shown one and of the one compared with.
+    """The indexed runs, oldest first, with the index of the shown one, and the one that it is compared with.
 
     `missing` are the runs without an index.
     """
 
     runs: tuple[RunTrend, ...]
     shown: int
-    against: int | None
+    other: RunTrend | None = None
     missing: tuple[str, ...] = ()
 
     @property
     def current(self) -> RunTrend:
         """The shown run."""
         return self.runs[self.shown]
-
-    @property
-    def other(self) -> RunTrend | None:
-        """The run to compare with."""
-        return None if self.against is None else self.runs[self.against]
 
 
 def in_order(manifest: Manifest) -> tuple[Run, ...]:
@@ -77,16 +72,10 @@ def in_order(manifest: Manifest) -> tuple[Run, ...]:
 
 def run_trend(store: Store, manifest: Manifest, run: Run) -> RunTrend:
     """Read a run's metrics and counts. Raises StoreFault if it has no index."""
-    shown = Filter(run=run.run_id)
-    measured = run_metrics(store, manifest, run.run_id)
-    return RunTrend(
-        run,
-        measured,
-        {label: measured.values[label].numerator or 0 for label in LABELS}
-        | {None: measured.values["ok"].left_out.get("no_label", 0)},
-        store.bucket_counts(shown),
-        store.refusal_table(shown),
-    )
+    shown, measured = Filter(run=run.run_id), run_metrics(store, manifest, run.run_id)
+    labels: dict[Label | None, int] = {label: measured.values[label].numerator or 0 for label in LABELS}
+    labels[None] = measured.values["ok"].left_out.get("no_label", 0)
+    return RunTrend(run, measured, labels, store.bucket_counts(shown), store.refusal_table(shown))
 
 
 def trends(
@@ -101,13 +90,7 @@ def trends(
 
     It is compared with `vs`, else with its baseline or the run before it, if those have an index.
     """
-    runs = tuple(run for run in in_order(manifest) if run.run_id in indexed)
-    names = [run.run_id for run in runs]
-    other = vs if vs in names and vs != shown else other_run(manifest, shown)
-    against = other if other in names else None
-    return Trends(
-        tuple(map(trend, runs)),
-        names.index(shown),
-        None if against is None else names.index(against),
-        tuple(run.run_id for run in manifest.runs if run.run_id not in indexed),
-    )
+    runs = {run.run_id: trend(run) for run in in_order(manifest) if run.run_id in indexed}
+    other = vs if vs in runs and vs != shown else other_run(manifest, shown)
+    missing = tuple(run.run_id for run in manifest.runs if run.run_id not in indexed)
+    return Trends(tuple(runs.values()), list(runs).index(shown), runs.get(other or ""), missing)
