@@ -44,7 +44,7 @@ from proofspan.diagnosis.types import Profile, profile_from
 from proofspan.errors import Fault, InputFault, Problem
 from proofspan.manifest.load import load_manifest
 from proofspan.manifest.paths import artifact_path
-from proofspan.manifest.types import Artifact, Manifest, Run
+from proofspan.manifest.types import Artifact, Run
 from proofspan.store.files.columns import SEVERAL, offset_unit
 from proofspan.store.index.plan import Range, cut
 from proofspan.store.index.side_files import read_led_chunks
@@ -82,7 +82,12 @@ OnProgress = Callable[[str, int, int], None]
 MANIFEST_SUFFIXES = (".yaml", ".yml")
 #: Names of separate records in a manifest that are not the name of their type.
 _OF_RECORDS: Mapping[str, str] = {"prompt": "prompt-frame", "rag_traces": "rag-traces"}
-USUAL = Profile()
+#: After how many lines progress is reported.
+REPORTED = 1_000
+#: How many bytes a worker process validates at once; it holds what it finds in them.
+RANGE_BYTES = 512 << 10
+#: Files of fewer bytes are validated faster than processes start.
+WORTH_IT = 16 << 20
 
 
 @dataclass(slots=True)
@@ -139,13 +144,61 @@ class Job:
     record_type: str | None
     usual_type: str | None = None
     context: Context = NO_CONTEXT
-    profile: Profile = USUAL
+    profile: Profile = field(default_factory=Profile)
     run_id: str | None = None
     group: str = ""
     is_final: bool = True
     is_whole: bool = False
     same_key: bool = True
     unreadable: int = 0
+
+
+class Facts(NamedTuple):
+    """The facts that other records are compared with. `identity` is "" if the record needs none.
+
+    `chunks` are those that it names, each with its place in the record.
+    """
+
+    kind: str
+    identity: str
+    q_id: str
+    chunks: Sequence[tuple[str, str | None]]
+
+
+class Checked(NamedTuple):
+    """A record with problems, or with `facts` for the checks that compare it with others.
+
+    `is_unread`: the line is no record.
+    """
+
+    line: int
+    record_id: str
+    problems: tuple[Problem, ...]
+    facts: Facts | None
+    is_unread: bool = False
+
+
+About = Literal["mem_rev", "mem_hash", "unit"]
+
+
+@dataclass(slots=True)
+class Counts:
+    """The counts over the lines of a range.
+
+    `words` counts the words that a whole run should share, in the order of first occurrence, by what they are
+    about and the run (its `run_id`, "" if a record names none).
+    """
+
+    records: int = 0
+    words: dict[tuple[About, str], Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+
+
+@dataclass(slots=True)
+class Related:
+    """The retrieved chunks by question, and all questions, of separate records together."""
+
+    retrieved: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    questions: set[str] = field(default_factory=set)
 
 
 def validate(
@@ -171,9 +224,12 @@ def validate(
     """
     counted = tally if tally is not None else Tally()
     if chunks is not None:
-        context = replace(context, corpus=corpus_of(chunks, cache_dir=cache_dir))
-    options = Options(record_type, context, None if refusal is None else tuple(refusal), same_key)
-    jobs = list(_jobs(paths, options, cache_dir, counted))
+        known, _ = read_chunks(plain_source(chunks, cache_dir=cache_dir), file=str(chunks))
+        context = replace(context, corpus=frozenset(known))
+    given = Job(Path(), "", record_type, context=context, same_key=same_key)
+    jobs = list(_jobs(paths, given, cache_dir, counted))
+    if refusal is not None:
+        jobs = [replace(job, profile=replace(job.profile, refusal=tuple(refusal))) for job in jobs]
     related = _related(jobs)
     for job in jobs:
         for each in _of_file(job, related[job.group], counted, workers, on_progress):
@@ -181,16 +237,98 @@ def validate(
             yield each
 
 
-def _jobs(paths: Sequence[Path], options: Options, cache_dir: Path, tally: Tally) -> Iterator[Job]:
+def _jobs(paths: Sequence[Path], given: Job, cache_dir: Path, tally: Tally) -> Iterator[Job]:
+    """Yield the files of all paths, as `given` by the caller; the problems of unusable ones go to `tally`."""
     for path in paths:
         try:
-            for job in jobs_of(path, options, cache_dir=cache_dir):
-                if isinstance(job, Problem):
-                    tally.problems.append(job)
-                else:
-                    yield job
+            if path.is_dir() or path.suffix in MANIFEST_SUFFIXES:
+                yield from _of_workspace(path, given, cache_dir, tally)
+            else:
+                yield _looked_into(replace(given, path=path, file=str(path)), cache_dir)
         except Fault as fault:
             tally.problems += fault.problems
+
+
+def _of_workspace(path: Path, given: Job, cache_dir: Path, tally: Tally) -> Iterator[Job]:
+    """Yield the files with records of the contract; bundles and journals have commands of their own.
+
+    A type given by the caller selects among them, and its context overrides the workspace's.
+    """
+    manifest = load_manifest(path)
+    folder = path if path.is_dir() else path.parent
+    corpus: frozenset[str] | None = None
+    if manifest.chunks is not None:
+        with suppress(Fault):  # reported for the chunk file itself
+            file = artifact_path(manifest, manifest.chunks)
+            known, _ = read_led_chunks(manifest, file, file=manifest.chunks.path, cache_dir=cache_dir)
+            corpus = frozenset(known) | former_ids(known)
+    artifacts: list[tuple[str, Artifact | None, Run | None]] = [
+        ("chunk", manifest.chunks, None),
+        ("redirect", manifest.redirects, None),
+        ("gold", manifest.gold, None),
+        ("catalogue", manifest.catalogue, None),
+    ]
+    for run in manifest.runs:
+        artifacts += [("trace", run.traces, run)]
+        artifacts += [(_OF_RECORDS.get(name, name), artifact, run) for name, artifact in run.records.items()]
+        artifacts += [("report", run.report, run), ("metrics", run.metrics, run)]
+    stated = given.context
+    for kind, artifact, of_run in artifacts:
+        if artifact is None or given.record_type not in (None, kind):
+            continue
+        pinned = context_of(manifest, of_run if of_run is not None else Run("", None), corpus)
+        run_id = of_run.run_id if of_run is not None else None
+        context = Context(
+            index_hash=stated.index_hash or pinned.index_hash,
+            embed_model=stated.embed_model or pinned.embed_model,
+            analyzer=stated.analyzer or pinned.analyzer,
+            revs={**pinned.revs, **stated.revs},
+            corpus=stated.corpus if stated.corpus is not None else pinned.corpus,
+            allow_cross=stated.allow_cross or pinned.allow_cross,
+            cross_sections=pinned.cross_sections | stated.cross_sections,
+        )
+        try:
+            job = replace(
+                given,
+                path=artifact_path(manifest, artifact),
+                file=str(folder / artifact.path),
+                record_type=kind,
+                context=context,
+                profile=profile_from(manifest.triage),
+                run_id=run_id,
+                group=run_id or "",
+                is_final=kind != "trace",  # the last line of traces may still be written
+                unreadable=artifact.unreadable_lines or 0,
+            )
+            yield _looked_into(job, cache_dir)
+        except Fault as fault:
+            tally.problems += fault.problems
+
+
+def _looked_into(job: Job, cache_dir: Path) -> Job:
+    """Complete a job by what its file shows: whether it is one JSON value, and the type of its first record.
+
+    InputFault if it holds no records, or if nothing says of which type they are.
+    """
+    plain = plain_source(job.path, cache_dir=cache_dir)
+    job = replace(job, path=plain, is_final=job.is_final or plain != job.path)
+    open_source(job.path).close()
+    if job.record_type != "log":  # its lines are text
+        job = replace(job, is_whole=is_whole_json(job.path, file=job.file))
+        if not job.is_whole and (foreign := foreign_file(job.path, file=job.file)) is not None:
+            raise InputFault(foreign)
+    if job.record_type is not None:
+        return replace(job, usual_type=job.record_type)
+    first = next((kind for _, kind, _ in objects(job)), None)
+    if first == "":
+        known = ", ".join(RECORD_TYPES)
+        raise InputFault.of(
+            "type_not_named",
+            "nothing says what the records are: the first one has no $schema that is known",
+            where=job.file,
+            fix=f"name their type with --as: one of {known}",
+        )
+    return replace(job, usual_type=first)
 
 
 def _related(jobs: Sequence[Job]) -> Mapping[str, Related]:
@@ -199,9 +337,14 @@ def _related(jobs: Sequence[Job]) -> Mapping[str, Related]:
     for job in jobs:
         if job.record_type is None or (job.record_type in RELATING and len(jobs) > 1):
             holding = () if job.usual_type in RELATING else tuple(kind.encode() for kind in RELATING)
+            related = groups[job.group]
             with suppress(Fault):  # reported when the file is validated
                 for _, kind, obj in objects(job, holding=holding):
-                    groups[job.group].add(kind, obj)
+                    q_id = text_of(first_of(obj, _QUESTION)) or ""
+                    if kind == "retrieved":
+                        related.retrieved[q_id].update(each for _, each in named_chunks(kind, obj) if each)
+                    elif kind in RELATING and q_id:
+                        related.questions.add(q_id)
     return groups
 
 
@@ -211,17 +354,25 @@ def _of_file(
     """Yield the findings of one file; a file that turns out unusable is a problem of the tally."""
     counts, size = Counts(), job.path.stat().st_size
     on_done = (lambda done: on_progress(job.file, done, size)) if on_progress is not None else None
-    across = Across(related)
+    seen: dict[int, int] = {}
     tally.files += 1
     try:
-        if _begins_marked(job.path):
+        with open_source(job.path) as file:
+            is_marked = file.read(len(BOM)) == BOM
+        if is_marked:
             yield finding(byte_order_mark(), "", job.file, 1)
         checked = check_file(job, counts, workers=workers, on_done=on_done)
         for each in _but_declared(job, checked, tally) if job.unreadable else checked:
-            beside = across.problems(each.line, each.facts) if each.facts is not None else ()
+            beside = () if each.facts is None else _across_problems(each.line, each.facts, related, seen)
             for breach in (*each.problems, *beside):
                 yield finding(breach, each.record_id, job.file, each.line)
-        yield from _of_whole_file(job, counts)
+        lines, first = (0, 0) if job.is_whole else _crlf_lines(job.path)
+        if lines:
+            yield finding(crlf_problem(lines), "", job.file, first)
+        if any(len(words) > 1 for words in counts.words.values()):
+            for line, kind, obj in objects(job):
+                for breach in _unusual_problems(kind, obj, counts):
+                    yield finding(breach, record_id_of(kind, obj), job.file, line)
     except Fault as fault:
         tally.problems += fault.problems
     tally.read += counts.records
@@ -251,22 +402,6 @@ def _but_declared(job: Job, checked: Iterable[Checked], tally: Tally) -> Iterato
     tally.notes.append(note)
 
 
-def _of_whole_file(job: Job, counts: Counts) -> Iterator[Finding]:
-    """Yield what only the file as a whole shows: its line ends, and records unlike the rest of their run."""
-    lines, first = (0, 0) if job.is_whole else _crlf_lines(job.path)
-    if lines:
-        yield finding(crlf_problem(lines), "", job.file, first)
-    if any(len(words) > 1 for words in counts.words.values()):
-        for line, kind, obj in objects(job):
-            for breach in unusual_problems(kind, obj, counts.words):
-                yield finding(breach, record_id_of(kind, obj), job.file, line)
-
-
-def _begins_marked(path: Path) -> bool:
-    with open_source(path) as file:
-        return file.read(len(BOM)) == BOM
-
-
 def _crlf_lines(path: Path) -> tuple[int, int]:
     """Return how many lines end with CR LF, and the number of the first."""
     count = first = passed = 0
@@ -282,18 +417,13 @@ def _crlf_lines(path: Path) -> tuple[int, int]:
     return count, first
 
 
-About = Literal["mem_rev", "mem_hash", "unit"]
-#: How often each word occurs, by what it is about and the run (its `run_id`, "" if a record names none).
-Words = dict[tuple[About, str], dict[str, int]]
-#: Record types with a list of citations that have offsets.
-_CITING = frozenset({"trace", "auditable-answer"})
 #: Record types that a run writes; what is written besides may well come from other states of memory.
 _OF_RUNS = frozenset(
     {"envelope", "query", "retrieved", "rerank", "prompt-frame", "answer", "trace", "log", "rag-traces"}
 )
 
 
-def words_of(kind: str, obj: Mapping[str, Json]) -> Iterator[tuple[About, str]]:
+def _words_of(kind: str, obj: Mapping[str, Json]) -> Iterator[tuple[About, str]]:
     """Yield the words of a record that its whole run should share: states of memory, the unit of offsets."""
     if kind in _OF_RUNS:
         for name in MEMORY:
@@ -304,14 +434,21 @@ def words_of(kind: str, obj: Mapping[str, Json]) -> Iterator[tuple[About, str]]:
         unit = offsets.get("unit", "char") if type(offsets) is dict else None
         if type(unit) is str and unit in OFFSET_UNITS:
             yield "unit", unit
-    elif kind in _CITING and (several := offset_unit(line_payload(obj))) not in (None, SEVERAL):
+    elif kind in ("trace", "auditable-answer") and (several := offset_unit(line_payload(obj))) not in (
+        None,
+        SEVERAL,
+    ):
         yield "unit", str(several)
 
 
-def unusual_problems(kind: str, obj: Mapping[str, Json], words: Words) -> Iterator[Problem]:
+def _run_of(obj: Mapping[str, Json]) -> str:
+    return text_of(obj["run_id"]) or "" if "run_id" in obj else ""
+
+
+def _unusual_problems(kind: str, obj: Mapping[str, Json], counts: Counts) -> Iterator[Problem]:
     """Find words of a record that differ from those of most of its run."""
-    for about, word in words_of(kind, obj):
-        most = usual(words[about, _run_of(obj)])
+    for about, word in _words_of(kind, obj):
+        most = usual(counts.words[about, _run_of(obj)])
         if word == most:
             continue
         if about == "unit":
@@ -321,50 +458,6 @@ def unusual_problems(kind: str, obj: Mapping[str, Json], words: Words) -> Iterat
         else:
             yield memory_problem(about, word, most)
             return
-
-
-def _run_of(obj: Mapping[str, Json]) -> str:
-    return text_of(obj["run_id"]) or "" if "run_id" in obj else ""
-
-
-#: Called with the number of bytes of a file that are done.
-OnDone = Callable[[int], None]
-
-
-class Checked(NamedTuple):
-    """A record with problems, or with `facts` for the checks that compare it with others.
-
-    `is_unread`: the line is no record.
-    """
-
-    line: int
-    record_id: str
-    problems: tuple[Problem, ...]
-    facts: Facts | None
-    is_unread: bool = False
-
-
-@dataclass(slots=True)
-class Counts:
-    """The counts over the lines of a range."""
-
-    records: int = 0
-    words: Words = field(default_factory=dict)
-
-    def note(self, kind: str, obj: Mapping[str, Json]) -> None:
-        """Count a record."""
-        self.records += 1
-        for about, word in words_of(kind, obj):
-            counts = self.words.setdefault((about, _run_of(obj)), {})
-            counts[word] = counts.get(word, 0) + 1
-
-    def add(self, other: Counts) -> None:
-        """Add the counts of the next range."""
-        self.records += other.records
-        for key, counts in other.words.items():
-            own = self.words.setdefault(key, {})
-            for word, number in counts.items():
-                own[word] = own.get(word, 0) + number
 
 
 def objects(job: Job, *, holding: tuple[bytes, ...] = ()) -> Iterator[tuple[int, str, dict[str, Json]]]:
@@ -380,7 +473,7 @@ def objects(job: Job, *, holding: tuple[bytes, ...] = ()) -> Iterator[tuple[int,
             for raw in read_lines(job.path, final=job.is_final)
             if not holding or any(text in raw.data for text in holding)
         )
-    return ((line, kind_of(job, obj), obj) for line, obj in found if obj is not None)
+    return ((line, _kind_of(job, obj), obj) for line, obj in found if obj is not None)
 
 
 def _object(job: Job, raw: RawLine) -> dict[str, Json] | None:
@@ -398,7 +491,7 @@ def _is_log_text(job: Job, raw: RawLine) -> bool:
     return job.record_type == "log" and not raw.data.lstrip().startswith(b"{")
 
 
-def kind_of(job: Job, obj: Mapping[str, Json]) -> str:
+def _kind_of(job: Job, obj: Mapping[str, Json]) -> str:
     """Return a record's type: the caller's, that of its `$schema`, else that of the file's first record."""
     if job.record_type is not None:
         return job.record_type
@@ -407,104 +500,8 @@ def kind_of(job: Job, obj: Mapping[str, Json]) -> str:
     return named[0] if named else job.usual_type or ""
 
 
-class Checker:
-    """Checks the records of one job, one after the other."""
-
-    def __init__(self, job: Job, counts: Counts) -> None:
-        self._job, self._counts = job, counts
-        self._phrases = lowered(job.profile.refusal)
-
-    def lines(self, lines: Range | None = None, on_done: OnDone | None = None) -> Iterator[Checked]:
-        """Yield the records of a range of lines, or of the whole file, that `Checked` describes."""
-        job = self._job
-        if job.is_whole:
-            for entry in read_entries(job.path, file=job.file):
-                if entry.obj is None:
-                    self._counts.records += 1
-                    yield Checked(entry.line, "", entry.problems, None, is_unread=True)
-                elif (checked := self._record(entry.line, entry.obj, entry.problems)) is not None:
-                    yield checked
-            return
-        start, line, end = (0, 1, None) if lines is None else (lines.start, lines.line, lines.end)
-        for number, raw in enumerate(
-            read_lines(job.path, offset=start, line=line, end=end, final=job.is_final), start=1
-        ):
-            if (checked := self._line(raw)) is not None:
-                yield checked
-            if on_done is not None and number % REPORTED == 0:
-                on_done(raw.offset + raw.length)
-
-    def _line(self, raw: RawLine) -> Checked | None:
-        job = self._job
-        try:
-            if _is_log_text(job, raw):
-                return self._log_line(raw)
-            obj = parse_line(raw)
-        except UnusableError as why:
-            return self._unread(raw.line, why.code, str(why))
-        if type(obj) is not dict:
-            return self._unread(raw.line, "not_an_object", "the line is JSON and no object")
-        exact = () if is_exact(raw.data, obj, job.same_key) else exact_problems(raw.data)
-        return self._record(raw.line, obj, exact)
-
-    def _unread(self, line: int, code: str, message: str) -> Checked:
-        self._counts.records += 1
-        return Checked(line, "", (_of_line(code, message),), None, is_unread=True)
-
-    def _log_line(self, raw: RawLine) -> Checked | None:
-        """Check a line of a log as text, under the names of its keys."""
-        record, findings = read_log_line(raw)
-        checked = self._record(raw.line, log_fields(record))
-        if checked is None:
-            return Checked(raw.line, record.qid, findings, None) if findings else None
-        return checked._replace(problems=merged(findings, checked.problems))
-
-    def _record(self, line: int, obj: Mapping[str, Json], exact: tuple[Problem, ...] = ()) -> Checked | None:
-        """Check a record, whose bytes have the problems `exact`."""
-        kind, context = kind_of(self._job, obj), self._job.context
-        self._counts.note(kind, obj)
-        problems = (*exact, *record_problems(kind, obj, context))
-        is_unread = False
-        if kind == "trace":
-            of_trace, is_unread = self._trace(line, obj, {breach.code for breach in problems})
-            problems += of_trace
-        elif kind == "chunk":
-            with suppress(UnusableError):  # its schema reports why it is no chunk
-                problems += tuple(id_problems(chunk_from(obj)))
-        elif kind == "answer" and refuses(str(obj.get("answer_text")).lower(), self._phrases):
-            problems = tuple(breach for breach in problems if breach.code != "empty_citations")
-        facts = facts_of(kind, obj)
-        if not problems and facts is None:
-            return None
-        return Checked(line, record_id_of(kind, obj), problems, facts, is_unread)
-
-    def _trace(
-        self, line: int, obj: Mapping[str, Json], reported: set[str]
-    ) -> tuple[tuple[Problem, ...], bool]:
-        """Return the problems of citations and candidates, or why it is no trace; whether it is unread."""
-        job = self._job
-        trace = trace_from(obj, SourceLine(job.file, line, 0, 0), run_id=job.run_id)
-        if isinstance(trace, LineIssue):
-            is_reported = trace.code in reported or any(map(is_of_family, reported))
-            return () if is_reported else (_of_line(trace.code, trace.message),), True
-        problems = trace_problems(trace, job.context, declines=declines(trace, job.profile))
-        return tuple(breach for breach in problems if breach.code not in reported), False
-
-
-def _of_line(code: str, message: str) -> Problem:
-    """Return why a line is no record, in the contract's codes: a reader's `q_missing` is `missing_q`."""
-    for ending in ("missing", "wrong_type"):
-        if field := code.removesuffix(f"_{ending}") if code.endswith(f"_{ending}") else "":
-            return problem(f"{ending}_{field}", field, message)
-    return problem(code if is_known(code) else "bad_record", "", message)
-
-
-#: After how many lines progress is reported.
-REPORTED = 1_000
-#: How many bytes a worker process validates at once; it holds what it finds in them.
-RANGE_BYTES = 512 << 10
-#: Files of fewer bytes are validated faster than processes start.
-WORTH_IT = 16 << 20
+#: Called with the number of bytes of a file that are done.
+OnDone = Callable[[int], None]
 
 
 def check_file(job: Job, counts: Counts, *, workers: int, on_done: OnDone | None = None) -> Iterator[Checked]:
@@ -515,7 +512,7 @@ def check_file(job: Job, counts: Counts, *, workers: int, on_done: OnDone | None
     with open_source(job.path) as file:
         size = os.fstat(file.fileno()).st_size
     if workers <= 1 or size < WORTH_IT or job.is_whole:
-        yield from Checker(job, counts).lines(on_done=on_done)
+        yield from _check_lines(job, counts, on_done=on_done)
         return
     ranges = cut(job.path, start=0, line=1, end=size, target=RANGE_BYTES, final=job.is_final)
     pool = ProcessPoolExecutor(
@@ -527,7 +524,9 @@ def check_file(job: Job, counts: Counts, *, workers: int, on_done: OnDone | None
         while waiting:
             checked, of_range, end = waiting.popleft().result()
             waiting.extend(pool.submit(_check_range, each) for each in islice(ranges, 1))
-            counts.add(of_range)
+            counts.records += of_range.records
+            for key, words in of_range.words.items():
+                counts.words[key].update(words)
             yield from checked
             if on_done is not None:
                 on_done(end)
@@ -557,260 +556,140 @@ def _start_worker(job: Job) -> None:
 def _check_range(lines: Range) -> tuple[list[Checked], Counts, int]:
     (job,) = _worker
     counts = Counts()
-    return list(Checker(job, counts).lines(lines)), counts, lines.end
+    return list(_check_lines(job, counts, lines)), counts, lines.end
 
 
+def _check_lines(
+    job: Job, counts: Counts, lines: Range | None = None, on_done: OnDone | None = None
+) -> Iterator[Checked]:
+    """Yield the records of a range of lines, or of the whole file, that `Checked` describes."""
+    if job.is_whole:
+        for entry in read_entries(job.path, file=job.file):
+            if entry.obj is None:
+                counts.records += 1
+                yield Checked(entry.line, "", entry.problems, None, is_unread=True)
+            elif (checked := _check_record(job, counts, entry.line, entry.obj, entry.problems)) is not None:
+                yield checked
+        return
+    start, line, end = (0, 1, None) if lines is None else (lines.start, lines.line, lines.end)
+    for number, raw in enumerate(
+        read_lines(job.path, offset=start, line=line, end=end, final=job.is_final), start=1
+    ):
+        if (checked := _check_line(job, counts, raw)) is not None:
+            yield checked
+        if on_done is not None and number % REPORTED == 0:
+            on_done(raw.offset + raw.length)
+
+
+def _check_line(job: Job, counts: Counts, raw: RawLine) -> Checked | None:
+    """Check a line of JSON, or of a log as text, under the names of its keys."""
+    try:
+        if _is_log_text(job, raw):
+            record, findings = read_log_line(raw)
+            checked = _check_record(job, counts, raw.line, log_fields(record))
+            if checked is None:
+                return Checked(raw.line, record.qid, findings, None) if findings else None
+            return checked._replace(problems=merged(findings, checked.problems))
+        obj = parse_line(raw)
+        if type(obj) is not dict:
+            raise UnusableError("not_an_object", "the line is JSON and no object", "")
+    except UnusableError as why:
+        counts.records += 1
+        return Checked(raw.line, "", (_of_line(why.code, why.message),), None, is_unread=True)
+    exact = () if is_exact(raw.data, obj, job.same_key) else exact_problems(raw.data)
+    return _check_record(job, counts, raw.line, obj, exact)
+
+
+def _check_record(
+    job: Job, counts: Counts, line: int, obj: Mapping[str, Json], exact: tuple[Problem, ...] = ()
+) -> Checked | None:
+    """Check a record, whose bytes have the problems `exact`."""
+    kind = _kind_of(job, obj)
+    counts.records += 1
+    for about, word in _words_of(kind, obj):
+        counts.words[about, _run_of(obj)][word] += 1
+    problems = (*exact, *record_problems(kind, obj, job.context))
+    is_unread = False
+    if kind == "trace":
+        reported = {breach.code for breach in problems}
+        trace = trace_from(obj, SourceLine(job.file, line, 0, 0), run_id=job.run_id)
+        if is_unread := isinstance(trace, LineIssue):
+            if trace.code not in reported and not any(map(is_of_family, reported)):
+                problems += (_of_line(trace.code, trace.message),)
+        else:
+            of_trace = trace_problems(trace, job.context, declines=declines(trace, job.profile))
+            problems += tuple(breach for breach in of_trace if breach.code not in reported)
+    elif kind == "chunk":
+        with suppress(UnusableError):  # its schema reports why it is no chunk
+            problems += tuple(id_problems(chunk_from(obj)))
+    elif kind == "answer" and refuses(str(obj.get("answer_text")).lower(), lowered(job.profile.refusal)):
+        problems = tuple(breach for breach in problems if breach.code != "empty_citations")
+    facts = _facts_of(kind, obj)
+    if not problems and facts is None:
+        return None
+    return Checked(line, record_id_of(kind, obj), problems, facts, is_unread)
+
+
+def _of_line(code: str, message: str) -> Problem:
+    """Return why a line is no record, in the contract's codes: a reader's `q_missing` is `missing_q`."""
+    for ending in ("missing", "wrong_type"):
+        if code.endswith(f"_{ending}"):
+            field = code.removesuffix(f"_{ending}")
+            return problem(f"{ending}_{field}", field, message)
+    return problem(code if is_known(code) else "bad_record", "", message)
+
+
+#: The names of the question that a record belongs to.
+_QUESTION = ("q_id", "qid")
+_VARIANT = ("paraphrase", "seed", "run_id")
 #: Record type → the field of its id, and what else distinguishes two such records.
 _IDENTITY: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "chunk": ("chunk_id", ()),
     "catalogue": ("attachment_id", ()),
     "redirect": ("old_id", ()),
     "gold": ("q_id", ()),
-    "query": ("q_id", ("paraphrase", "seed", "run_id")),
-    "retrieved": ("q_id", ("ranker", "paraphrase", "seed", "run_id")),
-    "rerank": ("q_id", ("model", "paraphrase", "seed", "run_id")),
-    "prompt-frame": ("q_id", ("paraphrase", "seed", "run_id")),
-    "answer": ("q_id", ("paraphrase", "seed", "run_id")),
-    "trace": ("q_id", ("paraphrase", "seed", "run_id")),
-    "report": ("q_id", ("paraphrase", "seed", "run_id")),
-    "log": ("qid", ("seg", "paraphrase", "seed", "run_id")),
-    "rag-traces": ("qid", ("seg", "paraphrase", "seed", "run_id")),
+    "retrieved": ("q_id", ("ranker", *_VARIANT)),
+    "rerank": ("q_id", ("model", *_VARIANT)),
+    **dict.fromkeys(("query", "prompt-frame", "answer", "trace", "report"), ("q_id", _VARIANT)),
+    **dict.fromkeys(("log", "rag-traces"), ("qid", ("seg", *_VARIANT))),
 }
-#: Of these a second one answers a question again; of the others it repeats an id.
-_ANSWERING = frozenset({"answer", "trace"})
 #: Record types whose chunks have to be among those that were retrieved.
 _RETRIEVED = frozenset({"rerank", "answer", "prompt-frame", "log", "rag-traces"})
-#: Record types that name the question they belong to, and are none themselves.
-_JOINED = frozenset({"retrieved", "rerank", "prompt-frame"})
-_COUNTED = ("paraphrase", "seed")
 #: Record types that say what was retrieved, and which questions there are.
 RELATING = ("query", "retrieved", "answer", "log", "rag-traces")
 
 
-class Facts(NamedTuple):
-    """The facts that other records are compared with. `identity` is "" if the record needs none.
-
-    `chunks` are those that it names, each with its place in the record.
-    """
-
-    kind: str
-    identity: str
-    q_id: str
-    chunks: Sequence[tuple[str, str | None]]
-
-
-def facts_of(kind: str, obj: Mapping[str, Json]) -> Facts | None:
+def _facts_of(kind: str, obj: Mapping[str, Json]) -> Facts | None:
     """Return the facts of a record; None for types that are compared with nothing."""
     if kind not in _IDENTITY:
         return None
-    chunks = named_chunks(kind, obj) if kind in _RETRIEVED else ()
-    return Facts(kind, _identity(kind, obj), text_of(first_of(obj, ("q_id", "qid"))) or "", chunks)
-
-
-def _identity(kind: str, obj: Mapping[str, Json]) -> str:
     name, others = _IDENTITY[kind]
-    own = id_of(obj) if kind == "chunk" else text_of(first_of(obj, (name, "q_id", "qid")))
-    if not own:
-        return ""
-    parts = [own]
-    for other in others:
-        value = index_of(obj.get(other)) or 0 if other in _COUNTED else text_of(obj.get(other))
+    own = id_of(obj) if kind == "chunk" else text_of(first_of(obj, (name, *_QUESTION)))
+    parts = [own or ""]
+    for other in others if own else ():
+        value = index_of(obj.get(other)) or 0 if other in ("paraphrase", "seed") else text_of(obj.get(other))
         if value:
             parts.append(f"{other} {value}")
-    return ", ".join(parts)
+    chunks = named_chunks(kind, obj) if kind in _RETRIEVED else ()
+    return Facts(kind, ", ".join(parts), text_of(first_of(obj, _QUESTION)) or "", chunks)
 
 
-@dataclass(slots=True)
-class Related:
-    """The retrieved chunks by question, and all questions, of separate records together."""
+def _across_problems(line: int, facts: Facts, related: Related, seen: dict[int, int]) -> Iterator[Problem]:
+    """Check the record on `line` beside those before it in the file, and beside the separate records.
 
-    retrieved: dict[str, set[str]] = field(default_factory=dict)
-    questions: set[str] = field(default_factory=set)
-
-    def add(self, kind: str, obj: Mapping[str, Json]) -> None:
-        """Note a record's retrieved chunks, or its question."""
-        q_id = text_of(first_of(obj, ("q_id", "qid"))) or ""
-        if kind == "retrieved":
-            chunks = (chunk_id for _, chunk_id in named_chunks(kind, obj) if chunk_id)
-            self.retrieved.setdefault(q_id, set()).update(chunks)
-        elif kind in RELATING and q_id:
-            self.questions.add(q_id)
-
-
-class Across:
-    """Compares the records of a file, in order, with each other; keeps eight bytes of each identity."""
-
-    def __init__(self, related: Related) -> None:
-        self._related = related
-        self._lines: dict[int, int] = {}
-
-    def problems(self, line: int, facts: Facts) -> Iterator[Problem]:
-        """Check the record on `line` beside those before it, and beside the separate records."""
-        related = self._related
-        if facts.identity:
-            identity = f"{facts.kind}\n{facts.identity}".encode("utf-8", "replace")
-            key = int.from_bytes(blake2b(identity, digest_size=8).digest())
-            if (first := self._lines.setdefault(key, line)) != line:
-                code = "duplicate_question" if facts.kind in _ANSWERING else "duplicate_id"
-                message = f"{shown(facts.identity)} came before, on line {first:,}"
-                yield problem(code, _IDENTITY[facts.kind][0], message)
-        if facts.kind in _JOINED and facts.q_id and related.questions and facts.q_id not in related.questions:
-            message = f"no answer, query or log line has the id {shown(facts.q_id)}"
-            yield problem("unjoined_record", "q_id", message)
-        if facts.chunks and facts.q_id and related.retrieved:
-            retrieved = related.retrieved.get(facts.q_id, ())
-            yield from retrieval_problems(facts.chunks, retrieved, reranked=facts.kind == "rerank")
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """The options of the caller: the type of all records, and what to compare them with.
-
-    With `refusal` None, the phrases are the manifest's, for bare files the default ones.
+    `seen` gets the line of each identity, of which it keeps eight bytes.
     """
-
-    record_type: str | None = None
-    context: Context = NO_CONTEXT
-    refusal: tuple[str, ...] | None = None
-    same_key: bool = True
-
-
-def jobs_of(path: Path, options: Options, *, cache_dir: Path) -> Iterator[Job | Problem]:
-    """Yield the files of a path, and the problems of those of a workspace that cannot be used.
-
-    A type given by the caller selects the artifacts of a workspace. Fault if the path itself is unusable.
-    """
-    if path.is_dir() or path.suffix in MANIFEST_SUFFIXES:
-        yield from _of_workspace(path, options, cache_dir)
-    else:
-        yield _bare(path, options, cache_dir)
-
-
-def corpus_of(chunks: Path, *, cache_dir: Path) -> frozenset[str]:
-    """Return the ids of a chunk file. InputFault if it is no chunk file."""
-    known, _ = read_chunks(plain_source(chunks, cache_dir=cache_dir), file=str(chunks))
-    return frozenset(known)
-
-
-def _bare(path: Path, options: Options, cache_dir: Path) -> Job:
-    plain = plain_source(path, cache_dir=cache_dir)
-    job = Job(
-        path=plain,
-        file=str(path),
-        record_type=options.record_type,
-        context=options.context,
-        profile=_profile(options, USUAL),
-        same_key=options.same_key,
-    )
-    return _looked_into(job)
-
-
-def _profile(options: Options, profile: Profile) -> Profile:
-    return profile if options.refusal is None else replace(profile, refusal=options.refusal)
-
-
-def _looked_into(job: Job) -> Job:
-    """Complete a job by what its file shows: whether it is one JSON value, and the type of its first record.
-
-    InputFault if it holds no records, or if nothing says of which type they are.
-    """
-    with open_source(job.path):
-        pass
-    if job.record_type != "log":  # its lines are text
-        job = replace(job, is_whole=is_whole_json(job.path, file=job.file))
-        foreign = None if job.is_whole else foreign_file(job.path, file=job.file)
-        if foreign is not None:
-            raise InputFault(foreign)
-    if job.record_type is not None:
-        return replace(job, usual_type=job.record_type)
-    first = next((kind for _, kind, _ in objects(job)), None)
-    if first == "":
-        known = ", ".join(RECORD_TYPES)
-        raise InputFault.of(
-            "type_not_named",
-            "nothing says what the records are: the first one has no $schema that is known",
-            where=job.file,
-            fix=f"name their type with --as: one of {known}",
-        )
-    return replace(job, usual_type=first)
-
-
-def _of_workspace(path: Path, options: Options, cache_dir: Path) -> Iterator[Job | Problem]:
-    manifest = load_manifest(path)
-    folder = path if path.is_dir() else path.parent
-    corpus, profile = _corpus(manifest, cache_dir), _profile(options, profile_from(manifest.triage))
-    for artifact, kind, run in _artifacts(manifest):
-        if options.record_type not in (None, kind):
-            continue
-        known = context_of(manifest, run if run is not None else Run("", None), corpus)
-        job = Job(
-            path=folder,
-            file=str(folder / artifact.path),
-            record_type=kind,
-            context=_completed(known, options.context),
-            same_key=options.same_key,
-            profile=profile,
-            run_id=run.run_id if run is not None else None,
-            group=run.run_id if run is not None else "",
-            unreadable=artifact.unreadable_lines or 0,
-        )
-        try:
-            yield _found(job, manifest, artifact, cache_dir)
-        except Fault as fault:
-            yield from fault.problems
-
-
-def _found(job: Job, manifest: Manifest, artifact: Artifact, cache_dir: Path) -> Job:
-    """Complete a job by its file. The last line of traces, which may still be written, needs its line end."""
-    file = artifact_path(manifest, artifact)
-    plain = plain_source(file, cache_dir=cache_dir)
-    return _looked_into(replace(job, path=plain, is_final=plain != file or job.record_type != "trace"))
-
-
-def _artifacts(manifest: Manifest) -> Iterator[tuple[Artifact, str, Run | None]]:
-    """Yield the artifacts with records of the contract, their type and run.
-
-    Bundles and journals have commands of their own.
-    """
-    named = {
-        "chunk": manifest.chunks,
-        "redirect": manifest.redirects,
-        "gold": manifest.gold,
-        "catalogue": manifest.catalogue,
-    }
-    yield from ((artifact, kind, None) for kind, artifact in named.items() if artifact is not None)
-    for run in manifest.runs:
-        records = {_OF_RECORDS.get(name, name): artifact for name, artifact in run.records.items()}
-        of_run = {
-            "trace": run.traces,
-            **records,
-            "report": run.report,
-            "metrics": run.metrics,
-        }
-        yield from ((artifact, kind, run) for kind, artifact in of_run.items() if artifact is not None)
-
-
-def _corpus(manifest: Manifest, cache_dir: Path) -> frozenset[str] | None:
-    """Return the ids of the workspace's chunks, former ones too; None without a usable chunk file."""
-    if manifest.chunks is None:
-        return None
-    try:
-        file = artifact_path(manifest, manifest.chunks)
-        known, _ = read_led_chunks(manifest, file, file=manifest.chunks.path, cache_dir=cache_dir)
-    except Fault:
-        return None  # reported for the artifact itself
-    return frozenset(known) | former_ids(known)
-
-
-def _completed(known: Context, given: Context) -> Context:
-    """Return the workspace's context, overridden by what the caller gives."""
-    return replace(
-        known,
-        index_hash=given.index_hash or known.index_hash,
-        embed_model=given.embed_model or known.embed_model,
-        analyzer=given.analyzer or known.analyzer,
-        revs={**known.revs, **given.revs},
-        corpus=given.corpus if given.corpus is not None else known.corpus,
-        allow_cross=given.allow_cross or known.allow_cross,
-        cross_sections=known.cross_sections | given.cross_sections,
-    )
+    if facts.identity:
+        identity = f"{facts.kind}\n{facts.identity}".encode("utf-8", "replace")
+        key = int.from_bytes(blake2b(identity, digest_size=8).digest())
+        if (first := seen.setdefault(key, line)) != line:
+            code = "duplicate_question" if facts.kind in ("answer", "trace") else "duplicate_id"
+            message = f"{shown(facts.identity)} came before, on line {first:,}"
+            yield problem(code, _IDENTITY[facts.kind][0], message)
+    is_joined = facts.kind in ("retrieved", "rerank", "prompt-frame") and facts.q_id
+    if is_joined and related.questions and facts.q_id not in related.questions:
+        message = f"no answer, query or log line has the id {shown(facts.q_id)}"
+        yield problem("unjoined_record", "q_id", message)
+    if facts.chunks and facts.q_id and related.retrieved:
+        retrieved = related.retrieved.get(facts.q_id, ())
+        yield from retrieval_problems(facts.chunks, retrieved, reranked=facts.kind == "rerank")

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
-import jsonschema_rs
 import orjson
 
 from proofspan.contracts.records.chunk_id import UNKNOWN_REVISION, parse
@@ -37,13 +35,13 @@ from proofspan.contracts.rules.payload import (
     BARE_CANDIDATE,
     CITATION,
     LOGGED,
-    PAYLOAD_MARKS,
+    are_clean,
     candidate_demand,
     cross_section,
     item_problems,
     mixed_units,
 )
-from proofspan.contracts.rules.ranking import RANKS, SCORES, listed_ties, repeated, scoreless, shared_ranks
+from proofspan.contracts.rules.ranking import listed_ties, repeated, scoreless, shared_ranks
 from proofspan.contracts.rules.run import corpus_problems, retrieval_problems
 from proofspan.contracts.rules.schema_findings import schema_problems
 from proofspan.errors import Problem
@@ -306,28 +304,11 @@ def _candidate_problems(reading: Reading) -> Iterator[Located]:
             yield f"{where}[{place}]", breach
 
 
-@cache
-def _plain_candidates() -> jsonschema_rs.Validator:
-    """Compile the schema of candidates that state nothing but a score, as nearly all do.
-
-    It proves in a few microseconds that the checks of single candidates, which it makes superfluous, find
-    nothing in a list.
-    """
-    stated = {*PAYLOAD_MARKS, *RANKS, *SCORES, "page"} - {"score"}
-    properties: dict[str, Any] = dict.fromkeys(stated, False)
-    return jsonschema_rs.validator_for(
-        {
-            "type": "array",
-            "items": {"type": "object", "properties": {**properties, "score": {"type": ["number", "null"]}}},
-        }
-    )
-
-
 def _list_problems(
     entries: list[Json], ids: Sequence[str | None], context: Context, *, is_stage: bool
 ) -> Iterator[Placed]:
     bare = entries
-    if not _is_valid(_plain_candidates(), entries):
+    if not are_clean(entries, BARE_CANDIDATE):
         bare = []
         for place, entry in enumerate(entries, start=1):
             demand = candidate_demand(entry) if isinstance(entry, dict) else None
@@ -343,13 +324,6 @@ def _list_problems(
             return
     yield from scoreless(bare, needed=is_stage)
     yield from listed_ties(entries)
-
-
-def _is_valid(validator: jsonschema_rs.Validator, value: Json) -> bool:
-    try:
-        return validator.is_valid(value)
-    except UnicodeEncodeError:  # a lone surrogate
-        return False
 
 
 def _across_problems(reading: Reading) -> Iterator[Located]:
