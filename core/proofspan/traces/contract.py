@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ import orjson
 
 from proofspan.contracts.records.chunk_id import UNKNOWN_REVISION, parse
 from proofspan.contracts.records.field_values import id_of, text_of
-from proofspan.contracts.records.records import AnswerBlock, Json, Trace
+from proofspan.contracts.records.records import Json, Trace
 from proofspan.contracts.rules.answers import (
     cited_problems,
     lambda_problems,
@@ -50,8 +50,11 @@ from proofspan.traces.records.trace_record import STAGES, entries_in
 
 #: Where a joined trace's citations may come from that hold no payload: ids of an answer, lines of a log.
 JOINED = ("cited_chunks", "log")
+#: How many cited chunks are looked for in the text of an answer.
+MOST_NAMED = 50
+#: How many problems with one code are listed of one trace; one more counts the rest.
+MOST = 24
 
-_PLACES = {name: name if name == "chunks" else f"stages.{name}" for name in STAGES}
 _ENVELOPE_KEYS = frozenset({"$schema", *ENVELOPE})
 #: Records without room for an envelope, except for its time, from which a trace may be joined.
 _LINES = frozenset({"log", "rag_traces", "gold"})
@@ -74,8 +77,8 @@ class Reading(NamedTuple):
 
     `live` is `context`, completed by the index, embedding model and analyzer that the trace itself logs.
     `lists` are its ranked lists, `cited` the lists of citations (its own, then those of its segments), empty
-    ones left out. `in_text` are the ids of `citations: […]` in the answer, `block` is the auditable answer
-    in it.
+    ones left out. `is_joined`: the citations are ids of an answer's record or lines of a log, which hold no
+    payload.
     """
 
     trace: Trace
@@ -83,67 +86,38 @@ class Reading(NamedTuple):
     context: Context
     live: Context
     declines: bool
-    lists: tuple[Listed, ...]
-    cited: tuple[Listed, ...]
-    in_text: tuple[str, ...]
-    block: AnswerBlock | None
-
-    @property
-    def is_joined(self) -> bool:
-        """True if the citations are ids of an answer's record or lines of a log, which hold no payload."""
-        return self.raw.get("citations_from") in JOINED
+    lists: list[Listed]
+    cited: list[Listed]
+    is_joined: bool
 
 
 def reading_of(trace: Trace, context: Context, *, declines: bool) -> Reading:
     """Parse what the checks need of a trace."""
-    raw = trace.raw
-    return Reading(
-        trace,
-        raw,
-        context,
-        _live(raw, context),
-        declines,
-        _ranked(trace),
-        _cited(raw),
-        trace.ids_in_text,
-        trace.block,
-    )
+    raw, live = trace.raw, context
+    for name in ("index_hash", "embed_model", "analyzer"):
+        value = raw.get(name)
+        if value is not None and getattr(context, name) is None and isinstance(value, str) and value.strip():
+            logged: dict[str, Any] = {name: value}
+            live = replace(live, **logged)
+    lists = []
+    for name in STAGES if "stages" in raw else ("chunks",):
+        if entries := entries_in(raw, name):
+            known = trace.chunk_ids if name == "chunks" else ()
+            ids = known if len(known) == len(entries) else _ids(entries)
+            lists.append(Listed(name if name == "chunks" else f"stages.{name}", entries, ids))
+    own, segments = raw.get("citations"), raw.get("segments")
+    cited = [Listed("citations", own, _ids(own))] if isinstance(own, list) and own else []
+    for place, segment in enumerate(segments if isinstance(segments, list) else (), start=1):
+        items = segment.get("citations") if isinstance(segment, dict) else None
+        if isinstance(items, list) and items:
+            cited.append(Listed(f"segments[{place}].citations", items, _ids(items)))
+    return Reading(trace, raw, context, live, declines, lists, cited, raw.get("citations_from") in JOINED)
 
 
 def _ids(entries: Sequence[Json]) -> list[str | None]:
     """Return the chunks that entries name, by an id alone or as a field; None for an entry without."""
     ids = [id_of(item) if type(item) is dict else item if type(item) is str else None for item in entries]
     return [each or None for each in ids] if "" in ids else ids
-
-
-def _live(raw: Mapping[str, Json], context: Context) -> Context:
-    for name in ("index_hash", "embed_model", "analyzer"):
-        value = raw.get(name)
-        if value is not None and getattr(context, name) is None and isinstance(value, str) and value.strip():
-            logged: dict[str, Any] = {name: value}
-            context = replace(context, **logged)
-    return context
-
-
-def _ranked(trace: Trace) -> tuple[Listed, ...]:
-    raw, lists = trace.raw, []
-    for name in STAGES if "stages" in raw else ("chunks",):
-        if entries := entries_in(raw, name):
-            known = trace.chunk_ids if name == "chunks" else ()
-            lists.append(
-                Listed(_PLACES[name], entries, known if len(known) == len(entries) else _ids(entries))
-            )
-    return tuple(lists)
-
-
-def _cited(raw: Mapping[str, Json]) -> tuple[Listed, ...]:
-    own, segments = raw.get("citations"), raw.get("segments")
-    lists = [Listed("citations", own, _ids(own))] if isinstance(own, list) and own else []
-    for place, segment in enumerate(segments if isinstance(segments, list) else (), start=1):
-        items = segment.get("citations") if isinstance(segment, dict) else None
-        if isinstance(items, list) and items:
-            lists.append(Listed(f"segments[{place}].citations", items, _ids(items)))
-    return tuple(lists)
 
 
 def _envelope_problems(reading: Reading) -> Iterator[Located]:
@@ -153,19 +127,15 @@ def _envelope_problems(reading: Reading) -> Iterator[Located]:
     if isinstance(joined, dict) and joined and _LINES.issuperset(joined):
         return
     if _ENVELOPE_KEYS.isdisjoint(raw):
-        breaches: Iterable[Problem] = envelope_problems(raw)
+        breaches = [*envelope_problems(raw)]
     else:
-        breaches = _stated_problems({name: value for name, value in raw.items() if name in _ENVELOPE_KEYS})
+        envelope = {name: value for name, value in raw.items() if name in _ENVELOPE_KEYS}
+        breaches = [*version_problems("trace", envelope), *contract_problems("trace", envelope)]
+        # a missing field is among the contract's problems
+        shape = schema_problems("envelope", envelope)
+        breaches += [breach for breach in shape if breach.code != f"missing_{breach.where}"]
     for breach in breaches:
         yield "", breach
-
-
-def _stated_problems(envelope: Mapping[str, Json]) -> Iterator[Problem]:
-    yield from version_problems("trace", envelope)
-    yield from contract_problems("trace", envelope)
-    for breach in schema_problems("envelope", envelope):
-        if breach.code != f"missing_{breach.where}":  # reported above
-            yield breach
 
 
 def _log_problems(reading: Reading) -> Iterator[Located]:
@@ -184,60 +154,37 @@ def _log_problems(reading: Reading) -> Iterator[Located]:
             yield "metrics", breach
 
 
-#: How many cited chunks are looked for in the text of an answer.
-MOST_NAMED = 50
-
-
 def _answer_problems(reading: Reading) -> Iterator[Located]:
     """Check whether the answer is a stop by the contract, cites at all, and cites before it explains."""
-    answer = reading.trace.answer
+    answer, in_text, block = reading.trace.answer, reading.trace.ids_in_text, reading.trace.block
+    cited, segments = reading.cited, reading.raw.get("segments")
     if (reply := stop_in(reading.raw)) is not None:
         yield "", stop_problem(reply, "error")
     elif (reply := stop_of(answer)) is not None:
         yield "", stop_problem(reply, "answer")
-    elif not reading.declines and answer.strip():
-        yield from _citing_problems(reading)
-
-
-def _citing_problems(reading: Reading) -> Iterator[Located]:
-    answer, cited, block = reading.trace.answer, reading.cited, reading.block
+    if reply is not None or reading.declines or not answer.strip():
+        return
     if block is not None:
-        yield from _block_problems(block, reading.live)
-    if not (cited or reading.in_text or (block and block.citations)):
+        for breach in order_problems(block.keys, "answer"):
+            yield "", breach
+        for breach in lambda_problems({"λ": block.lambda_state}):
+            yield "answer", breach
+        for breach in cited_problems(block.citations, reading.live, "answer.citations"):
+            yield "", breach
+    if not (cited or in_text or (block and block.citations)):
         message = "the answer cites nothing and does not decline in its profile's words"
         yield "", problem("empty_citations", "citations", message)
-    yield from _uncited_segments(reading)
-    if cited and not (reading.in_text or block or reading.is_joined or _names_one(answer, cited)):
+    if isinstance(segments, list) and any(each.place.startswith("segments") for each in cited):
+        for place, segment in enumerate(segments, start=1):  # that cite nothing, where others do
+            text = segment.get("text") if isinstance(segment, dict) else None
+            if isinstance(text, str) and text.strip() and not segment.get("citations"):
+                where = f"segments[{place}].citations"
+                yield "", problem("empty_citations", where, "the segment cites nothing")
+    named = islice((each for listed in cited for each in listed.ids if each), MOST_NAMED)
+    if cited and not (in_text or block or reading.is_joined or any(each in answer for each in named)):
         name = cited[0].place.partition("[")[0]
         for breach in order_problems(list(reading.raw), name, cited=name):
             yield "", breach
-
-
-def _block_problems(block: AnswerBlock, context: Context) -> Iterator[Located]:
-    for breach in order_problems(block.keys, "answer"):
-        yield "", breach
-    if block.lambda_state is not None:
-        for breach in lambda_problems({"λ": block.lambda_state}):
-            yield "answer", breach
-    for breach in cited_problems(block.citations, context, "answer.citations"):
-        yield "", breach
-
-
-def _uncited_segments(reading: Reading) -> Iterator[Located]:
-    """Find segments that cite nothing, where others of the same answer do."""
-    segments = reading.raw.get("segments")
-    if not isinstance(segments, list) or not any(each.place.startswith("segments") for each in reading.cited):
-        return
-    for place, segment in enumerate(segments, start=1):
-        text = segment.get("text") if isinstance(segment, dict) else None
-        if isinstance(text, str) and text.strip() and not segment.get("citations"):
-            yield "", problem("empty_citations", f"segments[{place}].citations", "the segment cites nothing")
-
-
-def _names_one(answer: str, cited: tuple[Listed, ...]) -> bool:
-    """True if the answer's text names one of the cited chunks."""
-    named = (each for listed in cited for each in listed.ids)
-    return any(chunk_id in answer for chunk_id in islice(filter(None, named), MOST_NAMED))
 
 
 def _citation_problems(reading: Reading) -> Iterator[Located]:
@@ -246,13 +193,15 @@ def _citation_problems(reading: Reading) -> Iterator[Located]:
         yield from _text_sections(reading)
         return
     own = reading.cited[0].entries if reading.cited[0].place == "citations" else []
-    is_repeat = _repeats_of(own if len(reading.cited) > 1 else [])
-    checked = [
-        (f"{where}[{number}]", item)
-        for where, items, _ in reading.cited
-        for number, item in enumerate(items, start=1)
-        if items is own or not is_repeat(item)
-    ]
+    checked = [(f"citations[{number}]", item) for number, item in enumerate(own, start=1)]
+    of_segments = reading.cited[1:] if own else reading.cited
+    known = {orjson.dumps(item, option=orjson.OPT_SORT_KEYS) for item in own if of_segments}
+    for where, items, _ in of_segments:
+        for number, item in enumerate(items, start=1):  # unless it points at one of the trace's own
+            if not known or not (
+                isinstance(item, str) or orjson.dumps(item, option=orjson.OPT_SORT_KEYS) in known
+            ):
+                checked.append((f"{where}[{number}]", item))
     if reading.is_joined:  # the record owes ids only
         checked = [(place, item) for place, item in checked if not isinstance(item, str)]
     items, demand = [item for _, item in checked], LOGGED if reading.is_joined else CITATION
@@ -263,38 +212,26 @@ def _citation_problems(reading: Reading) -> Iterator[Located]:
         sections = [section_of(item) or by_id.get(each) for item, each in zip(items, ids, strict=True)]
         if items is own:
             by_id = dict(zip(ids, sections, strict=True))
-            if len(reading.cited) > 1:  # its segments have fences of their own
+            if of_segments:  # they have fences of their own
                 continue
         for place, breach in cross_section(sections, reading.live):
             yield f"{where}[{place}]", breach
 
 
-def _repeats_of(own: Sequence[Json]) -> Callable[[Json], bool]:
-    """Return whether a citation of a segment only points at one of the trace's own, or repeats it."""
-    if not own:
-        return lambda _: False
-    known = {orjson.dumps(item, option=orjson.OPT_SORT_KEYS) for item in own}
-    return lambda item: isinstance(item, str) or orjson.dumps(item, option=orjson.OPT_SORT_KEYS) in known
-
-
 def _text_sections(reading: Reading) -> Iterator[Located]:
     """Apply the section fence to an answer that cites in its text alone, by the candidates' sections."""
-    if len(reading.in_text) < 2:
+    in_text = reading.trace.ids_in_text
+    if len(in_text) < 2:
         return
-    wanted = set(reading.in_text)
-    known: dict[str | None, str | None] = {
-        chunk_id: _section_in(entry, chunk_id)
-        for _, entries, ids in reading.lists
-        for entry, chunk_id in zip(entries, ids, strict=True)
-        if chunk_id in wanted and isinstance(entry, dict)
-    }
-    for _, breach in cross_section([known.get(chunk_id) for chunk_id in reading.in_text], reading.live):
+    wanted = set(in_text)
+    known: dict[str | None, str | None] = {}
+    for _, entries, ids in reading.lists:
+        for entry, chunk_id in zip(entries, ids, strict=True):
+            if chunk_id in wanted and isinstance(entry, dict):
+                parts = parse(chunk_id or "")
+                known[chunk_id] = text_of(entry.get("section_id")) or (parts.sect_path if parts else None)
+    for _, breach in cross_section([known.get(chunk_id) for chunk_id in in_text], reading.live):
         yield "", replace(breach, where="answer")
-
-
-def _section_in(entry: dict[str, Json], chunk_id: str | None) -> str | None:
-    parts = parse(chunk_id or "")
-    return text_of(entry.get("section_id")) or (parts.sect_path if parts else None)
 
 
 def _candidate_problems(reading: Reading) -> Iterator[Located]:
@@ -328,7 +265,19 @@ def _list_problems(
 
 def _across_problems(reading: Reading) -> Iterator[Located]:
     """Find chunks that were not retrieved, that the corpus lacks, or whose id has another revision."""
-    cited = _cited_places(reading)
+    placed = [
+        (each, f"{where}[{number}]")
+        for where, _, ids in reading.cited
+        for number, each in enumerate(ids, start=1)
+    ]
+    placed += [(each, "answer") for each in reading.trace.ids_in_text]
+    if block := reading.trace.block:
+        of_block = enumerate(_ids(block.citations), start=1)
+        placed += [(each, f"answer.citations[{number}]") for number, each in of_block]
+    cited: dict[str, str] = {}  # each with the first place in the record that cites it
+    for each, place in placed:
+        if each:
+            cited.setdefault(each, place)
     retrieved = set(chain.from_iterable(listed.ids for listed in reading.lists)) - {None}
     if (retrieved or "chunks" in reading.raw) and not cited.keys() <= retrieved:
         for breach in retrieval_problems(((place, each) for each, place in cited.items()), retrieved):
@@ -343,30 +292,14 @@ def _across_problems(reading: Reading) -> Iterator[Located]:
     for where, _, ids in reading.lists:
         for each in [each for each in ids if each and each not in known]:
             strangers.setdefault(each, f"{where}[{ids.index(each) + 1}]")
-    if revs and strangers:
-        for breach in _revisions(strangers, reading):
-            yield "", breach
-    if corpus is not None and strangers:
+    for breach in _rev_problems(strangers, reading) if revs else ():
+        yield "", breach
+    if corpus is not None:
         for breach in corpus_problems(((place, each) for each, place in strangers.items()), corpus):
             yield "", breach
 
 
-def _cited_places(reading: Reading) -> dict[str, str]:
-    """Return the cited ids, each with the first place in the record that cites it."""
-    places: dict[str, str] = {}
-    for where, _, ids in reading.cited:
-        for number, chunk_id in enumerate(ids, start=1):
-            if chunk_id:
-                places.setdefault(chunk_id, f"{where}[{number}]")
-    for chunk_id in reading.in_text:
-        places.setdefault(chunk_id, "answer")
-    for number, chunk_id in enumerate(_ids(reading.block.citations) if reading.block else (), start=1):
-        if chunk_id:
-            places.setdefault(chunk_id, f"answer.citations[{number}]")
-    return places
-
-
-def _revisions(strangers: Mapping[str, str], reading: Reading) -> Iterator[Problem]:
+def _rev_problems(strangers: Mapping[str, str], reading: Reading) -> Iterator[Problem]:
     """Compare the revisions in ids that are not in the chunk file with the manifest's; one per document.
 
     For an id in the chunk file it is chunk file and manifest that differ. An id cited with a `rev` of its own
@@ -407,8 +340,6 @@ _CHECKS: tuple[Callable[[Reading], Iterator[Located]], ...] = (
     _across_problems,
     _added_problems,
 )
-#: How many problems with one code are listed of one trace; one more counts the rest.
-MOST = 24
 
 
 def trace_problems(trace: Trace, context: Context, *, declines: bool) -> tuple[Problem, ...]:
@@ -440,18 +371,17 @@ def trace_codes(trace: Trace, context: Context, *, declines: bool) -> tuple[str,
 def context_of(manifest: Manifest, run: Run, corpus: Container[str] | None) -> Context:
     """Return what a run's traces are compared with: pins, document revisions, corpus, whitelist."""
     allowed = manifest.contract.get("allow_cross_section")
-    pinned = run.pinned
+    pinned = {  # as text; YAML reads a hash of digits alone as a number
+        name: str(value) or None
+        for name, value in run.pinned.items()
+        if isinstance(value, str) or type(value) is int
+    }
     return Context(
-        index_hash=_pin(pinned.get("index_hash")),
-        embed_model=_pin(pinned.get("embed_model")),
-        analyzer=_pin(pinned.get("analyzer")),
+        index_hash=pinned.get("index_hash"),
+        embed_model=pinned.get("embed_model"),
+        analyzer=pinned.get("analyzer"),
         revs={document.doc_id: document.rev for document in manifest.documents if document.rev},
         corpus=corpus,
         allow_cross=allowed is True,
         cross_sections=frozenset(map(str, allowed)) if isinstance(allowed, list) else frozenset(),
     )
-
-
-def _pin(value: Any) -> str | None:
-    """Return a pin as text; YAML reads a hash of digits alone as a number."""
-    return str(value) or None if isinstance(value, str) or type(value) is int else None

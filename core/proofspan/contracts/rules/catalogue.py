@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from importlib.metadata import entry_points
 from typing import Any, Literal, TypeVar, get_args
@@ -59,8 +59,6 @@ class Rule:
 
 #: All rules by code, except those of families.
 RULES: dict[str, Rule] = {}
-#: Code → the module whose check reports it.
-CHECKED_IN: dict[str, str] = {}
 #: Record type → the checks that run on each of its records.
 CHECKS: dict[str, list[Check]] = {}
 
@@ -73,7 +71,7 @@ def reports(*rules: Rule, of: str = "") -> Callable[[_Checking], _Checking]:
 
     def decorate(check: _Checking) -> _Checking:
         for rule in rules:
-            register(rule, check.__module__)
+            register(rule)
         if of:
             CHECKS.setdefault(of, []).append(check)
         return check
@@ -81,11 +79,10 @@ def reports(*rules: Rule, of: str = "") -> Callable[[_Checking], _Checking]:
     return decorate
 
 
-def register(rule: Rule, module: str) -> None:
-    """Register a rule that a check in `module` reports. ValueError for a code that is taken."""
+def register(rule: Rule) -> None:
+    """Register a rule that a check reports. ValueError for a code that is taken."""
     if RULES.setdefault(rule.code, rule) != rule:
         raise ValueError(f"two rules have the code {rule.code}")
-    CHECKED_IN.setdefault(rule.code, module)
 
 
 def load_plugins() -> None:
@@ -209,8 +206,7 @@ def finding_of(code: str, where: str, message: str, record_id: str) -> Finding:
 def inside(place: str, breach: Problem) -> Problem:
     """Return a problem of an entry as seen from the record that holds the entry at `place`."""
     separator = "." if breach.where and not breach.where.startswith("[") else ""
-    where = f"{place}{separator}{breach.where}"
-    return Problem(breach.code, breach.message, where, breach.fix, breach.severity)
+    return replace(breach, where=f"{place}{separator}{breach.where}")
 
 
 def in_order(codes: Iterable[str]) -> list[str]:
