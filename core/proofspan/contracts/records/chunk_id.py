@@ -55,11 +55,6 @@ class ChunkId:
         """The 0-based page, None for `p=000`."""
         return self.page - 1 if self.page > 0 else None
 
-    @property
-    def is_beyond_padding(self) -> bool:
-        """Whether page or block has four digits or more."""
-        return max(self.page, self.block) > LARGEST_PADDED
-
 
 class Passage(NamedTuple):
     """A chunk for which an id is wanted and of whose document no text is at hand."""
@@ -111,13 +106,9 @@ def sort_key(chunk_id: str) -> tuple[bool, str, tuple[tuple[int, str], ...], int
     parts = parse(chunk_id)
     if parts is None:
         return True, "", (), 0, 0, chunk_id
-    return False, parts.doc_uid, section_steps(parts.sect_path), parts.page, parts.block, chunk_id
-
-
-def section_steps(sect_path: str) -> tuple[tuple[int, str], ...]:
-    """A section path to sort by: its steps, numbers by their value and before names."""
-    steps = sect_path.split(".")
-    return tuple((int(step), "") if _STEP.fullmatch(step) else (LARGEST + 1, step) for step in steps)
+    steps = parts.sect_path.split(".")
+    path = tuple((int(step), "") if _STEP.fullmatch(step) else (LARGEST + 1, step) for step in steps)
+    return False, parts.doc_uid, path, parts.page, parts.block, chunk_id
 
 
 def clean_part(text: str) -> str:
@@ -143,13 +134,18 @@ def mint_passages(passages: Iterable[Passage]) -> dict[Passage, str]:
     The revision is `00000000` and the block number, from 1, is the order by sha1 of the text within document
     and page. Equal passages are one.
     """
+
+    def order(passage: Passage) -> tuple[str, str, str]:
+        digest = hashlib.sha1(passage.text.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
+        return digest, passage.section_id or "", passage.doc_id
+
     pages: dict[tuple[str, int], set[Passage]] = defaultdict(set)
     for passage in passages:
         page = 0 if passage.page_idx is None else passage.page_idx + 1
         pages[clean_part(passage.doc_id), page].add(passage)
     minted: dict[Passage, str] = {}
     for (doc_uid, page), found in pages.items():
-        for block, passage in enumerate(sorted(found, key=_passage_order), start=1):
+        for block, passage in enumerate(sorted(found, key=order), start=1):
             path = section_path(passage.section_id, page)
             minted[passage] = mint(ChunkId(doc_uid, UNKNOWN_REVISION, path, page, block))
     return minted
@@ -184,8 +180,3 @@ def canonical_url(url: str) -> str:
 def doc_uid_of_url(url: str) -> str:
     """The doc_uid of a source that is known by its address alone."""
     return sha1_8(canonical_url(url))
-
-
-def _passage_order(passage: Passage) -> tuple[str, str, str]:
-    digest = hashlib.sha1(passage.text.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
-    return digest, passage.section_id or "", passage.doc_id

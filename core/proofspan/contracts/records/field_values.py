@@ -10,27 +10,6 @@ from typing import Literal
 
 from proofspan.contracts.records.records import Box, BoxSpace, Json, Offsets, OffsetUnit
 
-__all__ = [
-    "DELTA_S_NAMES",
-    "ID_NAMES",
-    "LAMBDA_NAMES",
-    "LAMBDA_SIGNS",
-    "SPACES",
-    "PageNote",
-    "box_of",
-    "first_of",
-    "id_of",
-    "index_of",
-    "lambda_of",
-    "number_of",
-    "numbers_of",
-    "offsets_of",
-    "page_of",
-    "span_of",
-    "text_of",
-    "texts_of",
-]
-
 PageNote = Literal["page_below_one", "page_unreadable", "pages_disagree"]
 
 #: The names under which a chunk's id goes, the first one present counts.
@@ -134,10 +113,6 @@ def offsets_of(value: Json) -> Offsets | None:
     start, end = index_of(value[0]), index_of(value[1])
     return None if start is None or end is None else Offsets(start, end, unit)
 
-
-# Single fields of foreign records, read by one rule each: spans, boxes, lists; and the values below them.
-#
-# A value of the wrong type reads as absent here; whoever needs it to be present says so.
 
 SPACES: dict[str, BoxSpace] = {
     "points": "points",

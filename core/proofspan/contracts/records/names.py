@@ -74,23 +74,19 @@ Position = tuple[str, int]
 def normalize_text(text: str) -> str:
     """The normal form of a document's text, its pages parted by form feeds."""
     composed = unicodedata.normalize("NFC", _DROPPED.sub("", text)).replace("\r\n", "\n").replace("\r", "\n")
-    pages = _without_margins([_lines(page) for page in composed.split("\f")])
-    joined = _BROKEN_WORD.sub(_join, "\n".join(line for page in pages for line in page))
+    lines = [[line for each in page.split("\n") if (line := each.strip())] for page in composed.split("\f")]
+
+    def joint(hyphen: re.Match[str]) -> str:
+        """Nothing, where the word goes on in lower case; else the hyphen stays as it is."""
+        return "" if hyphen.string[hyphen.end()].islower() else hyphen[0]
+
+    joined = _BROKEN_WORD.sub(joint, "\n".join(line for page in _without_margins(lines) for line in page))
     return " ".join(joined.split())
 
 
 def revision(text: str) -> str:
     """The `rev8` of a document's text: it changes only when the normal form does."""
     return sha1_8(normalize_text(text))
-
-
-def _lines(page: str) -> list[str]:
-    return [stripped for line in page.split("\n") if (stripped := line.strip())]
-
-
-def _join(hyphen: re.Match[str]) -> str:
-    """Nothing, where the word goes on in lower case; else the hyphen stays as it is."""
-    return "" if hyphen.string[hyphen.end()].islower() else hyphen[0]
 
 
 def _without_margins(pages: list[list[str]]) -> list[list[str]]:
@@ -111,8 +107,5 @@ def _margin_lines(page: list[str]) -> dict[tuple[Position, str], int]:
     reach = min(MARGIN_LINES, len(page))
     places = [(("top", depth), depth) for depth in range(reach)]
     places += [(("bottom", depth), len(page) - 1 - depth) for depth in range(reach)]
-    return {(position, _form(page[index])): index for position, index in places}
-
-
-def _form(line: str) -> str:
-    return " ".join(_NUMBER.sub("#", line.casefold()).split())
+    forms = {index: " ".join(_NUMBER.sub("#", page[index].casefold()).split()) for _, index in places}
+    return {(position, forms[index]): index for position, index in places}

@@ -70,7 +70,8 @@ def format_render_ref(ref: RenderRef) -> str:
     if isinstance(ref, FileRef):
         text = f"file:{ref.path}"
     else:
-        text = f"pdf:{ref.doc_id}#page_idx={ref.page_idx}&bbox={','.join(map(_side, ref.box))}"
+        sides = (f"{round(side, DECIMALS) + 0.0:.{DECIMALS}f}".rstrip("0").rstrip(".") for side in ref.box)
+        text = f"pdf:{ref.doc_id}#page_idx={ref.page_idx}&bbox={','.join(sides)}"
     if parse_render_ref(text) is None:
         raise ValueError(f"{ref!r} cannot be written so that it reads back")
     return text
@@ -80,7 +81,3 @@ def lies_on(box: Box, *, width: float, height: float) -> bool:
     """Whether a box is one, and lies on an unrotated page of this size, all in points."""
     x0, y0, x1, y1 = box
     return -TOLERANCE <= x0 < x1 <= width + TOLERANCE and -TOLERANCE <= y0 < y1 <= height + TOLERANCE
-
-
-def _side(side: float) -> str:
-    return f"{round(side, DECIMALS) + 0.0:.{DECIMALS}f}".rstrip("0").rstrip(".")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -34,7 +33,8 @@ def schema_files() -> dict[str, tuple[str, Path]]:
     """Record type, such as "trace" → the version and the file of its newest schema; sorted by type."""
     matches = (_FILE.fullmatch(path.name) for path in SCHEMAS.iterdir())
     found = [(match["name"], match["version"], SCHEMAS / match.string) for match in matches if match]
-    return {name: (version, path) for name, version, path in sorted(found, key=_by_version)}
+    found.sort(key=lambda each: (each[0], [int(part) for part in each[1].split(".")]))
+    return {name: (version, path) for name, version, path in found}
 
 
 def schema_names() -> tuple[str, ...]:
@@ -96,61 +96,23 @@ def _named_in(node: Any) -> Iterator[str]:
         yield from _named_in(child)
 
 
-def _by_version(found: tuple[str, str, Path]) -> tuple[str, list[int]]:
-    name, version, _ = found
-    return name, [int(part) for part in version.split(".")]
+def expanded(node: Any, base: Mapping[str, Any], whole: Mapping[str, Any]) -> Any:
+    """Return a part of a schema with what its references name in their place; its own keywords override it.
 
-
-Node = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A subschema.
-
-    `node` is its own text over that of the schema to which it refers; `base` is the schema that its own
-    references are relative to, `whole` the one that contains all.
+    `base` is the schema that its references are relative to, `whole` the one that contains all. Definitions
+    are left out.
     """
-
-    node: Node
-    base: Node
-    whole: Node
-
-    @property
-    def types(self) -> tuple[str, ...]:
-        """Return the JSON types that it allows, without null; () if it does not say."""
-        stated = self.node.get("type", ())
-        return tuple(each for each in ([stated] if isinstance(stated, str) else stated) if each != "null")
-
-    def properties(self) -> Iterator[tuple[str, Part]]:
-        """Yield its properties by name, in their written order."""
-        for name, node in self.node.get("properties", {}).items():
-            yield name, followed(node, self.base, self.whole)
-
-    @property
-    def items(self) -> Part | None:
-        """Return the schema of its list's entries; None if it does not say."""
-        node = self.node.get("items")
-        return None if node is None else followed(node, self.base, self.whole)
-
-
-def part_of(whole: Node) -> Part:
-    """Return a whole schema as a part."""
-    return followed(whole, whole, whole)
-
-
-def followed(node: Node, base: Node, whole: Node) -> Part:
-    """Follow the reference of a subschema; its own keywords override those of the target."""
-    reference = node.get("$ref")
-    if reference is None:
-        return Part(node, base, whole)
-    uri, _, pointer = reference.partition("#")
-    named = type_named(uri) if uri else None
-    target: Any = base if named is None else whole["$defs"].get(named[0], whole)
-    home = target
+    if isinstance(node, list):
+        return [expanded(each, base, whole) for each in node]
+    if not isinstance(node, dict):
+        return node
+    own = {name: expanded(each, base, whole) for name, each in node.items() if name not in ("$ref", "$defs")}
+    if "$ref" not in node:
+        return own
+    uri, _, pointer = node["$ref"].partition("#")
+    named = type_named(uri)
+    home = base if named is None else whole["$defs"].get(named[0], whole)
+    target = home
     for step in filter(None, pointer.split("/")):
         target = target[step]
-    found = followed(target, home, whole)
-    own = {name: value for name, value in node.items() if name != "$ref"}
-    is_own = "properties" in own or "items" in own
-    return Part({**found.node, **own}, base if is_own else found.base, whole)
+    return expanded(target, home, whole) | own

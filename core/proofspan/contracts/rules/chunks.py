@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator, Mapping
+from typing import Final
 
-from proofspan.contracts.records.chunk_id import ChunkId, clean_part, is_citable, parse
+from proofspan.contracts.records.chunk_id import LARGEST_PADDED, ChunkId, clean_part, is_citable, parse
 from proofspan.contracts.records.field_values import id_of
 from proofspan.contracts.records.names import section_key
 from proofspan.contracts.records.records import Chunk, Json
@@ -19,10 +18,8 @@ from proofspan.contracts.rules.payload import offset_problems
 from proofspan.errors import Problem
 
 _HEX = re.compile(r"[0-9a-f]+")
-_SHA: Final[Mapping[str, Callable[[bytes], Any]]] = {
-    "sha1": functools.partial(hashlib.sha1, usedforsecurity=False),
-    "sha256": hashlib.sha256,
-}
+#: Kind of a hash → how many hexadecimal digits it has.
+_DIGITS: Final = {"sha1": 40, "sha256": 64}
 #: How vectors are compared; it cannot be guessed from the vectors.
 _EMBEDDING: Final = ("metric", "normalized")
 _PAGE_AS_SECTION = re.compile(r"p[0-9]{3,}")
@@ -85,19 +82,16 @@ def hash_problems(obj: Mapping[str, Json]) -> Iterator[Problem]:
     if not isinstance(stated, str) or not stated.strip() or not isinstance(text, str):
         return
     kind, _, digits = stated.strip().lower().partition(":")
-    sha = _SHA.get(kind)
-    digest = "" if sha is None else _digest(sha, text)
-    if sha is None or len(digits) != len(digest) or not _HEX.fullmatch(digits):
+    if len(digits) != _DIGITS.get(kind) or not _HEX.fullmatch(digits):
         yield problem("hash_unreadable", "hash", f"hash is {shown(stated)}")
         return
-    normalized = obj.get("text_normalized")
-    if digits != digest and not (isinstance(normalized, str) and digits == _digest(sha, normalized)):
-        yield problem("hash_mismatch", "hash", f"hash is {shown(stated)}, the text's is {kind}:{digest}")
-
-
-def _digest(sha: Callable[[bytes], Any], text: str) -> str:
-    digest: str = sha(text.encode("utf-8", "replace")).hexdigest()
-    return digest
+    hashed = [
+        hashlib.new(kind, each.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
+        for each in (text, obj.get("text_normalized"))
+        if isinstance(each, str)
+    ]
+    if digits not in hashed:
+        yield problem("hash_mismatch", "hash", f"hash is {shown(stated)}, the text's is {kind}:{hashed[0]}")
 
 
 @reports(
@@ -135,8 +129,8 @@ def id_problems(chunk: Chunk) -> Iterator[Problem]:
         message = f"{shown(chunk.chunk_id)} is not DOC|r=REV|s=SECTION|p=PAGE|b=BLOCK"
         yield problem("id_not_canonical", "chunk_id", message)
         return
-    if parts.is_beyond_padding:
-        name, number = ("page", parts.page) if parts.page > parts.block else ("block", parts.block)
+    name, number = ("page", parts.page) if parts.page > parts.block else ("block", parts.block)
+    if number > LARGEST_PADDED:
         yield problem("number_beyond_999", "chunk_id", f"{name} {number:,} in {shown(chunk.chunk_id)}")
     yield from place_problems(chunk, parts)
 
@@ -156,14 +150,12 @@ def place_problems(chunk: Chunk, parts: ChunkId) -> Iterator[Problem]:
     if chunk.doc_id and clean_part(chunk.doc_id) != parts.doc_uid:
         places.append(("doc_id", shown(chunk.doc_id), shown(parts.doc_uid)))
     named = [section for section in (chunk.section_id, chunk.section_number) if section]
-    if named and not _PAGE_AS_SECTION.fullmatch(parts.sect_path) and not _is_among(parts.sect_path, named):
-        places.append(("section_id", shown(named[0]), shown(parts.sect_path)))
+    path = parts.sect_path
+    is_among = any(clean_part(each) == path or section_key(each) == section_key(path) for each in named)
+    if named and not is_among and not _PAGE_AS_SECTION.fullmatch(path):
+        places.append(("section_id", shown(named[0]), shown(path)))
     if chunk.page_idx is not None and parts.page_idx not in (None, chunk.page_idx):
         own = f"PDF page {chunk.page_idx + 1:,} (page_idx {chunk.page_idx:,})"
         places.append(("page_idx", own, f"PDF page {parts.page:,}"))
     for field, own, in_id in places:
         yield problem("id_place_differs", field, f"the record says {own}, its id {in_id}")
-
-
-def _is_among(path: str, named: list[str]) -> bool:
-    return any(clean_part(each) == path or section_key(each) == section_key(path) for each in named)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import lru_cache
+from functools import lru_cache, wraps
 
 from proofspan.contracts.records.chunk_id import parse
 from proofspan.contracts.records.field_values import id_of
@@ -32,45 +32,44 @@ def index_name(index_hash: str, store: str | None = None) -> str:
     return f"{store}:{index_hash}" if store and store.strip() else index_hash
 
 
+Comparison = Callable[[str, str], bool]
+
+
+def _cached(compare: Comparison) -> Comparison:
+    """Let equal names agree at once; of others compare the beginnings, and keep the results."""
+    known = lru_cache(maxsize=1 << 8)(compare)
+
+    @wraps(compare)
+    def same(a: str, b: str) -> bool:
+        return a == b or known(a[:LONGEST], b[:LONGEST])
+
+    return same
+
+
+@_cached
 def same_index(a: str, b: str) -> bool:
     """True if two index hashes agree; the store in front counts if both name it."""
-    return a == b or _same_index(a[:LONGEST], b[:LONGEST])
-
-
-@lru_cache(maxsize=1 << 8)
-def _same_index(a: str, b: str) -> bool:
     return _agree(_parts(a, ":")[::-1], _parts(b, ":")[::-1])
 
 
+@_cached
 def same_embed_model(a: str, b: str) -> bool:
     """True if two embedding models agree; pooling and publisher count if both name them."""
-    return a == b or _same_embed_model(a[:LONGEST], b[:LONGEST])
+    (publisher, _, model), (other_publisher, _, other) = a.rpartition("/"), b.rpartition("/")
+    publishers = [publisher.strip().lower()], [other_publisher.strip().lower()]
+    return _agree(*publishers) and _agree(_parts(model, ":"), _parts(other, ":"))
 
 
-@lru_cache(maxsize=1 << 8)
-def _same_embed_model(a: str, b: str) -> bool:
-    (publisher, *model), (other_publisher, *other) = _model(a), _model(b)
-    return _agree([publisher], [other_publisher]) and _agree(model, other)
-
-
+@_cached
 def same_analyzer(a: str, b: str) -> bool:
     """True if two analyzers have the same steps in the same order."""
-    return a == b or _same_analyzer(a[:LONGEST], b[:LONGEST])
-
-
-@lru_cache(maxsize=1 << 8)
-def _same_analyzer(a: str, b: str) -> bool:
     steps, other = _parts(a, "+"), _parts(b, "+")
     return not steps or not other or steps == other
 
 
+@_cached
 def same_rev(a: str, b: str) -> bool:
     """True if two revisions agree; either may be a commit abbreviated to seven digits or more."""
-    return a == b or _same_rev(a[:LONGEST], b[:LONGEST])
-
-
-@lru_cache(maxsize=1 << 8)
-def _same_rev(a: str, b: str) -> bool:
     short, long = sorted((a.strip().lower(), b.strip().lower()), key=len)
     if not short or short == long:
         return True
@@ -93,17 +92,11 @@ def _parts(name: str, separator: str) -> list[str]:
     return parts if any(parts) else []
 
 
-def _model(name: str) -> list[str]:
-    """Split a model into publisher ("" if not named), model, and its pooling or tag."""
-    publisher, _, model = name.rpartition("/")
-    return [publisher.strip().lower(), *_parts(model, ":")]
-
-
 def _agree(parts: list[str], other: list[str]) -> bool:
     return all(mine == theirs or not mine or not theirs for mine, theirs in zip(parts, other, strict=False))
 
 
-_COMPARED: tuple[tuple[str, str, Callable[[str, str], bool]], ...] = (
+_COMPARED: tuple[tuple[str, str, Comparison], ...] = (
     ("index_hash", "mismatch_index_hash", same_index),
     ("embed_model", "embed_model_mismatch", same_embed_model),
     ("analyzer", "analyzer_mismatch", same_analyzer),
