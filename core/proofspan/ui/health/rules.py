@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
-from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from proofspan.contracts.chunk_ids.audit import QUESTIONS, Audit, Status
-from proofspan.evidence.page_base import NEAR_OFFSETS, PageBaseFinding
+from proofspan.evidence.page_base import NEAR_OFFSETS
 from proofspan.metrics.statistics import share_in_words
 from proofspan.services.health.failure_modes import FailureMode
 from proofspan.services.health.parity import ParityRow
 from proofspan.services.health.rule_counts import (
     HEALTH_EXPORTS,
     NOTICED,
-    Count,
     HealthRow,
     HealthTable,
     health_frame,
@@ -66,7 +64,7 @@ def codes_panel(table: HealthTable, view: ViewState, *, workspace: str) -> None:
         if len(table.runs) > MOST_RUNS:
             message = f"{MOST_RUNS} of {len(table.runs):,} runs; the export has all."
             markup.show(markup.text([Piece(message, "muted")], role="hint"))
-        _steps(table)
+        _fixes(table)
         if table.members:
             with st.expander(f"Single fields: {counted(len(table.members), 'code')}", key="single-fields"):
                 show_grid(code_grid(table, table.members, view, name="Single fields"), key="field-cells")
@@ -83,48 +81,40 @@ def codes_panel(table: HealthTable, view: ViewState, *, workspace: str) -> None:
 def code_grid(
     table: HealthTable, rows: tuple[HealthRow, ...], view: ViewState, *, name: str = "Findings by code"
 ) -> Grid:
-    """Return a row per code under the headings of their groups, and a column per run, the latest last."""
-    places = runs_in_sight(table)
-    columns = [Column(_run_head(table, place), "end") for place in places]
-    if len(table.runs) > 1:
-        columns.append(Column(Cell("trend", tip=f"How it came about in {table.run_id}"), "start"))
-    found = tuple(_rows(table, rows, places, view))
-    return Grid(name, "finding", tuple(columns), found, height=HEIGHT, from_end=True)
+    """Return a row per code under the headings of their groups, and a column per run.
 
-
-def runs_in_sight(table: HealthTable) -> range:
-    """Return the indices of the runs with a column: the latest ones, with the shown one among them."""
+    The columns are the latest runs, the latest last, with the shown one among them.
+    """
     end = len(table.runs)
     if table.shown < end - MOST_RUNS:
         end = table.shown + 1 + AFTER
-    return range(max(0, end - MOST_RUNS), end)
-
-
-def _run_head(table: HealthTable, place: int) -> Cell:
-    run, total = table.runs[place], counted(table.questions[place], "question")
-    is_shown = place == table.shown
-    return Cell(
-        run.run_id,
-        note=f"of {table.questions[place]:,}",
-        tip=f"{run.title or run.run_id}: {total}{', the shown run' if is_shown else ''}",
-        look="accent" if is_shown else "",
-    )
+    places, is_compared = range(max(0, end - MOST_RUNS), end), len(table.runs) > 1
+    columns = []
+    for place in places:
+        run, is_shown = table.runs[place], place == table.shown
+        tip = f"{run.title or run.run_id}: {counted(table.questions[place], 'question')}"
+        head = Cell(
+            run.run_id,
+            note=f"of {table.questions[place]:,}",
+            tip=f"{tip}, the shown run" if is_shown else tip,
+            look="accent" if is_shown else "",
+        )
+        columns.append(Column(head, "end"))
+    if is_compared:
+        columns.append(Column(Cell("trend", tip=f"How it came about in {table.run_id}"), "start"))
+    found = []
+    for group, alike in groupby(rows, key=lambda row: row.group):
+        found.append(Row(Cell(group, look="quiet"), (Cell(""),) * (len(places) + is_compared)))
+        for row in alike:
+            cells = [_cell(table, row, place, view) for place in places]
+            trends = [Cell(trend(table, row), look="quiet")] if is_compared else []
+            found.append(Row(_head(table, row, view), (*cells, *trends)))
+    return Grid(name, "finding", tuple(columns), tuple(found), height=HEIGHT, from_end=True)
 
 
 def title_of(row: HealthRow) -> str:
     """Return a row's title, the same as on Triage."""
     return short(row.codes[0]) if row.kind == "suspicion" else row.title
-
-
-def _rows(table: HealthTable, rows: tuple[HealthRow, ...], places: range, view: ViewState) -> Iterator[Row]:
-    is_compared = len(table.runs) > 1
-    for group, alike in groupby(rows, key=lambda row: row.group):
-        yield Row(Cell(group, look="quiet"), (Cell(""),) * (len(places) + is_compared))
-        for row in alike:
-            cells = [_cell(table, row, place, view) for place in places]
-            if is_compared:
-                cells.append(Cell(trend(table, row), look="quiet"))
-            yield Row(_head(table, row, view), tuple(cells))
 
 
 def _head(table: HealthTable, row: HealthRow, view: ViewState) -> Cell:
@@ -145,7 +135,12 @@ def _cell(table: HealthTable, row: HealthRow, place: int, view: ViewState) -> Ce
         return Cell("?", tip=tip, look="quiet", spoken=f"{run_id}, {title_of(row)}: not known")
     if not count.traces:
         return Cell("–", look="quiet", spoken=f"{run_id}, {title_of(row)}: none")
-    share = _share(count, total)
+    traces = counted(count.traces, "trace")
+    share = f"no question, {traces} with another paraphrase or seed"
+    if count.questions:
+        of_all = counted(total, "question")
+        share = f"{count.questions:,} of {of_all}, {share_in_words(count.questions, total)}"
+        share += "" if count.traces == count.questions else f"; {traces} with variants"
     href = linked(view, row.filter(run_id, count)).link("")
     spoken = f"{run_id}, {title_of(row)}: {share}, list them"
     if not count.questions:
@@ -155,33 +150,25 @@ def _cell(table: HealthTable, row: HealthRow, place: int, view: ViewState) -> Ce
     return Cell(f"{count.questions:,}", tip=share, tone=tone, look=look, href=href, spoken=spoken)
 
 
-def _share(count: Count, total: int) -> str:
-    if not count.questions:
-        return f"no question, {counted(count.traces, 'trace')} with another paraphrase or seed"
-    of = f"{count.questions:,} of {counted(total, 'question')}, {share_in_words(count.questions, total)}"
-    return of if count.traces == count.questions else f"{of}; {counted(count.traces, 'trace')} with variants"
-
-
-def _steps(table: HealthTable) -> None:
+def _fixes(table: HealthTable) -> None:
     """Show the meanings and fixes of the shown run's codes, the most frequent first."""
     found = sorted(
         (row for row in table.rows if table.now(row).traces),
         key=lambda row: (row.problem.severity != "error", row.group == NOTICED, -table.now(row).questions),
     )
     if not found:
-        message = f"{table.run_id} has none of these."
-        markup.show(markup.text([Piece(message, "strong")], role="line"))
+        markup.show(markup.text([Piece(f"{table.run_id} has none of these.", "strong")], role="line"))
         return
-    for row in found[:STEPS_SHOWN]:
-        markup.show(markup.text(_advice(row), role="hint"))
+    advice = []
+    for row in found:
+        title = Piece(f"{sentence_start(title_of(row))}. ", "strong", tip=", ".join(row.codes))
+        meaning = markup.coded(f"{row.problem.message} ", "muted")
+        advice.append(markup.text([title, *meaning, *markup.coded(row.problem.fix)], role="hint"))
+    for each in advice[:STEPS_SHOWN]:
+        markup.show(each)
     if len(found) > STEPS_SHOWN:
         with st.expander(f"What to do about {len(found) - STEPS_SHOWN:,} more", key="more-steps"):
-            markup.show(*(markup.text(_advice(row), role="hint") for row in found[STEPS_SHOWN:]))
-
-
-def _advice(row: HealthRow) -> list[Piece]:
-    title = Piece(f"{sentence_start(title_of(row))}. ", "strong", tip=", ".join(row.codes))
-    return [title, *markup.coded(f"{row.problem.message} ", "muted"), *markup.coded(row.problem.fix)]
+            markup.show(*advice[STEPS_SHOWN:])
 
 
 def modes_panel(modes: tuple[FailureMode, ...] | None, view: ViewState) -> None:
@@ -199,21 +186,17 @@ def modes_panel(modes: tuple[FailureMode, ...] | None, view: ViewState) -> None:
         with st.container(key="health-modes"):
             for mode in modes:
                 with st.container(border=True, key=f"card-of-{mode.problem.code}"):
-                    _card(mode, view)
-
-
-def _card(mode: FailureMode, view: ViewState) -> None:
-    markup.show(
-        markup.text([Piece(mode.problem.message, "strong")], role="line"),
-        markup.text(markup.coded(mode.problem.fix), role="hint"),
-    )
-    for reason in mode.reasons:
-        text = sentence_start(reason.text)
-        if reason.shown is None:
-            markup.show(markup.text([Piece(text, "muted")], role="hint"))
-        else:
-            params = linked(view, reason.shown).params()
-            st.page_link("pages/triage.py", label=markup.label(text, limit=200), query_params=params)
+                    markup.show(
+                        markup.text([Piece(mode.problem.message, "strong")], role="line"),
+                        markup.text(markup.coded(mode.problem.fix), role="hint"),
+                    )
+                    for reason in mode.reasons:
+                        text = sentence_start(reason.text)
+                        if reason.shown is None:
+                            markup.show(markup.text([Piece(text, "muted")], role="hint"))
+                            continue
+                        label, params = markup.label(text, limit=200), linked(view, reason.shown).params()
+                        st.page_link("pages/triage.py", label=label, query_params=params)
 
 
 #: The number of values shown, the most frequent first, and of characters of each.
@@ -245,26 +228,24 @@ def parity_grid(rows: Sequence[ParityRow], differing: Mapping[str, int], view: V
         *(Column(Cell(name), "start") for name in ("verdict", "index (pinned)", "queries (logged)")),
         Column(Cell("questions that differ"), "end"),
     )
-    cells = (Row(Cell(row.name), tuple(_cells(row, differing, view))) for row in rows)
-    return Grid("Index and query configuration", "", columns, tuple(cells))
-
-
-def _cells(row: ParityRow, differing: Mapping[str, int], view: ViewState) -> list[Cell]:
-    word, look = _PARITY_VERDICTS[row.is_same]
-    values = [f"{_short(each.value)} × {each.traces:,}" for each in row.read[:NAMED]]
-    more = f"and {len(row.read) - NAMED:,} more" if len(row.read) > NAMED else ""
-    count = differing.get(row.code, 0)
-    return [
-        Cell(word, look=look),
-        Cell(_short(row.written), tip=row.written) if row.written else Cell("not pinned", look="quiet"),
-        Cell("; ".join(values), note=more) if values else Cell("not logged", look="quiet"),
-        _questions(row, count, view) if row.is_same is False and count else Cell("–", look="quiet"),
-    ]
-
-
-def _questions(row: ParityRow, count: int, view: ViewState) -> Cell:
-    href = linked(view, Filter(view.run, code=(row.code,))).link("")
-    return Cell(f"{count:,}", href=href, spoken=f"{row.name}: {counted(count, 'question')} that differ, list")
+    found = []
+    for row in rows:
+        word, look = _PARITY_VERDICTS[row.is_same]
+        values = [f"{_short(each.value)} × {each.traces:,}" for each in row.read[:NAMED]]
+        more = f"and {len(row.read) - NAMED:,} more" if len(row.read) > NAMED else ""
+        questions, count = Cell("–", look="quiet"), differing.get(row.code, 0)
+        if row.is_same is False and count:
+            href = linked(view, Filter(view.run, code=(row.code,))).link("")
+            spoken = f"{row.name}: {counted(count, 'question')} that differ, list"
+            questions = Cell(f"{count:,}", href=href, spoken=spoken)
+        cells = (
+            Cell(word, look=look),
+            Cell(_short(row.written), tip=row.written) if row.written else Cell("not pinned", look="quiet"),
+            Cell("; ".join(values), note=more) if values else Cell("not logged", look="quiet"),
+            questions,
+        )
+        found.append(Row(Cell(row.name), cells))
+    return Grid("Index and query configuration", "", columns, tuple(found))
 
 
 def _short(value: str) -> str:
@@ -288,7 +269,13 @@ def ids_panel(found: Audited) -> None:
     with panel("ids", "Chunk ids", about):
         if audits:
             show_grid(audit_grid(audits), key="audit-cells")
-            _examples(audits)
+            failed = [audit for audit in audits if audit.status == "fail"]
+            examples = [(audit, finding) for audit in failed for finding in audit.examples]
+            if examples:
+                with st.expander("First chunks that fail", key="audit-examples"):
+                    for audit, finding in examples:
+                        name = Piece(f"{finding.record_id or QUESTIONS[audit.name]} ", "code")
+                        markup.show(markup.text([name, Piece(finding.message)], role="hint"))
         if found.pending is not None:
             markup.show(markup.text([Piece("Auditing the chunk file …", "muted")], role="hint"))
         elif extractor is None:
@@ -307,34 +294,16 @@ def is_asked() -> bool:
 
 def audit_grid(audits: Sequence[Audit]) -> Grid:
     """Return a row per audit: its question, result, counts and fix."""
-    has_step = any(map(_step, audits))
-    names = ("result", "counted", *(["what to do"] if has_step else []))
-    columns = tuple(Column(Cell(name), "start") for name in names)
-    rows = tuple(_row(audit, with_step=has_step) for audit in audits)
-    return Grid("Audits of the chunk file", "audit", columns, rows)
-
-
-def _row(audit: Audit, *, with_step: bool) -> Row:
-    word, look = _AUDIT_VERDICTS[audit.status]
-    steps = [Cell(_step(audit))] if with_step else []
-    return Row(
-        Cell(QUESTIONS[audit.name]), (Cell(word, look=look), Cell(sentence_start(audit.message)), *steps)
-    )
-
-
-def _step(audit: Audit) -> str:
-    return audit.fix.replace("`", "") if audit.status == "fail" else ""
-
-
-def _examples(audits: Sequence[Audit]) -> None:
-    """Show the first findings of failed audits, folded."""
-    found = [(audit, finding) for audit in audits if audit.status == "fail" for finding in audit.examples]
-    if not found:
-        return
-    with st.expander("First chunks that fail", key="audit-examples"):
-        for audit, finding in found:
-            name = Piece(f"{finding.record_id or QUESTIONS[audit.name]} ", "code")
-            markup.show(markup.text([name, Piece(finding.message)], role="hint"))
+    steps = [audit.fix.replace("`", "") if audit.status == "fail" else "" for audit in audits]
+    has_step = any(steps)
+    columns = [Column(Cell(name), "start") for name in ("result", "counted", "what to do")]
+    rows = []
+    for audit, step in zip(audits, steps, strict=True):
+        word, look = _AUDIT_VERDICTS[audit.status]
+        cells = (Cell(word, look=look), Cell(sentence_start(audit.message)), Cell(step))
+        rows.append(Row(Cell(QUESTIONS[audit.name]), cells if has_step else cells[:2]))
+    shown = tuple(columns if has_step else columns[:2])
+    return Grid("Audits of the chunk file", "audit", shown, tuple(rows))
 
 
 def _ask() -> None:
@@ -395,25 +364,16 @@ def page_frame(known: Mapping[str, CitedPages], writer: Writer) -> pd.DataFrame:
 
     The column of fixes is left out if it is empty.
     """
-    rows = [row for run_id, cited in known.items() for row in _page_base_rows(run_id, cited.findings, writer)]
+    rows = []
+    for run_id, cited in known.items():
+        for finding in sorted(cited.findings, key=lambda each: not each.is_systematic):
+            document = ALL_DOCUMENTS if finding.doc_id is None else finding.doc_id
+            words = [
+                f"{text[:1].upper()}{text[1:]}.".replace("`", "") if text else ""
+                for text in (sentence(finding), fix(finding, writer) or "")
+            ]
+            counts = [count or None for count in (*finding.near, finding.elsewhere)]
+            rows.append([*map(markup.clean, (run_id, document, *words)), *counts])
     frame = pd.DataFrame(rows, columns=["run", "document", "what it says", "what to do", *_OFFSETS])
     frame = frame.astype(dict.fromkeys(_OFFSETS, "Int64"))
     return frame if frame["what to do"].any() else frame.drop(columns="what to do")
-
-
-def _page_base_rows(
-    run_id: str, findings: Iterable[PageBaseFinding], writer: Writer
-) -> Iterator[dict[str, Any]]:
-    for finding in sorted(findings, key=lambda each: not each.is_systematic):
-        counts = [count or None for count in (*finding.near, finding.elsewhere)]
-        yield {
-            "run": markup.clean(run_id),
-            "document": markup.clean(ALL_DOCUMENTS if finding.doc_id is None else finding.doc_id),
-            "what it says": _as_sentence(sentence(finding)),
-            "what to do": _as_sentence(fix(finding, writer) or ""),
-            **dict(zip(_OFFSETS, counts, strict=True)),
-        }
-
-
-def _as_sentence(words: str) -> str:
-    return markup.clean(f"{words[:1].upper()}{words[1:]}.".replace("`", "")) if words else ""
