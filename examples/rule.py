@@ -1,10 +1,12 @@
 from collections.abc import Iterator, Mapping
 
-from proofspan.contracts.rules.catalogue import Rule, problem, reports
+from proofspan.contracts.rules.catalogue import Rule, checks, problem
 from proofspan.contracts.rules.context import Context
 from proofspan.errors import Problem
 
-ANSWER_TOO_LONG = Rule(
+
+@checks("answer", "trace")
+@Rule(
     "answer_too_long",
     "answer",
     "answer too long",
@@ -12,10 +14,6 @@ ANSWER_TOO_LONG = Rule(
     "Ask for a short answer in the prompt.",
     "warning",
 )
-
-
-@reports(ANSWER_TOO_LONG, of="trace")
-@reports(ANSWER_TOO_LONG, of="answer")
 def answer_length(record: Mapping[str, object], context: Context) -> Iterator[Problem]:
     """Check the length of the answer."""
     for name in ("answer", "answer_text"):

@@ -12,7 +12,7 @@ import pytest
 
 from proofspan.contracts.record_rules import record_problems
 from proofspan.contracts.rules import catalogue
-from proofspan.contracts.rules.catalogue import CHECKS, RULES, Rule, problem, reports
+from proofspan.contracts.rules.catalogue import CHECKS, RULES, Rule, problem
 from proofspan.contracts.rules.context import NO_CONTEXT
 from proofspan.traces.contract import trace_codes
 from tests.places import CHECKOUT
@@ -78,12 +78,13 @@ def test_a_code_without_a_rule_cannot_be_reported() -> None:
 @pytest.mark.usefixtures("registry")
 def test_two_rules_cannot_share_a_code() -> None:
     with pytest.raises(ValueError, match="hash_mismatch"):
-        reports(Rule("hash_mismatch", "chunk", "another", "Another.", "Fix it."))(print)
+        Rule("hash_mismatch", "chunk", "another", "Another.", "Fix it.")(print)
 
 
 @pytest.mark.usefixtures("registry")
 def test_a_rule_of_another_package_is_checked_in_records_and_traces() -> None:
-    example = runpy.run_path(str(CHECKOUT / "examples" / "rule.py"))["ANSWER_TOO_LONG"]
+    runpy.run_path(str(CHECKOUT / "examples" / "rule.py"))
+    example = RULES["answer_too_long"]
     breaches = record_problems("answer", {"answer_text": "Admins do. " * 400}, NO_CONTEXT)
     (breach,) = [each for each in breaches if each.code == example.code]
     assert (breach.severity, breach.fix) == ("warning", example.fix)

@@ -9,7 +9,7 @@ import orjson
 
 from proofspan.contracts.records.field_values import LAMBDA_NAMES, LAMBDA_SIGNS, lambda_of
 from proofspan.contracts.records.records import Json
-from proofspan.contracts.rules.catalogue import RULES, Rule, inside, problem, reports
+from proofspan.contracts.rules.catalogue import RULES, Rule, inside, problem
 from proofspan.contracts.rules.citations import items_problems, list_problems, section_of
 from proofspan.contracts.rules.context import Context, shown
 from proofspan.contracts.rules.payload import AUDITABLE, PAYLOAD_FIELDS, cross_section
@@ -24,15 +24,13 @@ _FENCE = re.compile(r"```[a-z]*(?P<inside>.*)```", re.DOTALL)
 _BARE_KEY = re.compile(r"(?<=[{,])\s*(error|fix|field|tip)\s*:")
 
 
-@reports(
-    Rule(
-        "unknown_lambda_state",
-        "answer",
-        "unknown λ state",
-        "The λ state is not convergent, divergent, recursive or chaotic.",
-        "Log one of the four, or its sign.",
-        "warning",
-    )
+@Rule(
+    "unknown_lambda_state",
+    "answer",
+    "unknown λ state",
+    "The λ state is not convergent, divergent, recursive or chaotic.",
+    "Log one of the four, or its sign.",
+    "warning",
 )
 def lambda_problems(record: Mapping[str, Json]) -> Iterator[Problem]:
     """Check that a record's λ state, if it has one, is one of the four or a sign for one."""
@@ -92,14 +90,12 @@ def _is_stop(reply: Json) -> bool:
     )
 
 
-@reports(
-    Rule(
-        "contract_stop",
-        "answer",
-        "stopped by the contract",
-        "The model stopped and named the field of the contract that was missing or inconsistent.",
-        "Correct the named field where the citations are projected.",
-    )
+@Rule(
+    "contract_stop",
+    "answer",
+    "stopped by the contract",
+    "The model stopped and named the field of the contract that was missing or inconsistent.",
+    "Correct the named field where the citations are projected.",
 )
 def stop_problem(reply: Mapping[str, Json], where: str) -> Problem:
     """Return the problem that an error reply reports."""
@@ -107,14 +103,12 @@ def stop_problem(reply: Mapping[str, Json], where: str) -> Problem:
     return problem("contract_stop", where, f"the model stopped with {parts}")
 
 
-@reports(
-    Rule(
-        "cite_after_answer",
-        "citation",
-        "cited after the answer",
-        "The citations come only after the answer: explained first, cited afterwards.",
-        "Ask for the citations first, or together with the answer in one text.",
-    )
+@Rule(
+    "cite_after_answer",
+    "citation",
+    "cited after the answer",
+    "The citations come only after the answer: explained first, cited afterwards.",
+    "Ask for the citations first, or together with the answer in one text.",
 )
 def order_problems(
     keys: Sequence[str], where: str, *, cited: str = "citations", answer: str = "answer"

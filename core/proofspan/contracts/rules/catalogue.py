@@ -1,11 +1,9 @@
 """The registry of rules: what each code means and how to fix it, registered together with its check.
 
-A check is decorated with the rules that it reports:
+A check is decorated with the rules that it reports, and with the types of records on which it runs:
 
-    @reports(
-        Rule("hash_mismatch", "chunk", "hash is not the text's", meaning="…", fix="…"),
-        of="chunk",
-    )
+    @checks("chunk")
+    @Rule("hash_mismatch", "chunk", "hash is not the text's", meaning="…", fix="…")
     def hash_problems(record, context):
         if …:
             yield problem("hash_mismatch", "hash", "hash is …, the text's is …")
@@ -43,7 +41,7 @@ _Checking = TypeVar("_Checking", bound=Callable[..., Any])
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule of the contract.
+    """A rule of the contract, which decorates a check that reports it.
 
     `title` is its name in a few words, as a table shows it; `meaning` and `fix` are one sentence each. A
     record that breaks a rule with the severity "warning" only misses a recommendation.
@@ -56,6 +54,11 @@ class Rule:
     fix: str
     severity: Severity = "error"
 
+    def __call__(self, check: _Checking) -> _Checking:
+        """Register the rule of a check. ValueError if its code is taken."""
+        register(self)
+        return check
+
 
 #: All rules by code, except those of families.
 RULES: dict[str, Rule] = {}
@@ -63,17 +66,12 @@ RULES: dict[str, Rule] = {}
 CHECKS: dict[str, list[Check]] = {}
 
 
-def reports(*rules: Rule, of: str = "") -> Callable[[_Checking], _Checking]:
-    """Register the rules that the decorated check reports.
-
-    With `of`, a record type, the check runs on each record of that type. ValueError for a code that is taken.
-    """
+def checks(*record_types: str) -> Callable[[_Checking], _Checking]:
+    """Run the decorated check on each record of these types."""
 
     def decorate(check: _Checking) -> _Checking:
-        for rule in rules:
-            register(rule)
-        if of:
-            CHECKS.setdefault(of, []).append(check)
+        for record_type in record_types:
+            CHECKS.setdefault(record_type, []).append(check)
         return check
 
     return decorate

@@ -11,7 +11,7 @@ from proofspan.contracts.records.chunk_id import LARGEST_PADDED, ChunkId, clean_
 from proofspan.contracts.records.field_values import id_of
 from proofspan.contracts.records.names import section_key
 from proofspan.contracts.records.records import Chunk, Json
-from proofspan.contracts.rules.catalogue import Rule, problem, reports
+from proofspan.contracts.rules.catalogue import Rule, checks, problem
 from proofspan.contracts.rules.context import Context, shown
 from proofspan.contracts.rules.parity import rev_problems
 from proofspan.contracts.rules.payload import offset_problems
@@ -25,7 +25,7 @@ _EMBEDDING: Final = ("metric", "normalized")
 _PAGE_AS_SECTION = re.compile(r"p[0-9]{3,}")
 
 
-@reports(of="chunk")
+@checks("chunk")
 def chunk_problems(obj: Mapping[str, Json], context: Context) -> Iterator[Problem]:
     """Check a chunk record beyond its schema and its id."""
     if obj.get("text") == "":
@@ -59,22 +59,20 @@ def line_problems(span: Json) -> Iterator[Problem]:
         yield problem("bad_span", "span", f"the first line is {first}, the last {last}")
 
 
-@reports(
-    Rule(
-        "hash_mismatch",
-        "chunk",
-        "hash is not the text's",
-        "The chunk's hash is not the hash of its text.",
-        "Compute the hash after the last change of the text.",
-    ),
-    Rule(
-        "hash_unreadable",
-        "chunk",
-        "hash cannot be checked",
-        "The chunk's hash is of no known kind, or is cut short.",
-        "Write sha1: or sha256: and all hexadecimal digits.",
-        "warning",
-    ),
+@Rule(
+    "hash_unreadable",
+    "chunk",
+    "hash cannot be checked",
+    "The chunk's hash is of no known kind, or is cut short.",
+    "Write sha1: or sha256: and all hexadecimal digits.",
+    "warning",
+)
+@Rule(
+    "hash_mismatch",
+    "chunk",
+    "hash is not the text's",
+    "The chunk's hash is not the hash of its text.",
+    "Compute the hash after the last change of the text.",
 )
 def hash_problems(obj: Mapping[str, Json]) -> Iterator[Problem]:
     """Check that a hash is that of the text or of the normalized text."""
@@ -94,30 +92,28 @@ def hash_problems(obj: Mapping[str, Json]) -> Iterator[Problem]:
         yield problem("hash_mismatch", "hash", f"hash is {shown(stated)}, the text's is {kind}:{hashed[0]}")
 
 
-@reports(
-    Rule(
-        "uncitable_id",
-        "chunk",
-        "id cannot be cited",
-        "The chunk's id holds white space, a comma or a bracket and cannot be cited inside citations: […].",
-        "Mint ids with `proofspan chunk-ids`.",
-    ),
-    Rule(
-        "id_not_canonical",
-        "chunk",
-        "id not canonical",
-        "The chunk's id does not follow the format, so it does not name the chunk's place.",
-        "Mint ids with `proofspan chunk-ids`.",
-        "warning",
-    ),
-    Rule(
-        "number_beyond_999",
-        "chunk",
-        "page or block beyond 999",
-        "A page or block in the id has four digits or more: as text such ids do not sort in reading order.",
-        "Sort ids by their numbers; nothing else is wrong.",
-        "warning",
-    ),
+@Rule(
+    "number_beyond_999",
+    "chunk",
+    "page or block beyond 999",
+    "A page or block in the id has four digits or more: as text such ids do not sort in reading order.",
+    "Sort ids by their numbers; nothing else is wrong.",
+    "warning",
+)
+@Rule(
+    "id_not_canonical",
+    "chunk",
+    "id not canonical",
+    "The chunk's id does not follow the format, so it does not name the chunk's place.",
+    "Mint ids with `proofspan chunk-ids`.",
+    "warning",
+)
+@Rule(
+    "uncitable_id",
+    "chunk",
+    "id cannot be cited",
+    "The chunk's id holds white space, a comma or a bracket and cannot be cited inside citations: […].",
+    "Mint ids with `proofspan chunk-ids`.",
 )
 def id_problems(chunk: Chunk) -> Iterator[Problem]:
     """Check the id of one chunk by itself."""
@@ -135,14 +131,12 @@ def id_problems(chunk: Chunk) -> Iterator[Problem]:
     yield from place_problems(chunk, parts)
 
 
-@reports(
-    Rule(
-        "id_place_differs",
-        "chunk",
-        "id names another place",
-        "The document, section or page in the chunk's id is not the record's own.",
-        "Mint the id from the record's place, or correct the place.",
-    )
+@Rule(
+    "id_place_differs",
+    "chunk",
+    "id names another place",
+    "The document, section or page in the chunk's id is not the record's own.",
+    "Mint the id from the record's place, or correct the place.",
 )
 def place_problems(chunk: Chunk, parts: ChunkId) -> Iterator[Problem]:
     """Compare document, section and page of an id with the record's own, if it has them."""

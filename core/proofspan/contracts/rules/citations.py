@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from proofspan.contracts.records.field_values import number_of
 from proofspan.contracts.records.records import Json
-from proofspan.contracts.rules.catalogue import Placed, Rule, inside, problem, reports
+from proofspan.contracts.rules.catalogue import Placed, Rule, inside, problem
 from proofspan.contracts.rules.context import Context, shown
 from proofspan.contracts.rules.payload import CITATION, Demand, cross_section, item_problems, mixed_units
 from proofspan.contracts.rules.ranking import RANKS, cited_ties, shared_ranks
@@ -82,14 +82,12 @@ def _is_whole(value: Json) -> bool:
     return type(value) is int or (type(value) is float and value.is_integer())
 
 
-@reports(
-    Rule(
-        "empty_citations",
-        "citation",
-        "no citations",
-        "The answer cites nothing and does not decline in the words of the triage profile.",
-        "Make the prompt ask for citations first; `proofspan contract` prints the text.",
-    )
+@Rule(
+    "empty_citations",
+    "citation",
+    "no citations",
+    "The answer cites nothing and does not decline in the words of the triage profile.",
+    "Make the prompt ask for citations first; `proofspan contract` prints the text.",
 )
 def citation_problems(items: Sequence[Json], context: Context) -> tuple[Problem, ...]:
     """Check the citations of one answer segment.
@@ -106,15 +104,13 @@ def citation_problems(items: Sequence[Json], context: Context) -> tuple[Problem,
     return tuple([inside(f"[{place}]", breach) for place, breach in breaches])
 
 
-@reports(
-    Rule(
-        "bare_citation",
-        "citation",
-        "cited by id alone",
-        "A citation is a chunk id alone, so neither its span nor its index and revision can be checked.",
-        "Pass the citation payload on in the adapter, and write it beside the answer.",
-        "warning",
-    )
+@Rule(
+    "bare_citation",
+    "citation",
+    "cited by id alone",
+    "A citation is a chunk id alone, so neither its span nor its index and revision can be checked.",
+    "Pass the citation payload on in the adapter, and write it beside the answer.",
+    "warning",
 )
 def items_problems(items: Sequence[Json], context: Context, demand: Demand) -> Iterator[Placed]:
     """Check each citation of a list by itself."""

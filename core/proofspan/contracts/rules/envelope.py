@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from proofspan.contracts.records.records import Json
 from proofspan.contracts.records.schemas import URN, schema_alone, schema_files, type_named
-from proofspan.contracts.rules.catalogue import Rule, problem, reports
+from proofspan.contracts.rules.catalogue import Rule, problem
 from proofspan.contracts.rules.context import shown
 from proofspan.contracts.rules.schema_findings import code_name
 from proofspan.errors import Problem
@@ -65,15 +65,13 @@ def _is_empty(value: Json) -> bool:
     return not value.strip() if isinstance(value, str) else type(value) is int and value == 0
 
 
-@reports(
-    Rule(
-        "envelope_missing",
-        "envelope",
-        "no envelope",
-        "The record has none of the envelope's fields, so nothing says when, by whom and in which state of "
-        "memory it was made.",
-        "Write schema_version, event, ts, trace_id, agent_id, mem_rev and mem_hash into every record.",
-    )
+@Rule(
+    "envelope_missing",
+    "envelope",
+    "no envelope",
+    "The record has none of the envelope's fields, so nothing says when, by whom and in which state of "
+    "memory it was made.",
+    "Write schema_version, event, ts, trace_id, agent_id, mem_rev and mem_hash into every record.",
 )
 def envelope_problems(obj: Mapping[str, Json]) -> Iterator[Problem]:
     """Check a record's envelope; one that is missing as a whole is one problem."""
@@ -139,22 +137,20 @@ def _stated(obj: Mapping[str, Json]) -> tuple[str | None, str | None]:
     )
 
 
-@reports(
-    Rule(
-        "schema_version_newer",
-        "envelope",
-        "newer minor version",
-        "The record is of a newer minor version of its schema; what that version added is kept and not read.",
-        "Nothing is lost; update Proofspan to have the new fields read.",
-        "warning",
-    ),
-    Rule(
-        UNSUPPORTED,
-        "envelope",
-        "other major version",
-        "The record is of another major version of its schema, in which fields may mean something else.",
-        "Write the record by the major version that is read, or update Proofspan.",
-    ),
+@Rule(
+    UNSUPPORTED,
+    "envelope",
+    "other major version",
+    "The record is of another major version of its schema, in which fields may mean something else.",
+    "Write the record by the major version that is read, or update Proofspan.",
+)
+@Rule(
+    "schema_version_newer",
+    "envelope",
+    "newer minor version",
+    "The record is of a newer minor version of its schema; what that version added is kept and not read.",
+    "Nothing is lost; update Proofspan to have the new fields read.",
+    "warning",
 )
 @lru_cache(maxsize=1 << 8)
 def _of_version(record_type: str, version: str, field: str) -> tuple[Problem, ...]:
@@ -174,22 +170,20 @@ def _of_version(record_type: str, version: str, field: str) -> tuple[Problem, ..
     return ()
 
 
-@reports(
-    Rule(
-        "schema_conflict",
-        "envelope",
-        "$schema says otherwise",
-        "The record's $schema names another type than the one it is read as.",
-        "Correct the $schema, or name the right type with --as.",
-    ),
-    Rule(
-        "unknown_schema",
-        "envelope",
-        "unknown $schema",
-        "The record's $schema names no type that is known here.",
-        "Name one of the published schemas; data/schemas has them.",
-        "warning",
-    ),
+@Rule(
+    "unknown_schema",
+    "envelope",
+    "unknown $schema",
+    "The record's $schema names no type that is known here.",
+    "Name one of the published schemas; data/schemas has them.",
+    "warning",
+)
+@Rule(
+    "schema_conflict",
+    "envelope",
+    "$schema says otherwise",
+    "The record's $schema names another type than the one it is read as.",
+    "Correct the $schema, or name the right type with --as.",
 )
 @lru_cache(maxsize=1 << 8)
 def _of_schema(record_type: str, uri: str) -> tuple[Problem, ...]:

@@ -14,7 +14,7 @@ from functools import lru_cache, wraps
 from proofspan.contracts.records.chunk_id import parse
 from proofspan.contracts.records.field_values import id_of
 from proofspan.contracts.records.records import Json
-from proofspan.contracts.rules.catalogue import Rule, problem, reports
+from proofspan.contracts.rules.catalogue import Rule, problem
 from proofspan.contracts.rules.context import Context, shown
 from proofspan.errors import Problem
 
@@ -103,28 +103,26 @@ _COMPARED: tuple[tuple[str, str, Comparison], ...] = (
 )
 
 
-@reports(
-    Rule(
-        "mismatch_index_hash",
-        "parity",
-        "index differs",
-        "The index that the record names is not the one that the run pins.",
-        "Rebuild the index, or start the reader only when the new index is in place.",
-    ),
-    Rule(
-        "embed_model_mismatch",
-        "parity",
-        "embedding model differs",
-        "The embedding model that the record names is not the one that the run pins.",
-        "Embed questions and chunks with one model and one pooling, and rebuild the index.",
-    ),
-    Rule(
-        "analyzer_mismatch",
-        "parity",
-        "analyzer differs",
-        "The analyzer at read time is not the one that the index was written with.",
-        "Read and write with one analyzer and one normalization.",
-    ),
+@Rule(
+    "analyzer_mismatch",
+    "parity",
+    "analyzer differs",
+    "The analyzer at read time is not the one that the index was written with.",
+    "Read and write with one analyzer and one normalization.",
+)
+@Rule(
+    "embed_model_mismatch",
+    "parity",
+    "embedding model differs",
+    "The embedding model that the record names is not the one that the run pins.",
+    "Embed questions and chunks with one model and one pooling, and rebuild the index.",
+)
+@Rule(
+    "mismatch_index_hash",
+    "parity",
+    "index differs",
+    "The index that the record names is not the one that the run pins.",
+    "Rebuild the index, or start the reader only when the new index is in place.",
 )
 def parity_problems(item: Mapping[str, Json], context: Context) -> Iterator[Problem]:
     """Compare index, embedding model and analyzer with those that the run pins."""
@@ -135,14 +133,12 @@ def parity_problems(item: Mapping[str, Json], context: Context) -> Iterator[Prob
             yield problem(code, name, f"{name} is {shown(value)}, the run's is {shown(pinned)}")
 
 
-@reports(
-    Rule(
-        "rev_mismatch",
-        "parity",
-        "document revision differs",
-        "The cited revision is not the document's in the manifest.",
-        "Ingest the document again, or restore the cited revision.",
-    )
+@Rule(
+    "rev_mismatch",
+    "parity",
+    "document revision differs",
+    "The cited revision is not the document's in the manifest.",
+    "Ingest the document again, or restore the cited revision.",
 )
 def rev_problems(item: Mapping[str, Json], context: Context) -> Iterator[Problem]:
     """Compare the revision that a record states with its document's."""

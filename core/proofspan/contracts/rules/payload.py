@@ -22,7 +22,7 @@ from proofspan.contracts.records.field_values import (
     page_of,
 )
 from proofspan.contracts.records.records import Json, OffsetUnit
-from proofspan.contracts.rules.catalogue import Placed, Rule, missing, problem, reports
+from proofspan.contracts.rules.catalogue import Placed, Rule, missing, problem
 from proofspan.contracts.rules.context import Context, shown
 from proofspan.contracts.rules.parity import parity_problems, rev_problems
 from proofspan.contracts.rules.ranking import (
@@ -144,21 +144,19 @@ def field_problems(item: Mapping[str, Json], fields: tuple[str, ...]) -> Iterato
             yield problem(f"empty_{name}", name, f"{name} is {shown(value)}")
 
 
-@reports(
-    Rule(
-        "page_below_one",
-        "citation",
-        "page below 1",
-        "A citation's page counts from 1, and this one is smaller.",
-        "Add 1 where the payload is written, or write page_idx, which counts from 0.",
-    ),
-    Rule(
-        "pages_disagree",
-        "citation",
-        "page and page_idx disagree",
-        "The citation's page is not its page_idx plus 1.",
-        "Write one of the two, or correct the wrong one.",
-    ),
+@Rule(
+    "pages_disagree",
+    "citation",
+    "page and page_idx disagree",
+    "The citation's page is not its page_idx plus 1.",
+    "Write one of the two, or correct the wrong one.",
+)
+@Rule(
+    "page_below_one",
+    "citation",
+    "page below 1",
+    "A citation's page counts from 1, and this one is smaller.",
+    "Add 1 where the payload is written, or write page_idx, which counts from 0.",
 )
 def page_problems(item: Mapping[str, Json]) -> Iterator[Problem]:
     """Check a record's page (from 1) and page_idx (from 0)."""
@@ -187,14 +185,12 @@ def _token_problems(value: Json) -> Iterator[Problem]:
         yield problem("bad_tokens", "tokens", f"tokens is {shown(value)}, below 0")
 
 
-@reports(
-    Rule(
-        "bad_offsets",
-        "citation",
-        "offsets do not span",
-        "The offsets do not begin before they end, begin below 0, or are in no known unit.",
-        "Rebuild the chunks' offsets and check their unit.",
-    )
+@Rule(
+    "bad_offsets",
+    "citation",
+    "offsets do not span",
+    "The offsets do not begin before they end, begin below 0, or are in no known unit.",
+    "Rebuild the chunks' offsets and check their unit.",
 )
 def offset_problems(value: Json) -> Iterator[Problem]:
     """Check a record's `offsets`, `{start, end, unit}` or a pair: whole numbers from 0, start before end."""
@@ -227,14 +223,12 @@ def unit_of(item: Mapping[str, Json]) -> OffsetUnit | None:
     return None if offsets is None else offsets.unit
 
 
-@reports(
-    Rule(
-        "mixed_offset_units",
-        "citation",
-        "offset units mixed",
-        "Offsets are in one unit here and in another elsewhere in the run.",
-        "Decide on one unit, characters best, and convert the others where they are written.",
-    )
+@Rule(
+    "mixed_offset_units",
+    "citation",
+    "offset units mixed",
+    "Offsets are in one unit here and in another elsewhere in the run.",
+    "Decide on one unit, characters best, and convert the others where they are written.",
 )
 def mixed_units(items: Sequence[Json]) -> Iterator[Placed]:
     """Find the first entry of a list whose offsets are in another unit than those before it."""
@@ -251,15 +245,13 @@ def mixed_units(items: Sequence[Json]) -> Iterator[Placed]:
 NAMED = 4
 
 
-@reports(
-    Rule(
-        "cross_section_reuse",
-        "citation",
-        "sections mixed",
-        "One segment of an answer cites several sections, which the contract forbids unless allowed.",
-        "Install the section fence in the prompt, or list what may be combined under "
-        "contract.allow_cross_section.",
-    )
+@Rule(
+    "cross_section_reuse",
+    "citation",
+    "sections mixed",
+    "One segment of an answer cites several sections, which the contract forbids unless allowed.",
+    "Install the section fence in the prompt, or list what may be combined under "
+    "contract.allow_cross_section.",
 )
 def cross_section(sections: Sequence[str | None], context: Context) -> Iterator[Placed]:
     """Find the first citation of a segment that is in another section than those before it.

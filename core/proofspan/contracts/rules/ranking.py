@@ -9,7 +9,7 @@ from itertools import pairwise
 from proofspan.contracts.records.chunk_id import parse
 from proofspan.contracts.records.field_values import id_of, index_of, number_of, text_of
 from proofspan.contracts.records.records import Json
-from proofspan.contracts.rules.catalogue import Placed, Rule, missing, problem, reports
+from proofspan.contracts.rules.catalogue import Placed, Rule, missing, problem
 from proofspan.contracts.rules.context import shown
 from proofspan.errors import Problem
 
@@ -28,14 +28,12 @@ ROUNDING = 1e-6
 _NUMBERS = re.compile("([0-9]+)")
 
 
-@reports(
-    Rule(
-        "missing_score",
-        "ranking",
-        "no score",
-        "Neither score_raw nor score_norm is logged, so the order cannot be checked.",
-        "Let the adapter pass the store's score on.",
-    )
+@Rule(
+    "missing_score",
+    "ranking",
+    "no score",
+    "Neither score_raw nor score_norm is logged, so the order cannot be checked.",
+    "Let the adapter pass the store's score on.",
 )
 def score_problems(item: Mapping[str, Json], *, needed: Sequence[str] = ()) -> Iterator[Problem]:
     """Check a record's scores. One of the `needed` must be there, unless none is needed."""
@@ -54,32 +52,27 @@ def score_problems(item: Mapping[str, Json], *, needed: Sequence[str] = ()) -> I
         yield problem("missing_score", "score_raw", "neither score_raw nor score_norm is logged")
 
 
-_RANK_RULES = (
-    Rule(
-        "missing_k_pos",
-        "ranking",
-        "no rank before reranking",
-        "k_pos is not logged, so the rank in the store's list is unknown.",
-        "Log the rank in the store's list, from 1, as k_pos.",
-    ),
-    Rule(
-        "bad_k_pos",
-        "ranking",
-        "k_pos wrong",
-        "A k_pos is not a whole number from 1, or two different chunks share one.",
-        "Count ranks from 1 and give each rank to one chunk.",
-    ),
-    Rule(
-        "bad_k_final",
-        "ranking",
-        "k_final wrong",
-        "A k_final is not a whole number from 1, or two different chunks share one.",
-        "Count ranks from 1 and give each rank to one chunk.",
-    ),
+@Rule(
+    "bad_k_final",
+    "ranking",
+    "k_final wrong",
+    "A k_final is not a whole number from 1, or two different chunks share one.",
+    "Count ranks from 1 and give each rank to one chunk.",
 )
-
-
-@reports(*_RANK_RULES)
+@Rule(
+    "bad_k_pos",
+    "ranking",
+    "k_pos wrong",
+    "A k_pos is not a whole number from 1, or two different chunks share one.",
+    "Count ranks from 1 and give each rank to one chunk.",
+)
+@Rule(
+    "missing_k_pos",
+    "ranking",
+    "no rank before reranking",
+    "k_pos is not logged, so the rank in the store's list is unknown.",
+    "Log the rank in the store's list, from 1, as k_pos.",
+)
 def rank_problems(item: Mapping[str, Json], *, needs_k_pos: bool) -> Iterator[Problem]:
     """Check a record's own k_pos and k_final."""
     for name in RANKS:
@@ -97,7 +90,6 @@ def rank_of(value: Json) -> int | None:
     return number if number is not None and number >= 1 else None
 
 
-@reports(*_RANK_RULES[1:])
 def shared_ranks(items: Sequence[Json]) -> Iterator[Placed]:
     """Find two different chunks with one k_pos or one k_final."""
     for name in RANKS:
@@ -114,7 +106,7 @@ def shared_ranks(items: Sequence[Json]) -> Iterator[Placed]:
                 yield place, problem(f"bad_{name}", name, message)
 
 
-_TIE_RULE = Rule(
+@Rule(
     "tie_order",
     "ranking",
     "ties out of order",
@@ -123,9 +115,6 @@ _TIE_RULE = Rule(
     "Break ties by (score_norm descending, section_id, snippet_id).",
     "warning",
 )
-
-
-@reports(_TIE_RULE)
 def cited_ties(items: Sequence[Json]) -> Iterator[Placed]:
     """Find cited chunks of equal score whose ranks contradict the order of section and chunk id.
 
@@ -153,7 +142,6 @@ def cited_ties(items: Sequence[Json]) -> Iterator[Placed]:
     yield from placed
 
 
-@reports(_TIE_RULE)
 def listed_ties(entries: Sequence[Json]) -> Iterator[Placed]:
     """Find neighbours of equal score in a ranked list that are not in the order of section and chunk id."""
     pairs = enumerate(pairwise(entries), start=1)
@@ -167,15 +155,13 @@ def listed_ties(entries: Sequence[Json]) -> Iterator[Placed]:
     yield from _tie_problem(entries, wrong)
 
 
-@reports(
-    Rule(
-        "duplicate_candidate",
-        "ranking",
-        "chunk twice in one list",
-        "A chunk occurs in a ranked list more than once and takes the place of another.",
-        "Keep the best rank of each chunk when lists are joined.",
-        "warning",
-    )
+@Rule(
+    "duplicate_candidate",
+    "ranking",
+    "chunk twice in one list",
+    "A chunk occurs in a ranked list more than once and takes the place of another.",
+    "Keep the best rank of each chunk when lists are joined.",
+    "warning",
 )
 def repeated(ids: Sequence[str | None]) -> Iterator[Placed]:
     """Find chunks that occur twice in a ranked list, given as the ids of its entries."""

@@ -17,7 +17,7 @@ from proofspan.contracts.rules.answers import (
     stop_of,
     stop_problem,
 )
-from proofspan.contracts.rules.catalogue import Rule, inside, problem, reports
+from proofspan.contracts.rules.catalogue import Rule, checks, inside, problem
 from proofspan.contracts.rules.chunks import line_problems
 from proofspan.contracts.rules.citations import citation_problems
 from proofspan.contracts.rules.context import Context, shown
@@ -56,7 +56,7 @@ def named_chunks(record_type: str, obj: Mapping[str, Json]) -> list[tuple[str, s
     return [(f"{field}[{place}]", each) for place, each in enumerate(ids_in(obj.get(field)), start=1)]
 
 
-@reports(of="citation")
+@checks("citation")
 def payload_problems(obj: Mapping[str, Json], context: Context) -> Iterator[Problem]:
     """Check a citation payload that is a record of its own."""
     return item_problems(obj, context, CITATION)
@@ -66,23 +66,21 @@ def payload_problems(obj: Mapping[str, Json], context: Context) -> Iterator[Prob
 _EVIDENCE: Final = ("sections", "chunks", "spans")
 
 
-@reports(
-    Rule(
-        "gold_without_evidence",
-        "answer",
-        "gold without evidence",
-        "The gold question names no section, chunk or span, so nothing can be measured on it.",
-        "Name its sections or spans, or write answerable: false.",
-        "warning",
-    ),
-    Rule(
-        "gold_contradicts",
-        "answer",
-        "gold contradicts itself",
-        "The gold question is not answerable and yet names where its answer is.",
-        "Remove answerable: false, or the sections, chunks and spans.",
-    ),
-    of="gold",
+@checks("gold")
+@Rule(
+    "gold_contradicts",
+    "answer",
+    "gold contradicts itself",
+    "The gold question is not answerable and yet names where its answer is.",
+    "Remove answerable: false, or the sections, chunks and spans.",
+)
+@Rule(
+    "gold_without_evidence",
+    "answer",
+    "gold without evidence",
+    "The gold question names no section, chunk or span, so nothing can be measured on it.",
+    "Name its sections or spans, or write answerable: false.",
+    "warning",
 )
 def gold_problems(obj: Mapping[str, Json], _: Context) -> Iterator[Problem]:
     """Check a gold question beyond its schema."""
@@ -119,7 +117,7 @@ _NEW_IDS: Final[Mapping[str, tuple[int, int]]] = {
 }
 
 
-@reports(of="redirect")
+@checks("redirect")
 def redirect_problems(obj: Mapping[str, Json], _: Context) -> Iterator[Problem]:
     """Check a redirect beyond its schema."""
     kind, new_ids = obj.get("kind"), obj.get("new_ids")
@@ -137,7 +135,7 @@ def redirect_problems(obj: Mapping[str, Json], _: Context) -> Iterator[Problem]:
 _CHECKED = PAYLOAD_MARKS | {"page", "page_idx", "score_raw", "score_norm", "rerank_score", *RANKS}
 
 
-@reports(of="retrieved")
+@checks("retrieved")
 def retrieved_problems(obj: Mapping[str, Json], context: Context) -> Iterator[Problem]:
     """Check a retriever's list beyond its schema."""
     items = _items(obj)
@@ -150,15 +148,13 @@ def retrieved_problems(obj: Mapping[str, Json], context: Context) -> Iterator[Pr
         yield inside(f"items[{place}]", breach)
 
 
-@reports(
-    Rule(
-        "selected_not_k_out",
-        "ranking",
-        "selected is not k_out",
-        "The number of selected candidates is not the reranker's k_out.",
-        "Mark exactly the k_out candidates that go on as selected.",
-    ),
-    of="rerank",
+@checks("rerank")
+@Rule(
+    "selected_not_k_out",
+    "ranking",
+    "selected is not k_out",
+    "The number of selected candidates is not the reranker's k_out.",
+    "Mark exactly the k_out candidates that go on as selected.",
 )
 def rerank_problems(obj: Mapping[str, Json], _: Context) -> Iterator[Problem]:
     """Check a reranker's list beyond its schema."""
@@ -204,15 +200,13 @@ def with_lists(row: Mapping[str, Json]) -> dict[str, Json]:
     return {**row, **lists}
 
 
-@reports(
-    Rule(
-        "lists_differ",
-        "ranking",
-        "lists of different lengths",
-        "There are not as many scores or ranks as citations, so nothing says which belongs to which.",
-        "Log one score and one rank for each citation, null for a missing one.",
-    ),
-    of="rag-traces",
+@checks("rag-traces")
+@Rule(
+    "lists_differ",
+    "ranking",
+    "lists of different lengths",
+    "There are not as many scores or ranks as citations, so nothing says which belongs to which.",
+    "Log one score and one rank for each citation, null for a missing one.",
 )
 def row_problems(obj: Mapping[str, Json], context: Context) -> Iterator[Problem]:
     """Check a row of `rag_traces` beyond its schema."""
@@ -230,7 +224,7 @@ def length_problems(obj: Mapping[str, Json]) -> Iterator[Problem]:
             yield problem("lists_differ", name, f"{name} has {len(beside):,} places, citations {count:,}")
 
 
-@reports(of="log")
+@checks("log")
 def log_problems(obj: Mapping[str, Json], context: Context) -> Iterator[Problem]:
     """Check a log record beyond its schema and what reading its line reports."""
     yield from time_problems(obj)
@@ -254,7 +248,7 @@ def log_problems(obj: Mapping[str, Json], context: Context) -> Iterator[Problem]
 DECLINES: Final = "not in context"
 
 
-@reports(of="answer")
+@checks("answer")
 def answer_problems(obj: Mapping[str, Json], context: Context) -> Iterator[Problem]:
     """Check an answer record beyond its schema."""
     cited, items, text = obj.get("cited_chunks"), obj.get("citations"), obj.get("answer_text")
@@ -270,7 +264,7 @@ def answer_problems(obj: Mapping[str, Json], context: Context) -> Iterator[Probl
             yield inside("citations", breach)
 
 
-@reports(of="auditable-answer")
+@checks("auditable-answer")
 def auditable_answer_problems(obj: Mapping[str, Json], context: Context) -> Iterator[Problem]:
     """Check an auditable answer beyond its schema."""
     return auditable_problems(obj, context, declines=declines(obj.get("answer")))
@@ -301,15 +295,13 @@ _NEGATED_LOCK = re.compile(
 )
 
 
-@reports(
-    Rule(
-        "prompt_not_locked",
-        "answer",
-        "prompt not locked",
-        "The prompt does not ask for citations before the explanation.",
-        "Paste the contract into the prompt; `proofspan contract` prints it.",
-    ),
-    of="prompt-frame",
+@checks("prompt-frame")
+@Rule(
+    "prompt_not_locked",
+    "answer",
+    "prompt not locked",
+    "The prompt does not ask for citations before the explanation.",
+    "Paste the contract into the prompt; `proofspan contract` prints it.",
 )
 def prompt_problems(obj: Mapping[str, Json], _: Context) -> Iterator[Problem]:
     """Check a prompt frame beyond its schema."""

@@ -7,7 +7,7 @@ from typing import Literal
 
 from proofspan.contracts.records.field_values import id_of, text_of
 from proofspan.contracts.records.records import Json
-from proofspan.contracts.rules.catalogue import Rule, problem, reports
+from proofspan.contracts.rules.catalogue import Rule, problem
 from proofspan.contracts.rules.context import shown
 from proofspan.errors import Problem
 
@@ -21,14 +21,12 @@ def ids_in(items: Json) -> list[str | None]:
     return [id_of(item) if isinstance(item, dict) else text_of(item) for item in entries]
 
 
-@reports(
-    Rule(
-        "not_in_corpus",
-        "across",
-        "not in the corpus",
-        "A retrieved or cited chunk is not in the chunk file.",
-        "Build traces and chunk file from one ingest, or write redirects with `proofspan chunk-ids`.",
-    )
+@Rule(
+    "not_in_corpus",
+    "across",
+    "not in the corpus",
+    "A retrieved or cited chunk is not in the chunk file.",
+    "Build traces and chunk file from one ingest, or write redirects with `proofspan chunk-ids`.",
 )
 def corpus_problems(places: Iterable[tuple[str, str | None]], corpus: Container[str]) -> Iterator[Problem]:
     """Find chunks, each with its place in the record, that the chunk file does not have."""
@@ -37,21 +35,19 @@ def corpus_problems(places: Iterable[tuple[str, str | None]], corpus: Container[
             yield problem("not_in_corpus", place, f"{shown(chunk_id)} is not in the chunk file")
 
 
-@reports(
-    Rule(
-        "cited_not_retrieved",
-        "across",
-        "cited, never retrieved",
-        "The answer cites a chunk that was not retrieved for its question.",
-        "Check the ids against the retrieved ones before an answer goes out.",
-    ),
-    Rule(
-        "reranked_not_retrieved",
-        "across",
-        "reranked, never retrieved",
-        "The reranker's list holds a chunk that was not retrieved for its question.",
-        "Hand the reranker the retriever's list and nothing else.",
-    ),
+@Rule(
+    "reranked_not_retrieved",
+    "across",
+    "reranked, never retrieved",
+    "The reranker's list holds a chunk that was not retrieved for its question.",
+    "Hand the reranker the retriever's list and nothing else.",
+)
+@Rule(
+    "cited_not_retrieved",
+    "across",
+    "cited, never retrieved",
+    "The answer cites a chunk that was not retrieved for its question.",
+    "Check the ids against the retrieved ones before an answer goes out.",
 )
 def retrieval_problems(
     places: Iterable[tuple[str, str | None]], retrieved: Collection[str | None], *, reranked: bool = False
@@ -74,15 +70,12 @@ def usual(counts: Mapping[str, int]) -> str:
     return max((word for word in counts if word), key=counts.__getitem__, default="")
 
 
-@reports(
-    Rule(
-        "memory_desync",
-        "envelope",
-        "memory changed within the run",
-        "mem_rev or mem_hash is not that of the rest of the run: its answers rest on different states of "
-        "memory.",
-        "Freeze the memory for the whole run, and run the questions again that saw another state.",
-    )
+@Rule(
+    "memory_desync",
+    "envelope",
+    "memory changed within the run",
+    "mem_rev or mem_hash is not that of the rest of the run: its answers rest on different states of memory.",
+    "Freeze the memory for the whole run, and run the questions again that saw another state.",
 )
 def memory_problem(name: str, state: str, usual_state: str) -> Problem:
     """Return the problem of a record in another state of memory than most of its run."""

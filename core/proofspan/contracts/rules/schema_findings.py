@@ -17,7 +17,7 @@ import jsonschema_rs
 from proofspan.contracts.records.field_values import DELTA_S_NAMES, LAMBDA_NAMES
 from proofspan.contracts.records.records import Json
 from proofspan.contracts.records.schemas import validator
-from proofspan.contracts.rules.catalogue import Rule, problem, reports
+from proofspan.contracts.rules.catalogue import Rule, problem
 from proofspan.contracts.rules.context import shown
 from proofspan.errors import Problem
 
@@ -77,14 +77,12 @@ def field_at(path: Sequence[str | int]) -> str:
     return field
 
 
-@reports(
-    Rule(
-        "more_findings",
-        "reading",
-        "more than are listed",
-        "The record breaks the contract in more places than are listed.",
-        "Fix the listed ones, and validate again.",
-    )
+@Rule(
+    "more_findings",
+    "reading",
+    "more than are listed",
+    "The record breaks the contract in more places than are listed.",
+    "Fix the listed ones, and validate again.",
 )
 def schema_problems(record_type: str, obj: Json) -> tuple[Problem, ...]:
     """Validate a record against the schema of its type; takes a microsecond or two if it is valid."""
