@@ -131,8 +131,6 @@ def _rev(given: str) -> tuple[str, str]:
     return doc_id, rev
 
 
-#: Columns on a terminal, in characters: wide enough for nearly all values; a longer one shifts the rest.
-_WIDTHS = {"where": 28, "record": 20, "code": 22, "field": 24}
 _COLOURS = {"error": "red", "warning": "yellow"}
 
 
@@ -143,11 +141,13 @@ def piped_line(each: Finding) -> bytes:
 
 
 def terminal_line(each: Finding) -> bytes:
-    """Return the finding in columns, the code in the colour of its severity."""
+    """Return the finding in columns, the code in the colour of its severity.
+
+    The columns are wide enough for nearly all values; a longer one shifts the rest.
+    """
     where, record, field = map(_cell, (f"{each.file}:{each.line}", each.record_id or "-", each.where or "-"))
-    code = click.style(f"{each.code:<{_WIDTHS['code']}}", fg=_COLOURS[each.severity])
-    columns = f"{where:<{_WIDTHS['where']}}  {record:<{_WIDTHS['record']}}  {code}"
-    return _bytes(f"{columns}  {field:<{_WIDTHS['field']}}  {_cell(each.message)} — {each.fix}")
+    code = click.style(f"{each.code:<22}", fg=_COLOURS[each.severity])
+    return _bytes(f"{where:<28}  {record:<20}  {code}  {field:<24}  {_cell(each.message)} — {each.fix}")
 
 
 def json_line(each: Finding) -> bytes:
@@ -167,21 +167,19 @@ def json_line(each: Finding) -> bytes:
 
 def json_summary(tally: Tally) -> bytes:
     """Return the summary, the last object and the only one with the key `summary`."""
-    codes = [
-        {"code": code, "severity": rule_of(code).severity, "findings": findings, "records": records}
-        for code, findings, records in tally.by_code()
-    ]
-    problems = [
-        {name: getattr(each, name) for name in ("code", "severity", "message", "where", "fix")}
-        for each in (*tally.problems, *tally.notes)
-    ]
     summary = {
         "files": tally.files,
         "records": tally.read,
         "errors": tally.errors,
         "warnings": tally.warnings,
-        "codes": codes,
-        "problems": problems,
+        "codes": [
+            {"code": code, "severity": rule_of(code).severity, "findings": findings, "records": records}
+            for code, findings, records in tally.by_code()
+        ],
+        "problems": [
+            {name: getattr(each, name) for name in ("code", "severity", "message", "where", "fix")}
+            for each in (*tally.problems, *tally.notes)
+        ],
     }
     return orjson.dumps({"summary": summary}) + b"\n"
 

@@ -50,10 +50,7 @@ def stop_of(answer: str) -> Mapping[str, Json] | None:
     `{error: "<field>", fix: "<page>"}` or `{error, field, tip}`, as JSON, with keys quoted or bare as the
     contract shows them, in a fence or not.
     """
-    if "error" not in answer:
-        return None
-    text = answer.strip()
-    if len(text) > LONGEST_STOP:
+    if "error" not in answer or len(text := answer.strip()) > LONGEST_STOP:
         return None
     if (fenced := _FENCE.fullmatch(text)) is not None:
         text = fenced["inside"].strip()

@@ -14,7 +14,7 @@ from proofspan.contracts.records.records import Json
 from proofspan.contracts.rules.catalogue import Placed, Rule, inside, problem
 from proofspan.contracts.rules.context import Context, shown
 from proofspan.contracts.rules.payload import CITATION, Demand, cross_section, item_problems, mixed_units
-from proofspan.contracts.rules.ranking import RANKS, cited_ties, shared_ranks
+from proofspan.contracts.rules.ranking import CITATION_SCORES, RANKS, cited_ties, shared_ranks
 from proofspan.errors import Problem
 
 #: What the contract's validator asks for, in its order.
@@ -51,30 +51,17 @@ def _validated(item: Json, first: Json, allow_cross: bool) -> str | None:
         if item.get(name) is None:
             return f"missing_{name}"
     for name in _VALIDATED:
-        if not _is_typed(name, item[name]):
+        value, kind = item[name], dict if name == "offsets" else str
+        if not (_is_whole(value) if name == "tokens" else isinstance(value, kind)):
             return f"wrong_type_{name}"
-    if not _is_span(item["offsets"]):
+    start, end = item["offsets"].get("start"), item["offsets"].get("end")
+    if not (_is_whole(start) and _is_whole(end) and start < end):
         return "bad_offsets"
     if not allow_cross and item["section_id"] != first["section_id"]:
         return "cross_section_reuse"
-    scores = [item.get("score_raw"), item.get("score_norm")]
-    if all(score is None for score in scores):
-        return "missing_score"
-    for name, score in zip(("score_raw", "score_norm"), scores, strict=True):
-        if score is not None and number_of(score) is None:
-            return f"wrong_type_{name}"
-    return None
-
-
-def _is_typed(name: str, value: Json) -> bool:
-    if name == "offsets":
-        return isinstance(value, dict)
-    return _is_whole(value) if name == "tokens" else isinstance(value, str)
-
-
-def _is_span(offsets: dict[str, Json]) -> bool:
-    start, end = offsets.get("start"), offsets.get("end")
-    return start is not None and end is not None and _is_whole(start) and _is_whole(end) and start < end
+    stated = [name for name in CITATION_SCORES if item.get(name) is not None]
+    wrong = [f"wrong_type_{name}" for name in stated if number_of(item[name]) is None]
+    return next(iter(wrong), None) if stated else "missing_score"
 
 
 def _is_whole(value: Json) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 
 from proofspan.contracts.records.records import Json
+from proofspan.wording import counted
 
 #: How many characters of a value a message shows.
 SHOWN = 80
@@ -38,9 +39,8 @@ def shown(value: Json) -> str:
         return repr(value if len(value) <= SHOWN else value[: SHOWN - 1] + "…")
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, dict | list):
-        is_object, number = isinstance(value, dict), len(value)
-        kind, one, more = ("an object", "key", "keys") if is_object else ("a list", "entry", "entries")
-        of = one if number == 1 else more
-        return f"{kind} of {number:,} {of}" if value else f"{kind} without {of}"
+    if isinstance(value, dict):
+        return f"an object of {counted(len(value), 'key')}" if value else "an object without keys"
+    if isinstance(value, list):
+        return f"a list of {counted(len(value), 'entry', 'entries')}" if value else "a list without entries"
     return "null" if value is None else str(value)[:SHOWN]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from proofspan.contracts.records.records import Json
 from proofspan.contracts.records.schemas import URN, schema_alone, schema_files, type_named
@@ -21,8 +21,6 @@ from proofspan.errors import Problem
 #: The fields by which every record of the pipeline says how it was made.
 ENVELOPE: tuple[str, ...] = tuple(schema_alone("envelope")["required"])
 
-_ENVELOPE_ID = f"{URN}envelope-1.0"
-_NAMES = frozenset(ENVELOPE)
 _TIME = re.compile(
     r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])"
     r"(?:[Tt ](?:[01]\d|2[0-3]):[0-5]\d(?::(?:[0-5]\d|60)(?:[.,]\d+)?)?\s?(?:[Zz]|[+-]\d\d(?::?\d\d)?)?)?",
@@ -30,39 +28,29 @@ _TIME = re.compile(
 )
 
 
-class _Required(NamedTuple):
-    """The contract's demands on a record type: an envelope, and one field of each group."""
-
-    envelope: bool
-    groups: tuple[tuple[str, ...], ...]
-
-
 @cache
-def _required(record_type: str) -> _Required:
+def _required(record_type: str) -> tuple[bool, list[list[str]]]:
+    """Return whether a record of a type owes an envelope, and groups of fields of which it owes one."""
     contract = schema_alone(record_type).get("$defs", {}).get("contract", {})
     parts = [contract, *contract.get("allOf", ())]
-    groups = [(name,) for name in contract.get("required", ())]
-    groups += [tuple(each["required"][0] for each in part["anyOf"]) for part in parts if "anyOf" in part]
-    has_envelope = record_type == "envelope" or any(part.get("$ref") == _ENVELOPE_ID for part in parts)
-    return _Required(has_envelope, tuple(groups))
+    groups = [[name] for name in contract.get("required", ())]
+    groups += [[each["required"][0] for each in part["anyOf"]] for part in parts if "anyOf" in part]
+    has_envelope = any(part.get("$ref") == f"{URN}envelope-1.0" for part in parts)
+    return record_type == "envelope" or has_envelope, groups
 
 
 def contract_problems(record_type: str, obj: Mapping[str, Json]) -> Iterator[Problem]:
     """Find what the contract asks for, beyond what a reader needs, and the record lacks or leaves empty."""
-    required = _required(record_type)
-    if required.envelope:
+    owes_envelope, groups = _required(record_type)
+    if owes_envelope:
         yield from envelope_problems(obj)
-    for names in required.groups:
+    for names in groups:
         name = next((name for name in names if obj.get(name) is not None), None)
         if name is None:
             yield problem(f"missing_{code_name(names[0])}", names[0], f"{' or '.join(names)} is missing")
-        elif _is_empty(obj[name]):
-            yield problem(f"empty_{code_name(name)}", name, f"{name} is {shown(obj[name])}")
-
-
-def _is_empty(value: Json) -> bool:
-    """True for an adapter's default: "", blanks or 0. An empty list may be right."""
-    return not value.strip() if isinstance(value, str) else type(value) is int and value == 0
+        # An adapter's default is "", blanks or 0; an empty list may be right.
+        elif not value.strip() if isinstance(value := obj[name], str) else type(value) is int and value == 0:
+            yield problem(f"empty_{code_name(name)}", name, f"{name} is {shown(value)}")
 
 
 @Rule(
@@ -75,8 +63,8 @@ def _is_empty(value: Json) -> bool:
 )
 def envelope_problems(obj: Mapping[str, Json]) -> Iterator[Problem]:
     """Check a record's envelope; one that is missing as a whole is one problem."""
-    if _NAMES.isdisjoint(obj) or all(obj.get(name) is None for name in ENVELOPE):
-        yield _no_envelope()
+    if all(obj.get(name) is None for name in ENVELOPE):
+        yield problem("envelope_missing", "", f"none of {', '.join(ENVELOPE)} is there")
         return
     for name in ENVELOPE:
         value = obj.get(name)
@@ -85,11 +73,6 @@ def envelope_problems(obj: Mapping[str, Json]) -> Iterator[Problem]:
         elif name != "schema_version" and isinstance(value, str) and not value.strip():
             yield problem(f"empty_{name}", name, f"{name} is {shown(value)}")
     yield from time_problems(obj)
-
-
-@cache
-def _no_envelope() -> Problem:
-    return problem("envelope_missing", "", f"none of {', '.join(ENVELOPE)} is there")
 
 
 def time_problems(obj: Mapping[str, Json]) -> Iterator[Problem]:
@@ -110,31 +93,17 @@ _VERSION = re.compile(r"([0-9]{1,9})\.([0-9]{1,9})(?:\.[0-9]{1,9})?")
 
 def refusal(record_type: str, obj: Mapping[str, Json]) -> Problem | None:
     """Return why a record cannot be read: it is of another major version. None if it can."""
-    version, uri = _stated(obj)
-    return None if version in (None, USUAL) and uri is None else _refusal(record_type, version, uri)
-
-
-@lru_cache(maxsize=1 << 8)
-def _refusal(record_type: str, version: str | None, uri: str | None) -> Problem | None:
-    breaches = version_problems(record_type, {"schema_version": version, "$schema": uri})
-    return next((each for each in breaches if each.code == UNSUPPORTED), None)
+    breaches = version_problems(record_type, obj)
+    return next((each for each in breaches if each.code == UNSUPPORTED), None) if breaches else None
 
 
 def version_problems(record_type: str, obj: Mapping[str, Json]) -> tuple[Problem, ...]:
     """Check whether the record's own `schema_version` and `$schema` can be read as `record_type`."""
-    version, uri = _stated(obj)
-    breaches: tuple[Problem, ...] = ()
-    if version is not None and version != USUAL:
-        breaches = _of_version(record_type, version, "schema_version")
-    return breaches if uri is None else (*breaches, *_of_schema(record_type, uri))
-
-
-def _stated(obj: Mapping[str, Json]) -> tuple[str | None, str | None]:
     version, uri = obj.get("schema_version"), obj.get("$schema")
-    return (
-        version[:_LONGEST] if type(version) is str else None,
-        uri[:_LONGEST] if type(uri) is str else None,
-    )
+    breaches: tuple[Problem, ...] = ()
+    if version != USUAL and type(version) is str:
+        breaches = _of_version(record_type, version[:_LONGEST], "schema_version")
+    return (*breaches, *_of_schema(record_type, uri[:_LONGEST])) if type(uri) is str else breaches
 
 
 @Rule(

@@ -21,7 +21,7 @@ from proofspan.contracts.records.field_values import (
     offsets_of,
     page_of,
 )
-from proofspan.contracts.records.records import Json, OffsetUnit
+from proofspan.contracts.records.records import Json
 from proofspan.contracts.rules.catalogue import Placed, Rule, missing, problem
 from proofspan.contracts.rules.context import Context, shown
 from proofspan.contracts.rules.parity import parity_problems, rev_problems
@@ -137,7 +137,13 @@ def field_problems(item: Mapping[str, Json], fields: tuple[str, ...]) -> Iterato
         elif name == "offsets":
             yield from offset_problems(value)
         elif name == "tokens":
-            yield from _token_problems(value)
+            number = index_of(value)
+            if number is None:
+                yield problem("wrong_type_tokens", name, f"tokens is {shown(value)}, not a whole number")
+            elif number == 0:
+                yield problem("empty_tokens", name, "tokens is 0")
+            elif number < 0:
+                yield problem("bad_tokens", name, f"tokens is {shown(value)}, below 0")
         elif not isinstance(value, str):
             yield problem(f"wrong_type_{name}", name, f"{name} is {shown(value)}, not text")
         elif not value.strip():
@@ -175,16 +181,6 @@ def page_problems(item: Mapping[str, Json]) -> Iterator[Problem]:
         yield problem(f"{kind}_{name}", name, f"{name} is {shown(value)}, not a page")
 
 
-def _token_problems(value: Json) -> Iterator[Problem]:
-    number = index_of(value)
-    if number is None:
-        yield problem("wrong_type_tokens", "tokens", f"tokens is {shown(value)}, not a whole number")
-    elif number == 0:
-        yield problem("empty_tokens", "tokens", "tokens is 0")
-    elif number < 0:
-        yield problem("bad_tokens", "tokens", f"tokens is {shown(value)}, below 0")
-
-
 @Rule(
     "bad_offsets",
     "citation",
@@ -194,33 +190,30 @@ def _token_problems(value: Json) -> Iterator[Problem]:
 )
 def offset_problems(value: Json) -> Iterator[Problem]:
     """Check a record's `offsets`, `{start, end, unit}` or a pair: whole numbers from 0, start before end."""
-    if not isinstance(value, dict | list):
-        yield problem("wrong_type_offsets", "offsets", f"offsets are {shown(value)}, not start and end")
-    elif (wrong := _wrong_offsets(value)) is not None:
-        yield problem("bad_offsets", "offsets", wrong)
-
-
-def _wrong_offsets(value: dict[str, Json] | list[Json]) -> str | None:
-    if isinstance(value, list):
-        if len(value) != 2:
-            return f"offsets are {shown(value)}, not a start and an end"
-        start, end, unit = value[0], value[1], None
-    else:
+    start: Json = None
+    end: Json = None
+    unit: Json = None
+    wrong = []
+    if isinstance(value, dict):
         start, end, unit = value.get("start"), value.get("end"), value.get("unit")
+    elif isinstance(value, list) and len(value) == 2:
+        start, end = value
+    elif isinstance(value, list):
+        wrong.append(f"offsets are {shown(value)}, not a start and an end")
+    else:
+        yield problem("wrong_type_offsets", "offsets", f"offsets are {shown(value)}, not start and end")
+        return
     if unit is not None and (not isinstance(unit, str) or unit not in OFFSET_UNITS):
-        return f"the unit {shown(unit)} is not one of {', '.join(OFFSET_UNITS)}"
+        wrong.append(f"the unit {shown(unit)} is not one of {', '.join(OFFSET_UNITS)}")
     for name, number in (("start", start), ("end", end)):
         if number is None:
-            return f"{name} is missing"
-        if (whole := index_of(number)) is None or whole < 0:
-            return f"{name} is {shown(number)}, not a whole number from 0"
-    return None if start < end else f"start {shown(start)} is not before end {shown(end)}"
-
-
-def unit_of(item: Mapping[str, Json]) -> OffsetUnit | None:
-    """Return the unit of a record's offsets; None if they cannot be read."""
-    offsets = offsets_of(item["offsets"]) if "offsets" in item else None
-    return None if offsets is None else offsets.unit
+            wrong.append(f"{name} is missing")
+        elif (whole := index_of(number)) is None or whole < 0:
+            wrong.append(f"{name} is {shown(number)}, not a whole number from 0")
+    if not wrong and start >= end:
+        wrong.append(f"start {shown(start)} is not before end {shown(end)}")
+    if wrong:
+        yield problem("bad_offsets", "offsets", wrong[0])
 
 
 @Rule(
@@ -232,11 +225,14 @@ def unit_of(item: Mapping[str, Json]) -> OffsetUnit | None:
 )
 def mixed_units(items: Sequence[Json]) -> Iterator[Placed]:
     """Find the first entry of a list whose offsets are in another unit than those before it."""
-    units = [unit_of(item) if isinstance(item, dict) else None for item in items]
-    first = next(filter(None, units), None)
-    for place, unit in enumerate(units, start=1):
-        if unit is not None and unit != first:
-            message = f"offsets here are in {unit}, the first of this list in {first}"
+    first: str | None = None
+    for place, item in enumerate(items, start=1):
+        offsets = offsets_of(item.get("offsets")) if isinstance(item, dict) else None
+        if offsets is None:
+            continue
+        first = first or offsets.unit
+        if offsets.unit != first:
+            message = f"offsets here are in {offsets.unit}, the first of this list in {first}"
             yield place, problem("mixed_offset_units", "offsets", message)
             return
 
@@ -260,18 +256,13 @@ def cross_section(sections: Sequence[str | None], context: Context) -> Iterator[
     """
     if context.allow_cross:
         return
-    fenced = [
-        (place, section)
-        for place, section in enumerate(sections, start=1)
-        if section and section not in context.cross_sections
-    ]
-    named = dict.fromkeys(section for _, section in fenced)
-    if len(named) < 2:
+    first: dict[str, int] = {}  # the first place of each section
+    for place, section in enumerate(sections, start=1):
+        if section and section not in context.cross_sections:
+            first.setdefault(section, place)
+    if len(first) < 2:
         return
-    place = next(place for place, section in fenced if section != fenced[0][1])
-    listed = ", ".join(shown(section) for section in list(named)[:NAMED])
+    named, place = list(first), list(first.values())[1]
     more = f" and {len(named) - NAMED} more" if len(named) > NAMED else ""
-    yield (
-        place,
-        problem("cross_section_reuse", "section_id", f"one segment cites the sections {listed}{more}"),
-    )
+    message = f"one segment cites the sections {', '.join(map(shown, named[:NAMED]))}{more}"
+    yield place, problem("cross_section_reuse", "section_id", message)

@@ -19,8 +19,8 @@ CITATION_SCORES = ("score_raw", "score_norm")
 CANDIDATE_SCORES = ("score", *CITATION_SCORES)
 #: All scores that can decide an order: candidates tie only if none of them differs.
 SCORES = (*CANDIDATE_SCORES, "rerank_score")
-#: A reranker's scores, before and after it, by name or alone.
-STAGE_SCORES = ("post_score", "pre_score")
+#: Those, and a reranker's before and after it, by name or alone.
+_ANY_SCORE = (*SCORES, "post_score", "pre_score")
 RANKS = ("k_pos", "k_final")
 #: How far a normalized score may lie outside 0 to 1: a cosine in 32 bits is rounded.
 ROUNDING = 1e-6
@@ -127,11 +127,10 @@ def cited_ties(items: Sequence[Json]) -> Iterator[Placed]:
             for place, item in enumerate(items, start=1)
             if type(item) is dict and (rank := rank_of(item.get(name))) is not None
         ]
+        scores: Sequence[str] = CITATION_SCORES
         if name == "k_final":
             ranked = [each for each in ranked if each[2].get("rerank_score") is not None]
-            scores: Sequence[str] = SCORES
-        else:
-            scores = CITATION_SCORES
+            scores = SCORES
         ranked.sort(key=lambda each: each[:2])
         wrong = [
             (first, second)
@@ -182,16 +181,12 @@ def scoreless(entries: Sequence[Json], *, needed: bool) -> Iterator[Placed]:
     without = [
         place
         for place, entry in enumerate(entries, start=1)
-        if type(entry) is dict and entry.get("score") is None and not _has_score(entry)
+        if type(entry) is dict and all(entry.get(name) is None for name in _ANY_SCORE)
     ]
     objects = sum(type(entry) is dict for entry in entries) if without else 0
     if without and (needed or len(without) < objects):
         message = f"{len(without):,} of {objects:,} candidates have no score"
         yield without[0], problem("missing_score", "score", message)
-
-
-def _has_score(entry: Mapping[str, Json]) -> bool:
-    return any(entry.get(name) is not None for name in (*SCORES, *STAGE_SCORES))
 
 
 def _is_wrong_tie(item: Mapping[str, Json], other: Mapping[str, Json], scores: Iterable[str]) -> bool:
@@ -204,21 +199,18 @@ def _is_wrong_tie(item: Mapping[str, Json], other: Mapping[str, Json], scores: I
     if not chunk_id or not other_id or chunk_id == other_id:
         return False
     section, other_section = text_of(item.get("section_id")), text_of(other.get("section_id"))
-    if section is not None and other_section is not None:
-        return _is_after((section, chunk_id), (other_section, other_id))
-    if section is not None or other_section is not None:
+    if (section is None) != (other_section is None):
         return False
-    parts, other_parts = parse(chunk_id), parse(other_id)
-    paths = (parts.sect_path, other_parts.sect_path) if parts and other_parts else ("", "")
-    return chunk_id > other_id and _is_after((paths[0], chunk_id), (paths[1], other_id))
-
-
-def _is_after(place: tuple[str, str], other: tuple[str, str]) -> bool:
-    """True if section and id come after the others both as text and with numbers by size (4.9, 4.10).
-
-    Either order is reproducible, so both are accepted.
-    """
-    return place > other and [*map(_by_size, place)] > [*map(_by_size, other)]
+    if section is None or other_section is None:
+        if chunk_id <= other_id:
+            return False
+        parts, other_parts = parse(chunk_id), parse(other_id)
+        section, other_section = (
+            (parts.sect_path, other_parts.sect_path) if parts and other_parts else ("", "")
+        )
+    # As text and with numbers by size (4.9, 4.10): either order is reproducible, so both are accepted.
+    place, other_place = (section, chunk_id), (other_section, other_id)
+    return place > other_place and [*map(_by_size, place)] > [*map(_by_size, other_place)]
 
 
 def _by_size(text: str) -> list[tuple[int, str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 import orjson
@@ -93,20 +93,18 @@ def gold_problems(obj: Mapping[str, Json], _: Context) -> Iterator[Problem]:
         yield problem("gold_without_evidence", "", message)
     if obj.get("q") == "" or ("q" not in obj and obj.get("question") == ""):
         yield problem("empty_q", "q", "q is ''")
-    spans = obj.get("spans")
-    for place, span in enumerate(spans if isinstance(spans, list) else (), start=1):
+    for place, span in enumerate(_list_of(obj, "spans"), start=1):
         if isinstance(span, dict):
-            for breach in _span_problems(span):
+            if span.get("quote") == "":
+                yield problem("empty_quote", f"spans[{place}].quote", "quote is ''")
+            offsets = offset_problems(span["offsets"]) if span.get("offsets") is not None else ()
+            for breach in (*offsets, *line_problems(span.get("span")), *page_problems(span)):
                 yield inside(f"spans[{place}]", breach)
 
 
-def _span_problems(span: Mapping[str, Json]) -> Iterator[Problem]:
-    if span.get("quote") == "":
-        yield problem("empty_quote", "quote", "quote is ''")
-    if span.get("offsets") is not None:
-        yield from offset_problems(span["offsets"])
-    yield from line_problems(span.get("span"))
-    yield from page_problems(span)
+def _list_of(obj: Mapping[str, Json], name: str) -> list[Json]:
+    value = obj.get(name)
+    return value if isinstance(value, list) else []
 
 
 #: Kind of redirect → the least and the largest number of its new ids.
@@ -138,7 +136,7 @@ _CHECKED = PAYLOAD_MARKS | {"page", "page_idx", "score_raw", "score_norm", "rera
 @checks("retrieved")
 def retrieved_problems(obj: Mapping[str, Json], context: Context) -> Iterator[Problem]:
     """Check a retriever's list beyond its schema."""
-    items = _items(obj)
+    items = _list_of(obj, "items")
     yield from _length_problems(items, obj, "k")
     for place, item in enumerate(items, start=1):
         if type(item) is dict and not _CHECKED.isdisjoint(item):
@@ -158,7 +156,7 @@ def retrieved_problems(obj: Mapping[str, Json], context: Context) -> Iterator[Pr
 )
 def rerank_problems(obj: Mapping[str, Json], _: Context) -> Iterator[Problem]:
     """Check a reranker's list beyond its schema."""
-    items = _items(obj)
+    items = _list_of(obj, "items")
     yield from _length_problems(items, obj, "k_in")
     k_in, k_out = index_of(obj.get("k_in")), index_of(obj.get("k_out"))
     if k_in is not None and k_out is not None and k_out > k_in:
@@ -169,11 +167,6 @@ def rerank_problems(obj: Mapping[str, Json], _: Context) -> Iterator[Problem]:
         yield problem("selected_not_k_out", "items", message)
     for place, breach in (*shared_ranks(items), *repeated(ids_in(items))):
         yield inside(f"items[{place}]", breach)
-
-
-def _items(obj: Mapping[str, Json]) -> list[Json]:
-    items = obj.get("items")
-    return items if isinstance(items, list) else []
 
 
 def _length_problems(items: list[Json], obj: Mapping[str, Json], name: str) -> Iterator[Problem]:
@@ -230,8 +223,7 @@ def log_problems(obj: Mapping[str, Json], context: Context) -> Iterator[Problem]
     yield from time_problems(obj)
     yield from lambda_problems(obj)
     for name in ("kpos", "kfinal"):
-        ranks = obj.get(name)
-        for place, rank in enumerate(ranks if isinstance(ranks, list) else (), start=1):
+        for place, rank in enumerate(_list_of(obj, name), start=1):
             if type(rank) is int and rank_of(rank) is None:
                 where = f"{name}[{place}]"
                 yield problem(f"bad_{name}", where, f"{where} is {rank}, ranks count from 1")
@@ -305,11 +297,13 @@ _NEGATED_LOCK = re.compile(
 )
 def prompt_problems(obj: Mapping[str, Json], _: Context) -> Iterator[Problem]:
     """Check a prompt frame beyond its schema."""
-    if not is_locked(_instructions(obj)):
+    constraints = obj.get("constraints")
+    listed = constraints if isinstance(constraints, list) else [constraints]
+    texts = [text for text in (obj.get("system"), obj.get("task"), *listed) if isinstance(text, str)]
+    if not is_locked("\n".join(texts)):
         message = "system, task and constraints do not ask, in English, for citations before the explanation"
         yield problem("prompt_not_locked", "", message)
-    citations = obj.get("citations")
-    for place, item in enumerate(citations if isinstance(citations, list) else (), start=1):
+    for place, item in enumerate(_list_of(obj, "citations"), start=1):
         if isinstance(item, dict):
             for name in ("doc_id", "section_id", "span"):
                 if name in item and item[name] is None:
@@ -325,18 +319,9 @@ def is_locked(prompt: str) -> bool:
     have cited" do. "Cite line spans" does not say when, "Explain before you cite" asks for the wrong order,
     and "Do not cite first" for neither.
     """
-    return any(_puts_citing_first(clause) for clause in _CLAUSE.split(prompt[:MOST_CHARS].lower()))
-
-
-def _puts_citing_first(clause: str) -> bool:
-    if "cit" not in clause:
-        return False
-    if _NEGATED_LOCK.search(clause):
-        return True
-    return not _NOT.search(clause) and any(lock.search(clause) for lock in _LOCKS)
-
-
-def _instructions(obj: Mapping[str, Json]) -> str:
-    constraints = obj.get("constraints")
-    listed: Iterable[Json] = constraints if isinstance(constraints, list) else [constraints]
-    return "\n".join(text for text in (obj.get("system"), obj.get("task"), *listed) if isinstance(text, str))
+    clauses = [each for each in _CLAUSE.split(prompt[:MOST_CHARS].lower()) if "cit" in each]
+    return any(
+        _NEGATED_LOCK.search(clause)
+        or (not _NOT.search(clause) and any(lock.search(clause) for lock in _LOCKS))
+        for clause in clauses
+    )

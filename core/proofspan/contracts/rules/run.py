@@ -53,9 +53,8 @@ def retrieval_problems(
     places: Iterable[tuple[str, str | None]], retrieved: Collection[str | None], *, reranked: bool = False
 ) -> Iterator[Problem]:
     """Find cited or reranked chunks, each with its place in the record, that were not retrieved."""
-    code, verb = "cited_not_retrieved", "cited"
-    if reranked:
-        code, verb = "reranked_not_retrieved", "reranked"
+    code = "reranked_not_retrieved" if reranked else "cited_not_retrieved"
+    verb = code.partition("_")[0]
     for place, chunk_id in places:
         if chunk_id is not None and chunk_id not in retrieved:
             message = f"{shown(chunk_id)} is {verb}, but not among the {len(retrieved):,} chunks retrieved"

@@ -10,7 +10,7 @@ import re
 import sys
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import jsonschema_rs
 
@@ -53,10 +53,8 @@ _SPELLED = {"ΔS": "delta_s", "deltaS": "delta_s", "λ": "lambda", "@": "_at_"}
 _OTHERS = re.compile(r"[^a-z0-9_]+")
 
 
-class _Error(NamedTuple):
-    path: Path
-    family: str
-    message: str
+#: The place of an error, its family, and a message.
+_Error = tuple[Path, str, str]
 
 
 @lru_cache(maxsize=1 << 9)
@@ -96,8 +94,14 @@ def schema_problems(record_type: str, obj: Json) -> tuple[Problem, ...]:
     most = _length(compiled, obj) if is_large else LARGE
     by_place: dict[Path, _Error] = {}
     for error in sorted(map(_read, compiled.iter_errors(_cut(obj, most))), key=_order):
-        by_place.setdefault(error.path, error)
-    listed = [_problem(error) for error in list(by_place.values())[:MOST]]
+        by_place.setdefault(error[0], error)
+    listed = []
+    for path, family, message in list(by_place.values())[:MOST]:
+        named = next((part for part in reversed(path) if isinstance(part, str)), "")
+        code = f"{family}_{code_name(named)}"
+        if not named:
+            code = "not_an_object" if family == "wrong_type" else "bad_record"
+        listed.append(problem(code, field_at(path), message))
     if len(by_place) > MOST:
         message = f"{len(by_place) - MOST:,} more places at least do not follow the schema"
         listed.append(problem("more_findings", "", message))
@@ -147,41 +151,26 @@ def _size(value: Json, depth: int = 0) -> int:
 def _read(error: Any) -> _Error:
     path: Path = tuple(error.instance_path)
     kind, value = error.kind, error.instance
-    if kind.name == "required":
-        return _Error((*path, kind.property), "missing", f"{kind.property} is missing")
-    if kind.name == "anyOf":
-        names = [branch[0].kind.property for branch in kind.context]
-        return _Error((*path, names[0]), "missing", f"{' or '.join(names)} is missing")
+    if kind.name in ("required", "anyOf"):
+        errors = [branch[0].kind for branch in kind.context] if kind.name == "anyOf" else [kind]
+        names = [each.property for each in errors]
+        return (*path, names[0]), "missing", f"{' or '.join(names)} is missing"
     name = field_at(path[-1:] if path and isinstance(path[-1], str) else path[-2:]) or "the record"
     if value is None and path:
-        return _Error(path, "missing", f"{name} is null")
+        return path, "missing", f"{name} is null"
+    message = f"{name} is {shown(value)}"
     if kind.name == "type":
-        return _Error(path, "wrong_type", f"{name} is {shown(value)}, not {_wanted(kind.types)}")
+        *others, last = [_TYPES[each] for each in _TYPES if each in kind.types and each != "null"]
+        return path, "wrong_type", f"{message}, not {', '.join(others)}{' or ' if others else ''}{last}"
     if kind.name in _MINIMA and not value:
-        return _Error(path, "empty", f"{name} is {shown(value)}")
-    return _Error(path, "bad", f"{name} is {shown(value)}, {_bound(kind)}")
-
-
-def _wanted(types: Sequence[str]) -> str:
-    *others, last = [_TYPES[each] for each in _TYPES if each in types and each != "null"]
-    return f"{', '.join(others)} or {last}" if others else last
-
-
-def _bound(kind: Any) -> str:
+        return path, "empty", message
+    bound = _BOUNDS.get(kind.name, "which its schema does not allow").format(getattr(kind, "limit", ""))
     if kind.name == "enum":
-        return f"none of {', '.join(str(each) for each in kind.options if each is not None)}"
-    return _BOUNDS.get(kind.name, "which its schema does not allow").format(getattr(kind, "limit", ""))
-
-
-def _problem(error: _Error) -> Problem:
-    named = next((part for part in reversed(error.path) if isinstance(part, str)), "")
-    if not named:
-        code = "not_an_object" if error.family == "wrong_type" else "bad_record"
-    else:
-        code = f"{error.family}_{code_name(named)}"
-    return problem(code, field_at(error.path), error.message)
+        bound = f"none of {', '.join(str(each) for each in kind.options if each is not None)}"
+    return path, "bad", f"{message}, {bound}"
 
 
 def _order(error: _Error) -> tuple[tuple[tuple[int, int | str], ...], int, str]:
-    place = tuple((0, part) if isinstance(part, int) else (1, part) for part in error.path)
-    return place, _FAMILIES.index(error.family), error.message
+    path, family, message = error
+    place = tuple((0, part) if isinstance(part, int) else (1, part) for part in path)
+    return place, _FAMILIES.index(family), message

@@ -6,13 +6,13 @@ The record itself is checked again, for the messages; what only its run shows (s
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 from proofspan.contracts.records.field_values import text_of
 from proofspan.contracts.records.records import Trace, TraceKey
 from proofspan.contracts.rules.catalogue import Rule, in_order, problem, rule_of
-from proofspan.contracts.rules.context import NO_CONTEXT, SHOWN, Context
+from proofspan.contracts.rules.context import NO_CONTEXT, SHOWN
 from proofspan.contracts.rules.run import MEMORY
 from proofspan.diagnosis.labelling import declines, lacks_template
 from proofspan.errors import Problem
@@ -49,32 +49,30 @@ def broken_rules(
     `corpus` holds the ids of the chunk file, which counts only if the question is labelled by it. A question
     that only its report mentions has no record to check: its codes are the index's.
     """
-    run, known = manifest.run(key.run_id), corpus if view.row is not None else None
-    context = NO_CONTEXT if run is None else context_of(manifest, run, known)
+    run, trace = manifest.run(key.run_id), view.trace
+    context = NO_CONTEXT
+    if run is not None:
+        context = context_of(manifest, run, corpus if view.row is not None else None)
     by_code: dict[str, list[Problem]] = {}
-    for breach in _own(view, context) if view.stored is None else ():
-        by_code.setdefault(breach.code, []).append(breach)
+    if view.stored is None:  # the record by itself, as an index build checks it
+        for breach in trace_problems(trace, context, declines=declines(trace, view.profile)):
+            by_code.setdefault(breach.code, []).append(breach)
+        if view.row is not None and lacks_template(trace, view.row, view.profile):
+            message = f"no citations where the profile looks (template {view.profile.template})"
+            by_code["template_violated"] = [problem("template_violated", "answer", message)]
     for code in codes:
         if code not in by_code:
-            by_code[code] = [Problem(code, _of_run(store, key, view.trace, code))]
+            by_code[code] = [Problem(code, _of_run(store, key, trace, code))]
     if not by_code:
         return ()
     counts = store.code_counts([key.run_id])
-    questions = dict(zip(counts["code"], counts["questions"], strict=True))
+    questions = dict(zip(counts["code"], map(int, counts["questions"]), strict=True))
     is_counted = (key.paraphrase, key.seed, key.repeat) == (0, 0, 1)
     return tuple(
         BrokenRule(rule_of(code), tuple(by_code[code]), count, count > is_counted)
         for code in in_order(by_code)
-        for count in (int(questions.get(code, 0)),)
+        for count in (questions.get(code, 0),)
     )
-
-
-def _own(view: QuestionView, context: Context) -> Iterator[Problem]:
-    """Check the record by itself, as an index build does."""
-    yield from trace_problems(view.trace, context, declines=declines(view.trace, view.profile))
-    if view.row is not None and lacks_template(view.trace, view.row, view.profile):
-        message = f"no citations where the profile looks (template {view.profile.template})"
-        yield problem("template_violated", "answer", message)
 
 
 def _of_run(store: Store, key: TraceKey, trace: Trace, code: str) -> str:
