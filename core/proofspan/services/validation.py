@@ -50,6 +50,7 @@ from proofspan.store.index.plan import Range, cut
 from proofspan.store.index.side_files import read_led_chunks
 from proofspan.traces.contract import context_of, trace_problems
 from proofspan.traces.lines.json_document import (
+    Entry,
     byte_order_mark,
     crlf_problem,
     exact_problems,
@@ -77,6 +78,9 @@ from proofspan.traces.separate.log_lines import log_fields, read_log_line
 
 #: Called with the file, the bytes of it that are done, and its size.
 OnProgress = Callable[[str, int, int], None]
+
+#: Called with the number of bytes of a file that are done.
+OnDone = Callable[[int], None]
 
 #: A manifest may be named in place of its folder.
 MANIFEST_SUFFIXES = (".yaml", ".yml")
@@ -153,28 +157,20 @@ class Job:
     unreadable: int = 0
 
 
-class Facts(NamedTuple):
-    """The facts that other records are compared with. `identity` is "" if the record needs none.
-
-    `chunks` are those that it names, each with its place in the record.
-    """
-
-    kind: str
-    identity: str
-    q_id: str
-    chunks: Sequence[tuple[str, str | None]]
-
-
 class Checked(NamedTuple):
-    """A record with problems, or with `facts` for the checks that compare it with others.
+    """A record with its problems, and the facts that other records are compared with.
 
-    `is_unread`: the line is no record.
+    `identity` is "" if the record needs none. `chunks` are those that it names, each with its place in the
+    record. `is_unread`: the line is no record.
     """
 
     line: int
+    kind: str
     record_id: str
     problems: tuple[Problem, ...]
-    facts: Facts | None
+    identity: str = ""
+    q_id: str = ""
+    chunks: Sequence[tuple[str, str | None]] = ()
     is_unread: bool = False
 
 
@@ -363,8 +359,7 @@ def _of_file(
             yield finding(byte_order_mark(), "", job.file, 1)
         checked = check_file(job, counts, workers=workers, on_done=on_done)
         for each in _but_declared(job, checked, tally) if job.unreadable else checked:
-            beside = () if each.facts is None else _across_problems(each.line, each.facts, related, seen)
-            for breach in (*each.problems, *beside):
+            for breach in (*each.problems, *_across_problems(each, related, seen)):
                 yield finding(breach, each.record_id, job.file, each.line)
         lines, first = (0, 0) if job.is_whole else _crlf_lines(job.path)
         if lines:
@@ -465,30 +460,44 @@ def objects(job: Job, *, holding: tuple[bytes, ...] = ()) -> Iterator[tuple[int,
 
     Lines that hold none of the texts in `holding` are skipped, if there are any.
     """
+    for line, obj, _ in _entries(replace(job, same_key=False), holding=holding):
+        if obj is not None:
+            yield line, _kind_of(job, obj), obj
+
+
+def _entries(
+    job: Job,
+    lines: Range | None = None,
+    *,
+    holding: tuple[bytes, ...] = (),
+    on_done: OnDone | None = None,
+) -> Iterator[Entry]:
+    """Yield the entries of a range of lines, or of the whole file, with the problems of their text."""
     if job.is_whole:
-        found = ((entry.line, entry.obj) for entry in read_entries(job.path, file=job.file))
-    else:
-        found = (
-            (raw.line, _object(job, raw))
-            for raw in read_lines(job.path, final=job.is_final)
-            if not holding or any(text in raw.data for text in holding)
-        )
-    return ((line, _kind_of(job, obj), obj) for line, obj in found if obj is not None)
+        yield from read_entries(job.path, file=job.file)
+        return
+    start, line, end = (0, 1, None) if lines is None else (lines.start, lines.line, lines.end)
+    for number, raw in enumerate(
+        read_lines(job.path, offset=start, line=line, end=end, final=job.is_final), start=1
+    ):
+        if not holding or any(text in raw.data for text in holding):
+            yield _entry_of(job, raw)
+        if on_done is not None and number % REPORTED == 0:
+            on_done(raw.offset + raw.length)
 
 
-def _object(job: Job, raw: RawLine) -> dict[str, Json] | None:
-    """Return a line's object, or the fields of a log line; None if it is neither."""
+def _entry_of(job: Job, raw: RawLine) -> Entry:
+    """Read a line of JSON, or of a log as text, under the names of its keys."""
     try:
-        if _is_log_text(job, raw):
-            return log_fields(read_log_line(raw)[0])
-        value = parse_line(raw)
-    except UnusableError:
-        return None
-    return value if type(value) is dict else None
-
-
-def _is_log_text(job: Job, raw: RawLine) -> bool:
-    return job.record_type == "log" and not raw.data.lstrip().startswith(b"{")
+        if job.record_type == "log" and not raw.data.lstrip().startswith(b"{"):
+            record, findings = read_log_line(raw)
+            return Entry(raw.line, log_fields(record), findings)
+        obj = parse_line(raw)
+        if type(obj) is not dict:
+            raise UnusableError("not_an_object", "the line is JSON and no object", "")
+    except UnusableError as why:
+        return Entry(raw.line, None, (_of_line(why.code, why.message),))
+    return Entry(raw.line, obj, () if is_exact(raw.data, obj, job.same_key) else exact_problems(raw.data))
 
 
 def _kind_of(job: Job, obj: Mapping[str, Json]) -> str:
@@ -500,19 +509,15 @@ def _kind_of(job: Job, obj: Mapping[str, Json]) -> str:
     return named[0] if named else job.usual_type or ""
 
 
-#: Called with the number of bytes of a file that are done.
-OnDone = Callable[[int], None]
-
-
 def check_file(job: Job, counts: Counts, *, workers: int, on_done: OnDone | None = None) -> Iterator[Checked]:
-    """Yield the records of a file that `Checked` describes, in order; large files on several processes.
+    """Yield the records of a file that have problems, or are compared with others, in order.
 
-    InputFault if the file cannot be opened, or a worker died.
+    Large files are checked on several processes. InputFault if the file cannot be opened, or a worker died.
     """
     with open_source(job.path) as file:
         size = os.fstat(file.fileno()).st_size
     if workers <= 1 or size < WORTH_IT or job.is_whole:
-        yield from _check_lines(job, counts, on_done=on_done)
+        yield from _check_entries(job, counts, on_done=on_done)
         return
     ranges = cut(job.path, start=0, line=1, end=size, target=RANGE_BYTES, final=job.is_final)
     pool = ProcessPoolExecutor(
@@ -556,78 +561,42 @@ def _start_worker(job: Job) -> None:
 def _check_range(lines: Range) -> tuple[list[Checked], Counts, int]:
     (job,) = _worker
     counts = Counts()
-    return list(_check_lines(job, counts, lines)), counts, lines.end
+    return list(_check_entries(job, counts, lines)), counts, lines.end
 
 
-def _check_lines(
+def _check_entries(
     job: Job, counts: Counts, lines: Range | None = None, on_done: OnDone | None = None
 ) -> Iterator[Checked]:
-    """Yield the records of a range of lines, or of the whole file, that `Checked` describes."""
-    if job.is_whole:
-        for entry in read_entries(job.path, file=job.file):
-            if entry.obj is None:
-                counts.records += 1
-                yield Checked(entry.line, "", entry.problems, None, is_unread=True)
-            elif (checked := _check_record(job, counts, entry.line, entry.obj, entry.problems)) is not None:
-                yield checked
-        return
-    start, line, end = (0, 1, None) if lines is None else (lines.start, lines.line, lines.end)
-    for number, raw in enumerate(
-        read_lines(job.path, offset=start, line=line, end=end, final=job.is_final), start=1
-    ):
-        if (checked := _check_line(job, counts, raw)) is not None:
-            yield checked
-        if on_done is not None and number % REPORTED == 0:
-            on_done(raw.offset + raw.length)
-
-
-def _check_line(job: Job, counts: Counts, raw: RawLine) -> Checked | None:
-    """Check a line of JSON, or of a log as text, under the names of its keys."""
-    try:
-        if _is_log_text(job, raw):
-            record, findings = read_log_line(raw)
-            checked = _check_record(job, counts, raw.line, log_fields(record))
-            if checked is None:
-                return Checked(raw.line, record.qid, findings, None) if findings else None
-            return checked._replace(problems=merged(findings, checked.problems))
-        obj = parse_line(raw)
-        if type(obj) is not dict:
-            raise UnusableError("not_an_object", "the line is JSON and no object", "")
-    except UnusableError as why:
+    """Yield the records of a range of lines, or of the whole file, that `check_file` yields."""
+    for line, obj, of_text in _entries(job, lines, on_done=on_done):
         counts.records += 1
-        return Checked(raw.line, "", (_of_line(why.code, why.message),), None, is_unread=True)
-    exact = () if is_exact(raw.data, obj, job.same_key) else exact_problems(raw.data)
-    return _check_record(job, counts, raw.line, obj, exact)
-
-
-def _check_record(
-    job: Job, counts: Counts, line: int, obj: Mapping[str, Json], exact: tuple[Problem, ...] = ()
-) -> Checked | None:
-    """Check a record, whose bytes have the problems `exact`."""
-    kind = _kind_of(job, obj)
-    counts.records += 1
-    for about, word in _words_of(kind, obj):
-        counts.words[about, _run_of(obj)][word] += 1
-    problems = (*exact, *record_problems(kind, obj, job.context))
-    is_unread = False
-    if kind == "trace":
-        reported = {breach.code for breach in problems}
-        trace = trace_from(obj, SourceLine(job.file, line, 0, 0), run_id=job.run_id)
-        if is_unread := isinstance(trace, LineIssue):
-            if trace.code not in reported and not any(map(is_of_family, reported)):
-                problems += (_of_line(trace.code, trace.message),)
-        else:
-            of_trace = trace_problems(trace, job.context, declines=declines(trace, job.profile))
-            problems += tuple(breach for breach in of_trace if breach.code not in reported)
-    elif kind == "chunk":
-        with suppress(UnusableError):  # its schema reports why it is no chunk
-            problems += tuple(id_problems(chunk_from(obj)))
-    elif kind == "answer" and refuses(str(obj.get("answer_text")).lower(), lowered(job.profile.refusal)):
-        problems = tuple(breach for breach in problems if breach.code != "empty_citations")
-    facts = _facts_of(kind, obj)
-    if not problems and facts is None:
-        return None
-    return Checked(line, record_id_of(kind, obj), problems, facts, is_unread)
+        if obj is None:
+            yield Checked(line, "", "", of_text, is_unread=True)
+            continue
+        kind = _kind_of(job, obj)
+        for about, word in _words_of(kind, obj):
+            counts.words[about, _run_of(obj)][word] += 1
+        problems = record_problems(kind, obj, job.context)
+        problems = merged(of_text, problems) if kind == "log" else (*of_text, *problems)
+        is_unread = False
+        if kind == "trace":
+            reported = {breach.code for breach in problems}
+            trace = trace_from(obj, SourceLine(job.file, line, 0, 0), run_id=job.run_id)
+            if is_unread := isinstance(trace, LineIssue):
+                if trace.code not in reported and not any(map(is_of_family, reported)):
+                    problems += (_of_line(trace.code, trace.message),)
+            else:
+                of_trace = trace_problems(trace, job.context, declines=declines(trace, job.profile))
+                problems += tuple(breach for breach in of_trace if breach.code not in reported)
+        elif kind == "chunk":
+            with suppress(UnusableError):  # its schema reports why it is no chunk
+                problems += tuple(id_problems(chunk_from(obj)))
+        elif kind == "answer" and refuses(str(obj.get("answer_text")).lower(), lowered(job.profile.refusal)):
+            problems = tuple(breach for breach in problems if breach.code != "empty_citations")
+        if problems or kind in _IDENTITY:
+            chunks = named_chunks(kind, obj) if kind in _RETRIEVED else ()
+            q_id, identity = text_of(first_of(obj, _QUESTION)) or "", _identity(kind, obj)
+            yield Checked(line, kind, record_id_of(kind, obj), problems, identity, q_id, chunks, is_unread)
 
 
 def _of_line(code: str, message: str) -> Problem:
@@ -659,37 +628,33 @@ _RETRIEVED = frozenset({"rerank", "answer", "prompt-frame", "log", "rag-traces"}
 RELATING = ("query", "retrieved", "answer", "log", "rag-traces")
 
 
-def _facts_of(kind: str, obj: Mapping[str, Json]) -> Facts | None:
-    """Return the facts of a record; None for types that are compared with nothing."""
-    if kind not in _IDENTITY:
-        return None
-    name, others = _IDENTITY[kind]
-    own = id_of(obj) if kind == "chunk" else text_of(first_of(obj, (name, *_QUESTION)))
+def _identity(kind: str, obj: Mapping[str, Json]) -> str:
+    name, others = _IDENTITY.get(kind, ("", ()))
+    own = id_of(obj) if kind == "chunk" else text_of(first_of(obj, (name, *_QUESTION))) if name else None
     parts = [own or ""]
     for other in others if own else ():
         value = index_of(obj.get(other)) or 0 if other in ("paraphrase", "seed") else text_of(obj.get(other))
         if value:
             parts.append(f"{other} {value}")
-    chunks = named_chunks(kind, obj) if kind in _RETRIEVED else ()
-    return Facts(kind, ", ".join(parts), text_of(first_of(obj, _QUESTION)) or "", chunks)
+    return ", ".join(parts)
 
 
-def _across_problems(line: int, facts: Facts, related: Related, seen: dict[int, int]) -> Iterator[Problem]:
-    """Check the record on `line` beside those before it in the file, and beside the separate records.
+def _across_problems(checked: Checked, related: Related, seen: dict[int, int]) -> Iterator[Problem]:
+    """Check a record beside those before it in the file, and beside the separate records.
 
     `seen` gets the line of each identity, of which it keeps eight bytes.
     """
-    if facts.identity:
-        identity = f"{facts.kind}\n{facts.identity}".encode("utf-8", "replace")
+    line, kind, q_id = checked.line, checked.kind, checked.q_id
+    if checked.identity:
+        identity = f"{kind}\n{checked.identity}".encode("utf-8", "replace")
         key = int.from_bytes(blake2b(identity, digest_size=8).digest())
         if (first := seen.setdefault(key, line)) != line:
-            code = "duplicate_question" if facts.kind in ("answer", "trace") else "duplicate_id"
-            message = f"{shown(facts.identity)} came before, on line {first:,}"
-            yield problem(code, _IDENTITY[facts.kind][0], message)
-    is_joined = facts.kind in ("retrieved", "rerank", "prompt-frame") and facts.q_id
-    if is_joined and related.questions and facts.q_id not in related.questions:
-        message = f"no answer, query or log line has the id {shown(facts.q_id)}"
-        yield problem("unjoined_record", "q_id", message)
-    if facts.chunks and facts.q_id and related.retrieved:
-        retrieved = related.retrieved.get(facts.q_id, ())
-        yield from retrieval_problems(facts.chunks, retrieved, reranked=facts.kind == "rerank")
+            code = "duplicate_question" if kind in ("answer", "trace") else "duplicate_id"
+            message = f"{shown(checked.identity)} came before, on line {first:,}"
+            yield problem(code, _IDENTITY[kind][0], message)
+    is_joined = kind in ("retrieved", "rerank", "prompt-frame") and q_id
+    if is_joined and related.questions and q_id not in related.questions:
+        yield problem("unjoined_record", "q_id", f"no answer, query or log line has the id {shown(q_id)}")
+    if checked.chunks and q_id and related.retrieved:
+        retrieved = related.retrieved.get(q_id, ())
+        yield from retrieval_problems(checked.chunks, retrieved, reranked=kind == "rerank")
