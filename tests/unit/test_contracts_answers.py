@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from proofspan.contracts.rules.answers import (
     LONGEST_STOP,
-    auditable_problems,
     lambda_problems,
     order_problems,
     stop_in,
     stop_of,
 )
 from proofspan.contracts.rules.context import NO_CONTEXT
+from proofspan.contracts.rules.records import auditable_problems
 from tests.unit.citation_payloads import JSON, payload
 
 FIVE = ("snippet_id", "section_id", "source_url", "offsets", "tokens")
@@ -130,10 +130,8 @@ def test_an_auditable_answers_breaches(answer: dict[str, Any], codes: list[str])
 
 
 def test_an_auditable_answer_that_declines_owes_no_citations() -> None:
-    assert (
-        tuple(auditable_problems({"citations": [], "answer": "not in context"}, NO_CONTEXT, declines=True))
-        == ()
-    )
+    declining = {"citations": [], "answer": "not in context"}
+    assert list(auditable_problems(declining, NO_CONTEXT)) == []
 
 
 @pytest.mark.slow

@@ -12,10 +12,22 @@ from hypothesis import strategies as st
 from proofspan.contracts.rules.catalogue import RULES, rule_of
 from proofspan.contracts.rules.citations import citation_problems
 from proofspan.contracts.rules.context import NO_CONTEXT, Context
-from proofspan.contracts.rules.payload import PAYLOAD_FIELDS
+from proofspan.contracts.rules.payload import (
+    AUDITABLE,
+    BARE_CANDIDATE,
+    CANDIDATE,
+    CITATION,
+    LOGGED,
+    PAYLOAD_FIELDS,
+    Demand,
+    are_clean,
+    field_problems,
+    page_problems,
+)
+from proofspan.contracts.rules.ranking import rank_problems, score_problems
 from proofspan.contracts.rules.records import payload_problems
 from proofspan.errors import Problem
-from tests.unit.citation_payloads import JSON, PINS, payload
+from tests.unit.citation_payloads import JSON, PINS, odd_payloads, payload
 
 
 def found(findings: Iterable[Problem]) -> list[tuple[str, str]]:
@@ -126,7 +138,7 @@ def test_what_cannot_be_compared_is_no_finding() -> None:
 def test_citations_of_one_segment_together() -> None:
     one = payload(snippet_id="a", k_pos=1)
     assert found(citation_problems([], PINS)) == [("empty_citations", "")]
-    assert citation_problems([one, payload(snippet_id="b", k_pos=2, score_norm=0.5)], PINS) == ()
+    assert found(citation_problems([one, payload(snippet_id="b", k_pos=2, score_norm=0.5)], PINS)) == []
     tokens = {"start": 0, "end": 4, "unit": "token"}
     other = payload(snippet_id="b", k_pos=2, score_norm=0.5, section_id="c", offsets=tokens)
     assert found(citation_problems([one, one, other, other], PINS)) == [
@@ -173,3 +185,20 @@ def test_no_value_raises_and_every_code_is_known(name: str, value: Any) -> None:
         family = finding.code.split("_")[0]
         assert finding.code in RULES or family in ("missing", "empty", "wrong", "bad")
         assert finding.message and len(finding.message) < 500
+
+
+def test_the_benchmarks_payload_is_proven_clean_without_the_checks() -> None:
+    whole = payload(k_final=3, rerank_score=0.67, window={"pre": 120, "post": 120})
+    assert are_clean([whole], CITATION)
+    assert are_clean([{"id": "a", "score": 0.5}, {"id": "b", "score": None}], BARE_CANDIDATE)
+
+
+@given(odd_payloads(), st.sampled_from([CITATION, AUDITABLE, LOGGED, CANDIDATE, BARE_CANDIDATE]))
+def test_the_checks_find_nothing_in_a_payload_that_the_schema_proves_clean(
+    item: dict[str, Any], demand: Demand
+) -> None:
+    if are_clean([item], demand):
+        assert not list(field_problems(item, demand.fields))
+        assert not list(page_problems(item))
+        assert not list(score_problems(item, needed=demand.scores))
+        assert not list(rank_problems(item, needs_k_pos=demand.needs_k_pos))

@@ -14,7 +14,6 @@ from proofspan.contracts.records.chunk_id import UNKNOWN_REVISION, parse
 from proofspan.contracts.records.field_values import id_of, text_of
 from proofspan.contracts.records.records import Json, Trace
 from proofspan.contracts.rules.answers import (
-    cited_problems,
     lambda_problems,
     order_problems,
     stop_in,
@@ -22,7 +21,7 @@ from proofspan.contracts.rules.answers import (
     stop_problem,
 )
 from proofspan.contracts.rules.catalogue import CHECKS, Placed, in_order, inside, problem
-from proofspan.contracts.rules.citations import items_problems, list_problems, section_of
+from proofspan.contracts.rules.citations import citation_problems, items_problems, list_problems, section_of
 from proofspan.contracts.rules.context import Context, shown
 from proofspan.contracts.rules.envelope import (
     ENVELOPE,
@@ -32,6 +31,7 @@ from proofspan.contracts.rules.envelope import (
 )
 from proofspan.contracts.rules.parity import index_name, parity_problems, same_text_rev
 from proofspan.contracts.rules.payload import (
+    AUDITABLE,
     BARE_CANDIDATE,
     CITATION,
     LOGGED,
@@ -169,8 +169,9 @@ def _answer_problems(reading: Reading) -> Iterator[Located]:
             yield "", breach
         for breach in lambda_problems({"λ": block.lambda_state}):
             yield "answer", breach
-        for breach in cited_problems(block.citations, reading.live, "answer.citations"):
-            yield "", breach
+        if block.citations:
+            for breach in citation_problems(block.citations, reading.live, "answer.citations", AUDITABLE):
+                yield "", breach
     if not (cited or in_text or (block and block.citations)):
         message = "the answer cites nothing and does not decline in its profile's words"
         yield "", problem("empty_citations", "citations", message)

@@ -9,10 +9,9 @@ import orjson
 
 from proofspan.contracts.records.field_values import LAMBDA_NAMES, LAMBDA_SIGNS, lambda_of
 from proofspan.contracts.records.records import Json
-from proofspan.contracts.rules.catalogue import RULES, Rule, inside, problem
-from proofspan.contracts.rules.citations import items_problems, list_problems, section_of
-from proofspan.contracts.rules.context import Context, shown
-from proofspan.contracts.rules.payload import AUDITABLE, PAYLOAD_FIELDS, cross_section
+from proofspan.contracts.rules.catalogue import RULES, Rule, problem
+from proofspan.contracts.rules.context import shown
+from proofspan.contracts.rules.payload import PAYLOAD_FIELDS
 from proofspan.errors import Problem
 
 LAMBDA_STATES = frozenset(LAMBDA_SIGNS.values())
@@ -107,44 +106,8 @@ def stop_problem(reply: Mapping[str, Json], where: str) -> Problem:
     "The citations come only after the answer: explained first, cited afterwards.",
     "Ask for the citations first, or together with the answer in one text.",
 )
-def order_problems(
-    keys: Sequence[str], where: str, *, cited: str = "citations", answer: str = "answer"
-) -> Iterator[Problem]:
+def order_problems(keys: Sequence[str], where: str, *, cited: str = "citations") -> Iterator[Problem]:
     """Check that an object's keys, in their written order, do not put the answer before its citations."""
-    if cited in keys and answer in keys and keys.index(answer) < keys.index(cited):
+    if cited in keys and "answer" in keys and keys.index("answer") < keys.index(cited):
         message = "the citations come after the answer, which names none itself"
         yield problem("cite_after_answer", where, message)
-
-
-def auditable_problems(
-    obj: Mapping[str, Json], context: Context, *, declines: bool = False
-) -> Iterator[Problem]:
-    """Check an auditable answer `{citations, answer, ΔS, λ}`.
-
-    Each citation owes the five fields of the prompt contract; whatever else it states must be right. The
-    record's schema checks that `answer`, ΔS and λ are there. An answer that declines owes no citations.
-    """
-    stop = stop_in(obj)
-    if stop is not None:
-        yield stop_problem(stop, "error")
-        return
-    citations = obj.get("citations")
-    yield from lambda_problems(obj)
-    yield from order_problems(list(obj), "citations")
-    if citations is not None and not isinstance(citations, list):
-        yield problem("wrong_type_citations", "citations", f"citations is {shown(citations)}")
-    elif not citations:
-        if not declines:
-            yield problem("empty_citations", "citations", "nothing is cited")
-    else:
-        yield from cited_problems(citations, context, "citations")
-
-
-def cited_problems(items: Sequence[Json], context: Context, where: str) -> Iterator[Problem]:
-    """Check the citations of an auditable answer, which are at `where` in their record."""
-    for place, breach in (
-        *items_problems(items, context, AUDITABLE),
-        *list_problems(items),
-        *cross_section([section_of(item) for item in items], context),
-    ):
-        yield inside(f"{where}[{place}]", breach)

@@ -76,19 +76,18 @@ def _is_whole(value: Json) -> bool:
     "The answer cites nothing and does not decline in the words of the triage profile.",
     "Make the prompt ask for citations first; `proofspan contract` prints the text.",
 )
-def citation_problems(items: Sequence[Json], context: Context) -> tuple[Problem, ...]:
-    """Check the citations of one answer segment.
-
-    Places are relative to their list, `[2].offsets`, "" for the list itself.
-    """
+def citation_problems(
+    items: Sequence[Json], context: Context, where: str = "", demand: Demand = CITATION
+) -> Iterator[Problem]:
+    """Check the citations of one answer segment, whose list is at `where` in its record."""
     if not items:
-        return (problem("empty_citations", "", "nothing is cited"),)
-    breaches = (
-        *items_problems(items, context, CITATION),
+        yield problem("empty_citations", where, "nothing is cited")
+    for place, breach in (
+        *items_problems(items, context, demand),
         *list_problems(items),
         *cross_section([section_of(item) for item in items], context),
-    )
-    return tuple([inside(f"[{place}]", breach) for place, breach in breaches])
+    ):
+        yield inside(f"{where}[{place}]", breach)
 
 
 @Rule(

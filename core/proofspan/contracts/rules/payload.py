@@ -46,7 +46,7 @@ AUDITABLE_FIELDS = ("snippet_id", "section_id", "source_url", "offsets", "tokens
 PAYLOAD_MARKS = frozenset(PAYLOAD_FIELDS) - {"doc_id", "section_id", "snippet_id"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Demand:
     """The fields that a record owes, the scores of which it owes one (if any), whether it owes k_pos."""
 
@@ -85,9 +85,10 @@ def are_clean(items: Sequence[Json], demand: Demand) -> bool:
             return False
     except UnicodeEncodeError:  # a lone surrogate
         return False
-    return "offsets" not in demand.fields or all(
-        item["offsets"]["start"] < item["offsets"]["end"] for item in items
-    )
+    for item in items if "offsets" in demand.fields else ():
+        if item["offsets"]["start"] >= item["offsets"]["end"]:
+            return False
+    return True
 
 
 @cache

@@ -11,8 +11,8 @@ import orjson
 from proofspan.contracts.records.field_values import id_of, index_of
 from proofspan.contracts.records.records import Json
 from proofspan.contracts.rules.answers import (
-    auditable_problems,
     lambda_problems,
+    order_problems,
     stop_in,
     stop_of,
     stop_problem,
@@ -24,6 +24,7 @@ from proofspan.contracts.rules.context import Context, shown
 from proofspan.contracts.rules.envelope import time_problems
 from proofspan.contracts.rules.parity import index_name, parity_problems
 from proofspan.contracts.rules.payload import (
+    AUDITABLE,
     CITATION,
     PAYLOAD_MARKS,
     candidate_demand,
@@ -252,14 +253,26 @@ def answer_problems(obj: Mapping[str, Json], context: Context) -> Iterator[Probl
         yield problem("empty_citations", "cited_chunks", "nothing is cited")
     yield from lambda_problems(obj)
     if isinstance(items, list) and items:
-        for breach in citation_problems(items, context):
-            yield inside("citations", breach)
+        yield from citation_problems(items, context, "citations")
 
 
 @checks("auditable-answer")
-def auditable_answer_problems(obj: Mapping[str, Json], context: Context) -> Iterator[Problem]:
-    """Check an auditable answer beyond its schema."""
-    return auditable_problems(obj, context, declines=declines(obj.get("answer")))
+def auditable_problems(obj: Mapping[str, Json], context: Context) -> Iterator[Problem]:
+    """Check an auditable answer `{citations, answer, ΔS, λ}` beyond its schema.
+
+    Each citation owes the five fields of the prompt contract; whatever else it states must be right. An
+    answer that declines owes no citations.
+    """
+    if (stop := stop_in(obj)) is not None:
+        yield stop_problem(stop, "error")
+        return
+    citations = obj.get("citations")
+    yield from lambda_problems(obj)
+    yield from order_problems(list(obj), "citations")
+    if citations is not None and not isinstance(citations, list):
+        yield problem("wrong_type_citations", "citations", f"citations is {shown(citations)}")
+    elif citations or not declines(obj.get("answer")):
+        yield from citation_problems(citations or [], context, "citations", AUDITABLE)
 
 
 def declines(answer: Json) -> bool:
