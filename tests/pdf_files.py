@@ -115,4 +115,4 @@ class MadeDocument:
         return self.pages[page_idx]
 
     def word_index(self, pages: range) -> WordIndex:
-        return WordIndex.of(map(self.page_text, pages), start=pages.start)
+        return WordIndex(map(self.page_text, pages), pages.start)

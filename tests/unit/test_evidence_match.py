@@ -109,7 +109,7 @@ def test_any_stretch_of_a_page_is_found_where_it_stands(data: st.DataObject) -> 
     page = page_text(*BRAKES)
     first = data.draw(st.integers(0, len(page.words) - 4))
     last = data.draw(st.integers(first + 3, len(page.words) - 1))
-    match = find_on_page(quote_text(page.text(first, last)), page)[0]
+    match = find_on_page(quote_text(" ".join(page.words[first : last + 1])), page)[0]
     assert match.status == "exact"
     assert match.rects == line_boxes(page.boxes[first : last + 1])
 

@@ -109,7 +109,7 @@ def test_a_token_knows_its_words() -> None:
 def test_tokens_hold_together_for_any_text(words: list[str]) -> None:
     tokens = tokenize(words)
     count = len(tokens)
-    assert count == len(tokens.first) == len(tokens.last) == len(tokens.is_number) == len(tokens.offsets)
+    assert count == len(tokens.first) == len(tokens.last) == len(tokens.is_number) == len(tokens.offsets) - 1
     assert "".join(tokens.part(i, i + 1) for i in range(count)) == tokens.squeezed
     assert all(0 <= first <= last < len(words) for first, last in zip(tokens.first, tokens.last, strict=True))
     assert all(tokens.token_at(tokens.offsets[i]) == i for i in range(count))

@@ -134,7 +134,7 @@ class Document:
     def word_index(self, pages: range) -> WordIndex:
         """Return the index over these pages, which reads them all the first time."""
         if self._index is None or self._index[0] != pages:
-            self._index = pages, WordIndex.of(map(self.page_text, pages), start=pages.start)
+            self._index = pages, WordIndex(map(self.page_text, pages), pages.start)
         return self._index[1]
 
     def _read(self, page_idx: int) -> PageText:

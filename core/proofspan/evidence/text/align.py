@@ -48,12 +48,12 @@ class Alignment:
     @property
     def coverage(self) -> float:
         """The share of the quote that was found."""
-        return self.matched / self.total if self.total else 0.0
+        return self.matched / self.total
 
     @property
     def agreement(self) -> float:
         """Found words against all words of quote and stretch (Dice), by weight."""
-        return min(1.0, 2 * self.matched / (self.total + self.spanned)) if self.total else 0.0
+        return min(1.0, 2 * self.matched / (self.total + self.spanned))
 
     @property
     def inner_agreement(self) -> float:
@@ -66,13 +66,23 @@ class Alignment:
         return all(unit.likeness == 1.0 for unit in self.units)
 
 
-def occurrences(quote: Tokens, page: Tokens) -> Iterator[tuple[int, int]]:
-    """Yield token ranges (half open) of the page that have the quote letter by letter, without overlap."""
-    needle = quote.squeezed
-    position = page.squeezed.find(needle) if needle else -1
+def occurrences(quote: Tokens, page: Tokens, *, past_footnotes: bool = False) -> Iterator[tuple[int, int]]:
+    """Yield token ranges (half open) of the page that have the quote letter by letter, without overlap.
+
+    `past_footnotes` leaves out the footnote marks of the page.
+    """
+    squeezed, needle = page.squeezed, quote.squeezed
+    tokens: list[int] | None = None
+    if past_footnotes:
+        kept = [number for number in range(len(page)) if not page.is_footnote[number]]
+        squeezed = "".join(page.part(number, number + 1) for number in kept)
+        tokens = [number for number in kept for _ in page.part(number, number + 1)]
+    position = squeezed.find(needle) if needle else -1
     while position >= 0:
-        yield page.token_at(position), page.token_at(position + len(needle) - 1) + 1
-        position = page.squeezed.find(needle, position + len(needle))
+        ends = position, position + len(needle) - 1
+        first, last = (tokens[end] if tokens else page.token_at(end) for end in ends)
+        yield first, last + 1
+        position = squeezed.find(needle, position + len(needle))
 
 
 def in_step(quote: Tokens, page: Tokens) -> Iterator[tuple[int, int]]:
@@ -81,16 +91,6 @@ def in_step(quote: Tokens, page: Tokens) -> Iterator[tuple[int, int]]:
     for start in range(len(page) - count + 1):
         if Hamming.distance(quote.keys, page.keys[start : start + count], score_cutoff=1) <= 1:
             yield start, start + count
-
-
-def past_footnotes(quote: Tokens, page: Tokens) -> Iterator[tuple[int, int]]:
-    """Yield token ranges (half open) that have the quote letter by letter between footnote marks."""
-    squeezed, tokens = page.without_footnotes()
-    needle = quote.squeezed
-    position = squeezed.find(needle) if needle else -1
-    while position >= 0:
-        yield tokens[position], tokens[position + len(needle) - 1] + 1
-        position = squeezed.find(needle, position + len(needle))
 
 
 def windows(
@@ -102,27 +102,10 @@ def windows(
     length of the page.
     """
     low, high = within or (0, len(page))
-    wanted = Counter(quote.keys)
-    total = sum(weight(key) * count for key, count in wanted.items())
-    size = len(quote) + max(4, len(quote) // 4)
-    scores = _window_scores(wanted, page.keys[low:high], size)
-    ends = [end for end, score in enumerate(scores, start=1) if score >= share * total]
-    ends.sort(key=lambda end: (-scores[end - 1], end))
-    starts: list[int] = []
-    for end in ends:
-        start = max(0, end - size)
-        if all(abs(start - other) > size // 2 for other in starts):
-            starts.append(start)
-        if len(starts) == limit:
-            break
-    slack = max(6, len(quote) // 5)
-    return [(max(low, low + start - slack), min(high, low + start + size + slack)) for start in starts]
-
-
-def _window_scores(wanted: Counter[str], keys: Sequence[str], size: int) -> list[float]:
-    """The weight of the wanted words in each window of `size` tokens, by its end."""
+    keys, wanted = page.keys[low:high], Counter(quote.keys)
+    size, slack = len(quote) + max(4, len(quote) // 4), max(6, len(quote) // 5)
     held: Counter[str] = Counter()
-    score, scores = 0.0, []
+    score, scores = 0.0, []  # the weight of the wanted words in each window of `size` tokens, by its end
     for end, key in enumerate(keys):
         if key in wanted:
             if held[key] < wanted[key]:
@@ -133,7 +116,16 @@ def _window_scores(wanted: Counter[str], keys: Sequence[str], size: int) -> list
             if held[gone] < wanted[gone]:
                 score -= weight(gone)
         scores.append(score)
-    return scores
+    total = sum(weight(key) * count for key, count in wanted.items())
+    ends = [end for end, score in enumerate(scores, start=1) if score >= share * total]
+    starts: list[int] = []
+    for end in sorted(ends, key=lambda end: (-scores[end - 1], end)):
+        start = max(0, end - size)
+        if all(abs(start - other) > size // 2 for other in starts):
+            starts.append(start)
+        if len(starts) == limit:
+            break
+    return [(max(low, low + start - slack), min(high, low + start + size + slack)) for start in starts]
 
 
 def in_order(quote: Tokens, page: Tokens, window: tuple[int, int]) -> float:
@@ -152,8 +144,9 @@ def align(quote: Tokens, page: Tokens, window: tuple[int, int]) -> Alignment | N
     if by_edits is not None and by_edits.coverage >= WELL_COVERED:
         return by_edits
     in_common = _cut(quote, page, _units(quote, page, window, LCSseq.opcodes(ours, theirs)))
-    alignments = (alignment for alignment in (by_edits, in_common) if alignment is not None)
-    return max(alignments, key=lambda alignment: alignment.agreement, default=None)
+    if by_edits is None or in_common is None:
+        return by_edits or in_common
+    return in_common if in_common.agreement > by_edits.agreement else by_edits
 
 
 def _units(quote: Tokens, page: Tokens, window: tuple[int, int], steps: Iterable[Opcode]) -> list[Unit]:
@@ -173,37 +166,38 @@ def _units(quote: Tokens, page: Tokens, window: tuple[int, int], steps: Iterable
     # The stretch after the last equal tokens is bounded by what is left of the quote.
     end = min(high, p + 2 * (len(quote) - q))
     units.extend(repaired(quote, page, q, len(quote), p, end))
-    return with_marks(quote, page, _with_close_ends(units))
-
-
-def _with_close_ends(units: list[Unit]) -> list[Unit]:
-    """The units, where those at the ends without agreement take no more of the page than of the quote."""
+    # Units at the ends without agreement take no more of the page than of the quote.
     for place in (0, -1) if units else ():
-        unit = units[place]
-        (q0, q1), (p0, p1) = unit.quote, unit.page
-        if not unit.agrees and p1 - p0 > q1 - q0 > 0:
-            page = (p1 - (q1 - q0), p1) if place == 0 else (p0, p0 + q1 - q0)
-            units[place] = Unit(unit.quote, page, 0.0)
-    return units
+        (q0, q1), (p0, p1) = units[place].quote, units[place].page
+        if not units[place].agrees and p1 - p0 > q1 - q0 > 0:
+            own = (p1 - (q1 - q0), p1) if place == 0 else (p0, p0 + q1 - q0)
+            units[place] = Unit((q0, q1), own, 0.0)
+    return with_marks(quote, page, units)
 
 
 def _cut(quote: Tokens, page: Tokens, units: Sequence[Unit]) -> Alignment | None:
     """The stretch of units with the highest gain, as an alignment."""
-    best = (0.0, 0, 0)
+    best, first, end = 0.0, 0, 0
     score, start = 0.0, 0
     for position, unit in enumerate(units):
-        score += _gain(quote, page, unit)
+        lost = max(MISSING_COST * _weight(quote, unit.quote), EXTRA_COST * _weight(page, unit.page))
+        score += _found(quote, page, unit) or -lost
         if score <= 0:
             score, start = 0.0, position + 1
-        elif score > best[0]:
-            best = (score, start, position + 1)
-    if best[0] <= 0:
+        elif score > best:
+            best, first, end = score, start, position + 1
+    if best <= 0:
         return None
-    kept = _tail(quote, page, units[best[1] - 1 :: -1] if best[1] else [], 0)[::-1]
-    kept += units[best[1] : best[2]]
-    kept += _tail(quote, page, units[best[2] :], len(quote))
-    kept = _with_end_numbers(quote, page, _grown(quote, page, kept))
-    return alignment_of(quote, page, with_marks(quote, page, kept))
+    before, after = _tail(quote, page, units[:first][::-1], 0), _tail(quote, page, units[end:], len(quote))
+    kept = with_marks(quote, page, _grown(quote, page, [*before[::-1], *units[first:end], *after]))
+    matched, run, longest = 0.0, 0, 0
+    for unit in kept:
+        run = run + unit.quote[1] - unit.quote[0] if unit.likeness == 1.0 else 0
+        longest = max(longest, run)
+        matched += _found(quote, page, unit)
+    q, p = (kept[0].quote[0], kept[-1].quote[1]), (kept[0].page[0], kept[-1].page[1])
+    total, aligned, spanned = _weight(quote, (0, len(quote))), _weight(quote, q), _weight(page, p)
+    return Alignment(tuple(kept), q, p, matched, total, aligned, spanned, longest)
 
 
 def _tail(quote: Tokens, page: Tokens, units: Sequence[Unit], end: int) -> list[Unit]:
@@ -221,68 +215,33 @@ def _tail(quote: Tokens, page: Tokens, units: Sequence[Unit], end: int) -> list[
     return []
 
 
-def _grown(quote: Tokens, page: Tokens, units: Sequence[Unit]) -> list[Unit]:
+def _grown(quote: Tokens, page: Tokens, units: list[Unit]) -> list[Unit]:
     """The units and the equal words right beside them.
 
     Edit distance may pair the quote's first or last words with the same ones further off ("the", above all);
-    the cut then leaves them out, although they are next to the stretch.
+    the cut then leaves them out, although they are next to the stretch. A misquoted figure at an end of the
+    quote belongs in the box and among the differences too, although it adds no evidence.
     """
-    grown = list(units)
-    while (q := grown[0].quote[0]) and (p := grown[0].page[0]) and quote.keys[q - 1] == page.keys[p - 1]:
-        grown.insert(0, Unit((q - 1, q), (p - 1, p), 1.0))
-    q, p = grown[-1].quote[1], grown[-1].page[1]
-    while q < len(quote) and p < len(page) and quote.keys[q] == page.keys[p]:
-        grown.append(Unit((q, q + 1), (p, p + 1), 1.0))
-        q, p = q + 1, p + 1
-    return grown
-
-
-def _with_end_numbers(quote: Tokens, page: Tokens, units: Sequence[Unit]) -> list[Unit]:
-    """The units and, where the quote begins or ends with a number that differs, the number beside them.
-
-    A misquoted figure belongs in the box and among the differences, although it adds no evidence.
-    """
-    first, last = units[0], units[-1]
-    extended = list(units)
-    q, p = first.quote[0], first.page[0]
+    q, p = units[0].quote[0], units[0].page[0]
+    while q and p and quote.keys[q - 1] == page.keys[p - 1]:
+        q, p = q - 1, p - 1
+        units.insert(0, Unit((q, q + 1), (p, p + 1), 1.0))
     if q == 1 and p > 0 and quote.is_number[0] and page.is_number[p - 1]:
-        extended.insert(0, Unit((0, 1), (p - 1, p), 0.0))
-    q, p = last.quote[1], last.page[1]
+        units.insert(0, Unit((0, 1), (p - 1, p), 0.0))
+    q, p = units[-1].quote[1], units[-1].page[1]
+    while q < len(quote) and p < len(page) and quote.keys[q] == page.keys[p]:
+        units.append(Unit((q, q + 1), (p, p + 1), 1.0))
+        q, p = q + 1, p + 1
     if q == len(quote) - 1 and p < len(page) and quote.is_number[q] and page.is_number[p]:
-        extended.append(Unit((q, q + 1), (p, p + 1), 0.0))
-    return extended
+        units.append(Unit((q, q + 1), (p, p + 1), 0.0))
+    return units
 
 
-def _gain(quote: Tokens, page: Tokens, unit: Unit) -> float:
-    """The weight of a unit that agrees, or the negative cost of one that does not."""
-    ours = sum(map(weight, quote.keys[slice(*unit.quote)]))
-    theirs = sum(map(weight, page.keys[slice(*unit.page)]))
-    return _found(quote, page, unit) or -max(MISSING_COST * ours, EXTRA_COST * theirs)
+def _weight(tokens: Tokens, run: tuple[int, int]) -> float:
+    return sum(map(weight, tokens.keys[run[0] : run[1]]))
 
 
 def _found(quote: Tokens, page: Tokens, unit: Unit) -> float:
     """The weight of the quote's words in a unit, scaled by likeness."""
     alike = unit.likeness or (SAME_DIGITS if unit.holds_same(quote, page) else 0.0)
-    return alike * sum(map(weight, quote.keys[slice(*unit.quote)])) if alike else 0.0
-
-
-def alignment_of(quote: Tokens, page: Tokens, units: Sequence[Unit]) -> Alignment:
-    """Return the alignment of one or more units."""
-    q = units[0].quote[0], units[-1].quote[1]
-    p = units[0].page[0], units[-1].page[1]
-    matched, run, longest = 0.0, 0, 0
-    for unit in units:
-        count = unit.quote[1] - unit.quote[0]
-        run = run + count if unit.likeness == 1.0 else 0
-        longest = max(longest, run)
-        matched += _found(quote, page, unit)
-    return Alignment(
-        units=tuple(units),
-        quote=q,
-        page=p,
-        matched=matched,
-        total=sum(map(weight, quote.keys)),
-        aligned=sum(map(weight, quote.keys[q[0] : q[1]])),
-        spanned=sum(map(weight, page.keys[p[0] : p[1]])),
-        longest_run=longest,
-    )
+    return alike * _weight(quote, unit.quote) if alike else 0.0

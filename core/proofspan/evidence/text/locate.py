@@ -6,16 +6,21 @@ long it takes; the worker's deadline bounds the time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from proofspan.evidence.text.disambiguate import settle, with_continuation
 from proofspan.evidence.text.match import CLEAN, SURE, Match, find_misquoted, find_on_page
 from proofspan.evidence.text.page_index import Pages, searched, share_of_words
 from proofspan.evidence.text.page_text import PageText, QuoteText
-from proofspan.evidence.text.partial_quotes import body_of, find_body, find_pieces, pieces_of
-from proofspan.evidence.text.producer_boxes import BoxCheck, check_box
+from proofspan.evidence.text.partial_quotes import (
+    body_of,
+    find_body,
+    find_pieces,
+    pieces_of,
+    with_continuation,
+)
+from proofspan.evidence.text.producer_hints import BoxCheck, check_box, settle
 from proofspan.evidence.text.reading_orders import other_orders
 from proofspan.evidence.types import FoundSpan, Place, SpanQuery, Status
 
@@ -59,7 +64,7 @@ def locate(query: SpanQuery, pages: Pages) -> FoundSpan:
     Only the beginning of a quote longer than `MAX_QUOTE_CHARACTERS` is searched for; its match is partial.
     """
     text = beginning_of(query.quote)
-    found, share = _located(query, text, pages), len(text) / max(1, len(query.quote.strip()))
+    found, share = _Search(text, pages, query).found(), len(text) / max(1, len(query.quote.strip()))
     if needs_tokenizer(query, found):
         found = replace(found, note=_joined(NO_TOKENIZER, found.note))
     if share == 1 or not text:
@@ -85,15 +90,6 @@ def beginning_of(quote: str) -> str:
     return whole[:MAX_QUOTE_CHARACTERS]
 
 
-def _located(query: SpanQuery, text: str, pages: Pages) -> FoundSpan:
-    search = _Search(text, pages, query)
-    if not search.quote.tokens:
-        note = "the quote has no letter or digit to search for"
-        return _not_found(note, search.check_cited() if search.is_bare else BoxCheck())
-    spots = search.spots()
-    return search.result(spots) if spots else _not_found(search.note, search.check_cited())
-
-
 class _Search:
     """The search for one quote in a document."""
 
@@ -117,7 +113,42 @@ class _Search:
     def body(self) -> QuoteText | None:
         return body_of(self.text)
 
-    def spots(self) -> list[_Spot]:
+    def found(self) -> FoundSpan:
+        """The best spot, with other places as alternatives."""
+        if not self.quote.tokens:
+            note = "the quote has no letter or digit to search for"
+            return _not_found(note, self._check_cited() if self.is_bare else BoxCheck())
+        spots = self._spots()
+        if not spots:
+            return _not_found(self.note, self._check_cited())
+        spot, *others = spots
+        match, rest = settle(self.query, spot.matches, spot.page)
+        if self.is_bare:
+            box = self._check_cited()
+        else:  # on the cited page where a part of the quote is there
+            own = Place(spot.page_idx, match.rects)
+            place = next((part for part in spot.continues if part.page_idx == self.cited), own)
+            box = check_box(self.query, place.rects, self.pages.page_text(place.page_idx))
+        places = [Place(spot.page_idx, other.rects) for other in rest]
+        places += [Place(o.page_idx, m.rects) for o in others for m in o.matches if match.is_clean]
+        pages = (spot.page_idx, *(place.page_idx for place in spot.continues))
+        marks = ", ".join(match.footnotes)
+        left_out = f"the page has footnote marks here that the quote leaves out: {marks}" if marks else ""
+        return FoundSpan(
+            status=match.status,
+            page_idx=spot.page_idx,
+            page_mismatch=self.query.cited_page_idx not in (None, *pages),
+            agreement=match.agreement,
+            rects=match.rects,
+            differences=match.differences,
+            alternatives=tuple(places[:MAX_ALTERNATIVES]),
+            continues=spot.continues,
+            note=_joined(self.note, box.note, left_out),
+            box_agrees=box.agrees,
+            unverified=box.unverified,
+        )
+
+    def _spots(self) -> list[_Spot]:
         """The best spots, the nearest to the cited page first; one unless several pages are as good."""
         near: list[_Spot] = []
         if self.cited is not None:
@@ -155,11 +186,16 @@ class _Search:
         """The matches on a page, in its own reading order or, where those are poor, in another."""
         page = self.pages.page_text(page_idx)
         spot = self._in_own_order(page_idx, page)
-        if spot is None or spot.best.merit < (0, SURE):
-            spot = self._in_other_order(page_idx, page, spot)
-        if spot is None and page_idx == self.cited:
-            misquoted = find_misquoted(self.quote, page)
-            return _Spot(page_idx, page, tuple(misquoted)) if misquoted else None
+        is_poor = spot is None or spot.best.merit < (0, SURE)
+        is_likely = not self.is_scrap or page_idx == self.cited
+        if is_poor and is_likely and share_of_words(self.quote.tokens, page.tokens) >= REORDERED_SHARE:
+            for other in other_orders(page):
+                matches = find_on_page(self.quote, other)
+                is_sure = bool(matches) and matches[0].status != "partial" and matches[0].merit >= (0, SURE)
+                if is_sure and (spot is None or matches[0].merit > spot.best.merit):
+                    spot = _Spot(page_idx, other, tuple(matches))
+        if spot is None and page_idx == self.cited and (misquoted := find_misquoted(self.quote, page)):
+            return _Spot(page_idx, page, tuple(misquoted))
         return spot
 
     def _in_own_order(self, page_idx: int, page: PageText) -> _Spot | None:
@@ -182,19 +218,6 @@ class _Search:
         bodies = find_body(self.quote, self.body, page) if self.body else []
         return _Spot(page_idx, page, tuple(bodies), is_body=True) if bodies else None
 
-    def _in_other_order(self, page_idx: int, page: PageText, spot: _Spot | None) -> _Spot | None:
-        """The spot, or a better one that is sure with the page's words row by row or column by column."""
-        if self.is_scrap and page_idx != self.cited:
-            return spot
-        if share_of_words(self.quote.tokens, page.tokens) < REORDERED_SHARE:
-            return spot
-        for other in other_orders(page):
-            matches = find_on_page(self.quote, other)
-            is_sure = bool(matches) and matches[0].status != "partial" and matches[0].merit >= (0, SURE)
-            if is_sure and (spot is None or matches[0].merit > spot.best.merit):
-                spot = _Spot(page_idx, other, tuple(matches))
-        return spot
-
     def _elsewhere(self, known: list[int]) -> list[_Spot]:
         """The spots in the rest of the document: pages with all letters, else those with most words."""
         pages = searched(self.pages.page_count, self.cited)
@@ -210,44 +233,11 @@ class _Search:
             return []
         return with_letters + self._on(idx for idx in index.with_words(self.quote.tokens) if idx not in known)
 
-    def result(self, spots: list[_Spot]) -> FoundSpan:
-        """The best spot, with other places as alternatives."""
-        spot, *others = spots
-        match, rest = settle(self.query, spot.matches, spot.page)
-        box = self.check_cited() if self.is_bare else self._check(spot, match)
-        places = [Place(spot.page_idx, other.rects) for other in rest]
-        places += [Place(o.page_idx, m.rects) for o in others for m in o.matches if match.is_clean]
-        pages = (spot.page_idx, *(place.page_idx for place in spot.continues))
-        return FoundSpan(
-            status=match.status,
-            page_idx=spot.page_idx,
-            page_mismatch=self.query.cited_page_idx not in (None, *pages),
-            agreement=match.agreement,
-            rects=match.rects,
-            differences=match.differences,
-            alternatives=tuple(places[:MAX_ALTERNATIVES]),
-            continues=spot.continues,
-            note=_joined(self.note, box.note, _footnote_note(match.footnotes)),
-            box_agrees=box.agrees,
-            unverified=box.unverified,
-        )
-
-    def _check(self, spot: _Spot, match: Match) -> BoxCheck:
-        """Compare the producer's box with the match, on the cited page where a part of it is there."""
-        own = Place(spot.page_idx, match.rects)
-        place = next((part for part in spot.continues if part.page_idx == self.cited), own)
-        return check_box(self.query, place.rects, self.pages.page_text(place.page_idx))
-
-    def check_cited(self) -> BoxCheck:
+    def _check_cited(self) -> BoxCheck:
         """Check the producer's box on the cited page, where the quote is not."""
         if self.cited is None:
             return BoxCheck()
         return check_box(self.query, (), self.pages.page_text(self.cited))
-
-
-def _footnote_note(footnotes: Sequence[str]) -> str:
-    marks = ", ".join(footnotes)
-    return f"the page has footnote marks here that the quote leaves out: {marks}" if marks else ""
 
 
 def _best(spots: list[_Spot], cited: int | None) -> list[_Spot]:

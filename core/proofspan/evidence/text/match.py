@@ -13,18 +13,10 @@ from itertools import islice
 from rapidfuzz.distance import Levenshtein
 
 from proofspan.contracts.records.records import Box
-from proofspan.evidence.text.align import (
-    Alignment,
-    align,
-    in_order,
-    in_step,
-    occurrences,
-    past_footnotes,
-    windows,
-)
-from proofspan.evidence.text.differences import differences, digits_of
+from proofspan.evidence.text.align import Alignment, align, in_order, in_step, occurrences, windows
 from proofspan.evidence.text.page_text import PageText, QuoteText
 from proofspan.evidence.text.token_pairs import Unit
+from proofspan.evidence.text.tokens import Tokens
 from proofspan.evidence.types import Difference, Status
 
 #: Agreement from which a place is accepted, and from which it may be.
@@ -78,6 +70,8 @@ STRONG_RUN = 25
 STRONG_AGREEMENT = 0.9
 #: Only a clean place agrees fully, whatever the weights of the words that differ.
 MAX_UNCLEAN = 0.9999
+#: Differences that are listed, and characters shown of each.
+MAX_DIFFERENCES, MAX_SHOWN = 40, 200
 CLEAN: dict[Status, int] = {"exact": 2, "normalized": 1}
 
 
@@ -132,10 +126,24 @@ class Match:
 
 
 def find_on_page(quote: QuoteText, page: PageText) -> list[Match]:
-    """Return the best match of a quote on a page, and others that are equally good."""
-    if not quote.tokens or not page.tokens:
+    """Return the best match of a quote on a page, and others that are equally good.
+
+    First those of its letters in unbroken order, with or without the page's footnote marks; then those that
+    agree well enough.
+    """
+    ours, theirs = quote.tokens, page.tokens
+    if not ours or not theirs:
         return []
-    return find_letters(quote, page) or find_words(quote, page)
+    places = dict.fromkeys(islice(occurrences(ours, theirs), MAX_OCCURRENCES))
+    if not places and any(theirs.is_footnote):
+        places = dict.fromkeys(islice(occurrences(ours, theirs, past_footnotes=True), MAX_OCCURRENCES))
+    if matches := _best_of(judged(quote, page, place) for place in places):
+        return matches
+    if len(ours) < SHORT_QUOTE:
+        return []
+    candidates = windows(ours, theirs, limit=WINDOWS, share=WINDOW_SHARE)
+    promising = (each for each in candidates if in_order(ours, theirs, each) >= IN_ORDER)
+    return _best_of(judged(quote, page, place) for place in promising)
 
 
 def find_misquoted(quote: QuoteText, page: PageText) -> list[Match]:
@@ -156,57 +164,42 @@ def find_misquoted(quote: QuoteText, page: PageText) -> list[Match]:
     return _best_of([_match(quote, page, alignment, "fuzzy") for alignment in accepted])
 
 
-def find_letters(quote: QuoteText, page: PageText) -> list[Match]:
-    """Return matches of the quote's letters in unbroken order, with or without the page's footnote marks."""
-    places = dict.fromkeys(islice(occurrences(quote.tokens, page.tokens), MAX_OCCURRENCES))
-    if not places and any(page.tokens.is_footnote):
-        places = dict.fromkeys(islice(past_footnotes(quote.tokens, page.tokens), MAX_OCCURRENCES))
-    return _best_of(_judged(quote, page, places))
-
-
-def find_words(quote: QuoteText, page: PageText) -> list[Match]:
-    """Return matches that agree well enough without agreeing letter by letter."""
-    if len(quote.tokens) < SHORT_QUOTE:
-        return []
-    candidates = windows(quote.tokens, page.tokens, limit=WINDOWS, share=WINDOW_SHARE)
-    promising = (each for each in candidates if in_order(quote.tokens, page.tokens, each) >= IN_ORDER)
-    return _best_of(_judged(quote, page, promising))
-
-
-def _judged(quote: QuoteText, page: PageText, candidates: Iterable[tuple[int, int]]) -> list[Match]:
-    alignments = (align(quote.tokens, page.tokens, window) for window in candidates)
-    matches = (judge(quote, page, alignment) for alignment in alignments if alignment is not None)
-    return [match for match in matches if match is not None]
-
-
-def _best_of(matches: Sequence[Match]) -> list[Match]:
+def _best_of(found: Iterable[Match | None]) -> list[Match]:
     """The best match first, then equally good ones at other places."""
+    matches = [match for match in found if match is not None]
     if not matches:
         return []
     best = max(matches, key=lambda match: match.merit)
     return [best, *(each for each in matches if each.page != best.page and each.merit == best.merit)]
 
 
-def judge(quote: QuoteText, page: PageText, alignment: Alignment) -> Match | None:
-    """Return the match that an alignment proves, None if it proves none."""
+def judged(quote: QuoteText, page: PageText, place: tuple[int, int]) -> Match | None:
+    """Return the match that the alignment with a place (tokens, half open) proves, None if it proves none."""
+    alignment = align(quote.tokens, page.tokens, place)
+    if alignment is None:
+        return None
     alignment = _with_cut_ends(quote, page, alignment)
-    start, end = alignment.quote
-    if (start, end) == (0, len(quote.tokens)) and alignment.is_whole:
-        return _match(
-            quote, page, alignment, "exact" if _is_verbatim(quote, page, alignment) else "normalized"
-        )
+    count, (start, end) = len(quote.tokens), alignment.quote
+    if (start, end) == (0, count) and alignment.is_whole:
+        is_verbatim = _is_verbatim(quote, page, alignment)
+        return _match(quote, page, alignment, "exact" if is_verbatim else "normalized")
     if _letters_beside_a_figure(quote, page, alignment) >= MISQUOTED_LETTERS:
         return _match(quote, page, alignment, "fuzzy")
-    if len(quote.tokens) < SHORT_QUOTE:
+    if count < SHORT_QUOTE or _numbers_contradict(quote, page, alignment):
         return None
-    is_part = start >= PART_MISSING or len(quote.tokens) - end >= PART_MISSING
-    if _numbers_contradict(quote, page, alignment):
-        return None
+    agreement, run = alignment.agreement, alignment.longest_run
+    is_part = start >= PART_MISSING or count - end >= PART_MISSING
+    is_place_of_part = (
+        is_part
+        and alignment.coverage >= PART_COVERAGE
+        and alignment.inner_agreement >= PART_AGREEMENT
+        and run >= PART_RUN
+    )
     if (
-        _is_place(alignment)
-        or _is_misquoted(quote, page, alignment)
-        or _is_misread(quote, page, alignment)
-        or (is_part and _is_place_of_part(alignment))
+        agreement >= SURE
+        or (agreement >= MAYBE and run >= CONFIRMING_RUN)
+        or is_place_of_part
+        or _is_misquoted_or_misread(quote, page, alignment)
     ):
         return _match(quote, page, alignment, "partial" if is_part else "fuzzy")
     return None
@@ -232,32 +225,17 @@ def _with_cut_ends(quote: QuoteText, page: PageText, alignment: Alignment) -> Al
     return replace(alignment, units=tuple(units))
 
 
-def _is_place(alignment: Alignment) -> bool:
-    confirmed = alignment.longest_run >= CONFIRMING_RUN
-    return alignment.agreement >= SURE or (alignment.agreement >= MAYBE and confirmed)
-
-
-def _is_misquoted(quote: QuoteText, page: PageText, alignment: Alignment) -> bool:
-    """Whether every word agrees, in order, and only numbers differ."""
-    words = len(quote.tokens) - sum(quote.tokens.is_number)
+def _is_misquoted_or_misread(quote: QuoteText, page: PageText, alignment: Alignment) -> bool:
+    """Whether every word agrees, in order, and only numbers differ; or the letters agree very well."""
+    count = len(quote.tokens)
+    if alignment.quote != (0, count) or alignment.agreement < MISQUOTED_AGREEMENT:
+        return False
     differing = [unit for unit in alignment.units if unit.likeness < 1.0]
-    return (
-        alignment.quote == (0, len(quote.tokens))
-        and words >= MISQUOTED_WORDS
-        and alignment.agreement >= MISQUOTED_AGREEMENT
-        and all(_is_figure_for_figure(quote, page, unit) for unit in differing)
-    )
-
-
-def _is_misread(quote: QuoteText, page: PageText, alignment: Alignment) -> bool:
-    """Whether the letters agree very well, although many words have a misread one."""
+    has_words = count - sum(quote.tokens.is_number) >= MISQUOTED_WORDS
+    if has_words and all(_is_figure_for_figure(quote, page, unit) for unit in differing):
+        return True
     ours, theirs = quote.tokens.part(*alignment.quote), page.tokens.part(*alignment.page)
-    return (
-        alignment.quote == (0, len(quote.tokens))
-        and len(quote.tokens) >= MISREAD_WORDS
-        and alignment.agreement >= MISQUOTED_AGREEMENT
-        and Levenshtein.normalized_similarity(ours, theirs) >= MISREAD_LETTERS
-    )
+    return count >= MISREAD_WORDS and Levenshtein.normalized_similarity(ours, theirs) >= MISREAD_LETTERS
 
 
 def _letters_beside_a_figure(quote: QuoteText, page: PageText, alignment: Alignment) -> int:
@@ -296,43 +274,28 @@ def _numbers_contradict(quote: QuoteText, page: PageText, alignment: Alignment) 
     for unit in alignment.units:
         count = sum(quote.tokens.is_number[slice(*unit.quote)])
         numbers += count
-        if not (unit.agrees or unit.holds_same(quote.tokens, page.tokens) or _is_one_off(quote, page, unit)):
+        if not count or unit.agrees or unit.holds_same(quote.tokens, page.tokens):
+            continue
+        ours, theirs = quote.tokens.part(*unit.quote), page.tokens.part(*unit.page)
+        is_long = min(len(ours), len(theirs)) >= LONG_FIGURE and (ours + theirs).isdigit()
+        if not (is_long and Levenshtein.distance(ours, theirs) == 1):
             differing += count
     return (numbers >= 2 and 2 * differing > numbers) or (numbers >= 4 and 2 * differing == numbers)
-
-
-def _is_one_off(quote: QuoteText, page: PageText, unit: Unit) -> bool:
-    """Whether both sides are long figures that differ in a single place."""
-    ours, theirs = quote.tokens.part(*unit.quote), page.tokens.part(*unit.page)
-    is_long = min(len(ours), len(theirs)) >= LONG_FIGURE and (ours + theirs).isdigit()
-    return is_long and Levenshtein.distance(ours, theirs) == 1
-
-
-def _is_place_of_part(alignment: Alignment) -> bool:
-    return (
-        alignment.coverage >= PART_COVERAGE
-        and alignment.inner_agreement >= PART_AGREEMENT
-        and alignment.longest_run >= PART_RUN
-    )
 
 
 def _is_verbatim(quote: QuoteText, page: PageText, alignment: Alignment) -> bool:
     """Whether the page's own words have the quote character by character, apart from white space."""
     first, last = page.tokens.first[alignment.page[0]], page.tokens.last[alignment.page[1] - 1]
-    lead, trail = _outer_words(quote)
-    return " ".join(quote.words) in page.text(max(0, first - lead), min(len(page.words) - 1, last + trail))
-
-
-def _outer_words(quote: QuoteText) -> tuple[int, int]:
-    """The number of words without a letter or digit that open and close the quote (bullets, dashes)."""
-    return quote.tokens.first[0], len(quote.words) - 1 - quote.tokens.last[-1]
+    # Words without a letter or digit that open and close the quote (bullets, dashes).
+    lead, trail = quote.tokens.first[0], len(quote.words) - 1 - quote.tokens.last[-1]
+    return " ".join(quote.words) in " ".join(page.words[max(0, first - lead) : last + trail + 1])
 
 
 def _match(quote: QuoteText, page: PageText, alignment: Alignment, status: Status) -> Match:
     return Match(
         status=status,
         agreement=1.0 if status in CLEAN else round(min(alignment.agreement, MAX_UNCLEAN), 4),
-        rects=_rects(page, alignment),
+        rects=tuple(rect for run in _stretches(alignment.units) for rect in page.boxes_of(*run)),
         differences=differences(quote, page, alignment),
         quote=alignment.quote,
         page=alignment.page,
@@ -347,12 +310,8 @@ def _match(quote: QuoteText, page: PageText, alignment: Alignment, status: Statu
     )
 
 
-def _rects(page: PageText, alignment: Alignment) -> tuple[Box, ...]:
-    """Boxes around the found words, bridging small gaps."""
-    return tuple(rect for start, end in _stretches(alignment.units) for rect in page.boxes_of(start, end))
-
-
 def _stretches(units: Sequence[Unit]) -> Iterator[tuple[int, int]]:
+    """The token ranges of the page that get boxes, bridging small gaps."""
     start, end = units[0].page
     for unit in units[1:]:
         if unit.page[1] - unit.page[0] > MAX_BRIDGED and not unit.agrees:
@@ -362,3 +321,45 @@ def _stretches(units: Sequence[Unit]) -> Iterator[tuple[int, int]]:
             start = unit.page[0]
         end = max(end, unit.page[1])
     yield start, end
+
+
+def differences(quote: QuoteText, page: PageText, alignment: Alignment) -> tuple[Difference, ...]:
+    """Return the words that differ, numbers first, else in the quote's order, with its missing ends."""
+    units = [unit for unit in alignment.units if unit.likeness < 1.0]
+    (start, end), (p0, p1) = alignment.quote, alignment.page
+    if start > 0:
+        units.insert(0, Unit((0, start), (p0, p0), 0.0))
+    if end < len(quote.tokens):
+        units.append(Unit((end, len(quote.tokens)), (p1, p1), 0.0))
+    listed = [_difference(quote, page, unit) for unit in units]
+    return tuple(sorted(listed, key=lambda difference: difference.kind != "number")[:MAX_DIFFERENCES])
+
+
+def end_missing(quote: QuoteText, tokens: tuple[int, int]) -> Difference:
+    """Return the difference of an end of the quote that is not on the page."""
+    return _difference(quote, None, Unit(tokens, (0, 0), 0.0))
+
+
+def _difference(quote: QuoteText, page: PageText | None, unit: Unit) -> Difference:
+    (q0, q1), (p0, p1) = unit.quote, unit.page
+    ours, theirs, digits = quote.text_of(q0, q1) if q1 > q0 else "", "", ""
+    is_number = any(quote.tokens.is_number[q0:q1])
+    if page is not None and p1 > p0:
+        theirs, digits = page.text_of(p0, p1), digits_of(page.tokens.part(p0, p1))
+        is_number = is_number or any(page.tokens.is_number[p0:p1])
+        if ours == theirs:
+            ours, theirs = _with_currency(ours, quote.tokens, q0), _with_currency(theirs, page.tokens, p0)
+    is_number = is_number or digits_of(quote.tokens.part(q0, q1)) != digits
+    ours, theirs = (t if len(t) <= MAX_SHOWN else t[: MAX_SHOWN - 1] + "…" for t in (ours, theirs))
+    return Difference(ours, theirs, "number" if is_number else "word")
+
+
+def _with_currency(text: str, tokens: Tokens, token: int) -> str:
+    """A figure with its currency sign, where that is a word of its own."""
+    sign = tokens.currencies[token]
+    return text if sign in text else f"{sign} {text}"
+
+
+def digits_of(text: str) -> str:
+    """Return the digits of a text: a figure joined to its unit (100Nm) is no number token."""
+    return "".join(filter(str.isdigit, text))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Protocol
 
 from proofspan.evidence.text.page_text import PageText
@@ -38,45 +37,35 @@ def share_of_words(quote: Tokens, page: Tokens) -> float:
     return held / total if total else 0.0
 
 
-@dataclass(frozen=True, slots=True)
 class WordIndex:
     """The letters of the pages from `start` on, and for every token the pages that hold it (ascending)."""
 
-    squeezed: tuple[str, ...]
-    postings: dict[str, list[int]]
-    start: int = 0
-
-    @classmethod
-    def of(cls, pages: Iterable[PageText], *, start: int = 0) -> WordIndex:
-        """Build the index of a document's pages, the first of which is `start`."""
-        squeezed: list[str] = []
-        postings: dict[str, list[int]] = defaultdict(list)
+    def __init__(self, pages: Iterable[PageText] = (), start: int = 0) -> None:
+        self._start = start
+        self._squeezed: list[str] = []
+        self._postings: dict[str, list[int]] = defaultdict(list)
         for page_idx, page in enumerate(pages, start):
-            squeezed.append(page.tokens.squeezed)
+            self._squeezed.append(page.tokens.squeezed)
             for key in set(page.tokens.keys):
-                postings[key].append(page_idx)
-        return cls(tuple(squeezed), dict(postings), start)
+                self._postings[key].append(page_idx)
 
     def with_letters(self, quote: Tokens) -> list[int]:
         """Return the pages that hold the quote letter by letter, ascending."""
-        pages = enumerate(self.squeezed, self.start)
+        pages = enumerate(self._squeezed, self._start)
         return [page_idx for page_idx, text in pages if quote.squeezed in text]
 
     def with_words(self, quote: Tokens) -> list[int]:
         """Return the pages that hold most of the quote's words, rare ones counting more, best first."""
-        count = len(self.squeezed)
         scores: dict[int, float] = defaultdict(float)
         total = 0.0
         for key in sorted(set(quote.keys)):
-            pages = self.postings.get(key, [])
-            value = weight(key) * math.log(1 + count / max(1, len(pages)))
+            pages = self._postings.get(key, [])
+            value = weight(key) * math.log(1 + len(self._squeezed) / max(1, len(pages)))
             total += value
             for page_idx in pages:
                 scores[page_idx] += value
-        ranked = sorted(
-            (-score, page_idx) for page_idx, score in scores.items() if score >= PAGE_SHARE * total
-        )
-        return [page_idx for _, page_idx in ranked[:MAX_PAGES]]
+        held = [page_idx for page_idx, score in scores.items() if score >= PAGE_SHARE * total]
+        return sorted(held, key=lambda page_idx: (-scores[page_idx], page_idx))[:MAX_PAGES]
 
 
 class Pages(Protocol):

@@ -65,18 +65,9 @@ class PageText:
             touching = [any(either) for either in zip(touching, turned, strict=True)]
         return cls(texts, boxes, touching, width, height, rotation, letters or {})
 
-    def text(self, first: int, last: int) -> str:
-        """Return the words `first` to `last` (inclusive), separated by spaces."""
-        return " ".join(self.words[first : last + 1])
-
     def text_of(self, start: int, end: int) -> str:
         """Return the words of the tokens `start` to `end` (half open), cut in scripts without spaces."""
         return _text_of(self.words, self.tokens, (start, end))
-
-    def text_in(self, box: Box, *, share: float) -> str:
-        """Return the words that lie in a box by at least `share` of their own area, in reading order."""
-        pairs = zip(self.words, self.boxes, strict=True)
-        return " ".join(word for word, own in pairs if overlap_share(own, box) >= share)
 
     def boxes_of(self, start: int, end: int) -> tuple[Box, ...]:
         """Return tight boxes around the tokens `start` to `end` (half open)."""
@@ -100,10 +91,9 @@ class PageText:
 
 
 def _touching(boxes: Sequence[Box], line_ids: Sequence[tuple[int, int]] | None) -> list[bool]:
-    pairs = enumerate(pairwise(boxes), start=1)
     return [False] * min(1, len(boxes)) + [
-        touches(left, right) and (line_ids is None or line_ids[number - 1] == line_ids[number])
-        for number, (left, right) in pairs
+        touches(left, right) and (line_ids is None or line_ids[number] == line_ids[number + 1])
+        for number, (left, right) in enumerate(pairwise(boxes))
     ]
 
 
@@ -120,19 +110,15 @@ def _text_of(words: Sequence[str], all_tokens: Tokens, tokens: tuple[int, int]) 
 def _cut(word: str, number: int, tokens: tuple[int, int], all_tokens: Tokens) -> tuple[int, int]:
     """The characters (half open) of a word that a range of tokens covers; the whole word where unclear."""
     begin, stop = bisect_left(all_tokens.first, number), bisect_right(all_tokens.first, number)
-    places = _places(word)
-    found = [match.span() for match in TOKEN_CJK.finditer(fold(word))] if places else []
+    # The character of the word that each character of the folded word came from, unless that is unclear.
+    places = [place for place, character in enumerate(word) for _ in fold(character)]
+    is_clear = "".join(map(fold, word)) == fold(word)
+    found = [match.span() for match in TOKEN_CJK.finditer(fold(word))] if is_clear else []
     if len(found) != stop - begin or tokens[1] <= begin:
         return 0, len(word)
     low = places[found[tokens[0] - begin][0]] if tokens[0] > begin else 0
     high = places[found[tokens[1] - 1 - begin][1] - 1] + 1 if tokens[1] < stop else len(word)
     return low, high
-
-
-def _places(word: str) -> list[int]:
-    """The character of the word that each character of the folded word came from; empty where unclear."""
-    places = [place for place, character in enumerate(word) for _ in fold(character)]
-    return places if "".join(map(fold, word)) == fold(word) else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,10 +133,6 @@ class QuoteText:
         """Build a quote from its text."""
         words = tuple(text.split())
         return cls(words, tokenize(words))
-
-    def text(self, first: int, last: int) -> str:
-        """Return the words `first` to `last` (inclusive), separated by spaces."""
-        return " ".join(self.words[first : last + 1])
 
     def text_of(self, start: int, end: int) -> str:
         """Return the words of the tokens `start` to `end` (half open), cut in scripts without spaces."""

@@ -1,4 +1,4 @@
-"""Locate quotes in pieces: those with an ellipsis, and those with a header that is not on the page.
+"""Locate quotes in pieces: with an ellipsis, with a header that is not on the page, over a page's edge.
 
 Each piece between ellipses is located by itself, in order, on the same page.
 """
@@ -6,13 +6,23 @@ Each piece between ellipses is located by itself, in order, on the same page.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 
-from proofspan.evidence.text.align import Alignment, align, occurrences, windows
-from proofspan.evidence.text.match import MAX_UNCLEAN, SHORT_QUOTE, SURE, Match, find_on_page, judge
+from proofspan.evidence.text.align import occurrences, windows
+from proofspan.evidence.text.match import (
+    MAX_UNCLEAN,
+    PART_MISSING,
+    SHORT_QUOTE,
+    SURE,
+    Match,
+    end_missing,
+    find_on_page,
+    judged,
+)
+from proofspan.evidence.text.page_index import Pages
 from proofspan.evidence.text.page_text import PageText, QuoteText
 from proofspan.evidence.text.token_pairs import weight
+from proofspan.evidence.types import Place
 
 PARAGRAPH = re.compile(r"\n[ \t\r\f\v]*\n")
 #: A body of fewer tokens is too short to represent a quote whose header is not on the page.
@@ -21,6 +31,8 @@ ELLIPSIS = re.compile(r"[\[(]\s*(?:(?:\.\s?){2}\.|â€¦)\s*[\])]|(?:\.\s?){2}\.+|â
 #: Distance of a piece from its neighbour at most, in tokens of the page; less for a short piece.
 MAX_GAP = 400
 MAX_GAP_SHORT = 80
+#: A match that continues on the next page ends this near the edge, in tokens (headers and footers between).
+EDGE_TOKENS = 60
 
 
 def pieces_of(text: str) -> list[QuoteText]:
@@ -37,7 +49,7 @@ def body_of(text: str) -> QuoteText | None:
 
 def find_body(quote: QuoteText, body: QuoteText, page: PageText) -> list[Match]:
     """Locate the quote's body on a page like a quote, as partial matches of the whole quote."""
-    total, own = (sum(map(weight, text.tokens.keys)) for text in (quote, body))
+    total, own = _weight_of(quote), _weight_of(body)
     start = len(quote.tokens) - len(body.tokens)
     return [
         replace(
@@ -61,58 +73,46 @@ def find_pieces(pieces: list[QuoteText], page: PageText) -> Match | None:
         return None
     anchors = find_on_page(pieces[longest], page)
     joined = [_joined(pieces, _around(pieces, longest, anchor, page)) for anchor in anchors]
-    found = [match for match in joined if match is not None]
+    found = [match for match in joined if match.is_proof]
     return max(found, key=lambda match: (match.merit, match.page[0] - match.page[1]), default=None)
 
 
 def _around(pieces: list[QuoteText], longest: int, anchor: Match, page: PageText) -> dict[int, Match]:
+    """The matches of the pieces by their number: of each the one nearest to the piece before or after it."""
     found = {longest: anchor}
-    edge = anchor.page[1]
-    for number in range(longest + 1, len(pieces)):
-        match = _nearest(pieces[number], page, edge, forward=True)
-        if match is not None:
-            found[number], edge = match, match.page[1]
-    edge = anchor.page[0]
-    for number in range(longest - 1, -1, -1):
-        match = _nearest(pieces[number], page, edge, forward=False)
-        if match is not None:
-            found[number], edge = match, match.page[0]
+    for numbers, side in ((range(longest + 1, len(pieces)), 1), (range(longest - 1, -1, -1), 0)):
+        edge = anchor.page[side]
+        for number in numbers:
+            match = _nearest(pieces[number], page, edge, forward=side == 1)
+            if match is not None:
+                found[number], edge = match, match.page[side]
     return found
 
 
 def _nearest(piece: QuoteText, page: PageText, edge: int, *, forward: bool) -> Match | None:
-    reach = MAX_GAP if len(piece.tokens) >= SHORT_QUOTE else MAX_GAP_SHORT
+    is_long = len(piece.tokens) >= SHORT_QUOTE
+    reach = MAX_GAP if is_long else MAX_GAP_SHORT
     low, high = (edge, min(len(page.tokens), edge + reach)) if forward else (max(0, edge - reach), edge)
     inside = [
         place for place in occurrences(piece.tokens, page.tokens) if low <= place[0] and place[1] <= high
     ]
     for place in inside if forward else inside[::-1]:
-        match = _judged(piece, page, align(piece.tokens, page.tokens, place))
-        if match is not None:
+        if match := judged(piece, page, place):
             return match
-    if len(piece.tokens) < SHORT_QUOTE:
-        return None
-    return next(_by_words(piece, page, low, high), None)
+    if is_long:
+        for start, end in windows(piece.tokens, page.tokens, limit=3, share=SURE / 2, within=(low, high)):
+            if match := judged(piece, page, (max(low, start), min(high, end))):
+                return match
+    return None
 
 
-def _by_words(piece: QuoteText, page: PageText, low: int, high: int) -> Iterator[Match]:
-    for start, end in windows(piece.tokens, page.tokens, limit=3, share=SURE / 2, within=(low, high)):
-        match = _judged(piece, page, align(piece.tokens, page.tokens, (max(low, start), min(high, end))))
-        if match is not None:
-            yield match
-
-
-def _judged(piece: QuoteText, page: PageText, alignment: Alignment | None) -> Match | None:
-    return None if alignment is None else judge(piece, page, alignment)
-
-
-def _joined(pieces: list[QuoteText], found: dict[int, Match]) -> Match | None:
-    """The matches of pieces as one partial match; None where it proves nothing."""
-    weights = [sum(map(weight, piece.tokens.keys)) for piece in pieces]
+def _joined(pieces: list[QuoteText], found: dict[int, Match]) -> Match:
+    """The matches of pieces as one partial match."""
+    weights = [_weight_of(piece) for piece in pieces]
     agreement = sum(weights[number] * match.agreement for number, match in found.items()) / sum(weights)
     ordered = [found[number] for number in sorted(found)]
     differing = [difference for match in ordered for difference in match.differences]
-    joined = Match(
+    return Match(
         status="partial",
         agreement=round(min(agreement, MAX_UNCLEAN), 4),
         rects=tuple(rect for match in ordered for rect in match.rects),
@@ -123,4 +123,37 @@ def _joined(pieces: list[QuoteText], found: dict[int, Match]) -> Match | None:
         part_agreement=min(agreement, MAX_UNCLEAN),
         footnotes=tuple(mark for match in ordered for mark in match.footnotes),
     )
-    return joined if joined.is_proof else None
+
+
+def _weight_of(quote: QuoteText) -> float:
+    return sum(map(weight, quote.tokens.keys))
+
+
+def with_continuation(
+    quote: QuoteText, match: Match, page_idx: int, pages: Pages
+) -> tuple[Match, tuple[Place, ...]]:
+    """Return a partial match with the agreement of all its parts, and its parts on neighbouring pages."""
+    weights = [weight(key) for key in quote.tokens.keys]
+    start, end = match.quote
+    below = len(pages.page_text(page_idx).tokens) - match.page[1]
+    places: list[Place] = []
+    differences = match.differences
+    agreement = sum(weights[start:end]) / sum(weights) * match.part_agreement
+    for low, high, beside, distance in (
+        (0, start, page_idx - 1, match.page[0]),
+        (end, len(weights), page_idx + 1, below),
+    ):
+        if high - low < PART_MISSING or distance > EDGE_TOKENS or not 0 <= beside < pages.page_count:
+            continue
+        page, tokens = pages.page_text(beside), quote.tokens
+        words = quote.words[tokens.first[low] : tokens.last[high - 1] + 1]
+        for part in find_on_page(QuoteText.of(" ".join(words)), page):
+            if (part.page[0] if beside > page_idx else len(page.tokens) - part.page[1]) <= EDGE_TOKENS:
+                places.append(Place(beside, part.rects))
+                missing = end_missing(quote, (low, high))
+                differences = (*(each for each in differences if each != missing), *part.differences)
+                agreement += sum(weights[low:high]) / sum(weights) * part.agreement
+                break
+    agreed = round(min(agreement, MAX_UNCLEAN), 4)
+    joined = replace(match, agreement=agreed, differences=differences) if places else match
+    return joined, tuple(places)

@@ -28,18 +28,17 @@ def other_orders(page: PageText) -> list[PageText]:
     """Return the page row by row and column by column, without its own order."""
     if not 1 < len(page.boxes) <= MAX_WORDS:
         return []
-    return [_reordered(page, *other) for other in _orders(page.words, page.boxes)]
-
-
-def _reordered(page: PageText, order: Sequence[int], tokens: Tokens) -> PageText:
-    return replace(
-        page,
-        words=tuple(page.words[number] for number in order),
-        boxes=tuple(page.boxes[number] for number in order),
-        touching=[False] * len(order),
-        _tokens=[tokens],
-        letters={place: page.letters[each] for place, each in enumerate(order) if each in page.letters},
-    )
+    return [
+        replace(
+            page,
+            words=tuple(page.words[number] for number in order),
+            boxes=tuple(page.boxes[number] for number in order),
+            touching=[False] * len(order),
+            _tokens=[tokens],
+            letters={place: page.letters[each] for place, each in enumerate(order) if each in page.letters},
+        )
+        for order, tokens in _orders(page.words, page.boxes)
+    ]
 
 
 @lru_cache(maxsize=CACHED_PAGES)
@@ -54,16 +53,12 @@ def _orders(words: Sequence[str], boxes: Sequence[Box]) -> list[tuple[Sequence[i
 def _by_rows(boxes: Sequence[Box], numbers: Sequence[int]) -> tuple[int, ...]:
     rows: list[list[int]] = []
     bottom = 0.0
-    for number in sorted(numbers, key=lambda number: (_middle(boxes[number]), number)):
-        if not rows or _middle(boxes[number]) > bottom:
+    for middle, number in sorted(((boxes[each][1] + boxes[each][3]) / 2, each) for each in numbers):
+        if not rows or middle > bottom:
             rows.append([])
             bottom = boxes[number][3]
         rows[-1].append(number)
     return tuple(number for row in rows for number in sorted(row, key=lambda each: (boxes[each][0], each)))
-
-
-def _middle(box: Box) -> float:
-    return (box[1] + box[3]) / 2
 
 
 def _by_columns(boxes: Sequence[Box]) -> tuple[int, ...]:

@@ -102,7 +102,7 @@ class TextDocument:
 
     def word_index(self, pages: range) -> WordIndex:
         """Return an empty index: there is no other page to search."""
-        return WordIndex((), {})
+        return WordIndex()
 
     def line_of(self, character: int) -> int:
         """Return the line of a character, counted from 1."""
@@ -125,11 +125,6 @@ class TextDocument:
         return (self.range(start, start + len(there.strip())),) if there.strip() else ()
 
 
-def _excerpt(text: str, place: TextRange) -> str:
-    words = " ".join(text[place.start : min(place.end, place.start + 2 * MAX_EXCERPT)].split())
-    return words if len(words) <= MAX_EXCERPT else words[: MAX_EXCERPT - 1].rstrip() + "…"
-
-
 def locate_in_text(query: SpanQuery, document: TextDocument) -> FoundSpan:
     """Locate a quote in a text. Cited pages and boxes do not apply to a text and are ignored.
 
@@ -139,24 +134,31 @@ def locate_in_text(query: SpanQuery, document: TextDocument) -> FoundSpan:
     """
     offsets = _in_characters(query.offsets, document)
     notes = []
-    there = _at_offsets(query.quote, offsets, document)
-    if there is not None:
-        return FoundSpan("exact", None, False, 1.0, ranges=(there,))
+    if offsets is not None and offsets.end - offsets.start <= 2 * len(query.quote) + MAX_QUOTE_CHARACTERS:
+        there = document.text[offsets.start : offsets.end]
+        if any(map(str.isalnum, there)) and there.split() == query.quote.split():
+            return FoundSpan("exact", None, False, 1.0, ranges=document.ranges(offsets))
     on_page = SpanQuery(query.quote, 0, offsets, before=query.before, after=query.after)
     found = locate(on_page, document)
     if needs_tokenizer(query, found):
         notes.append(NO_TOKENIZER)
     named = document.ranges(offsets) if offsets is not None and found.status == "not_found" else ()
     if named:
-        notes.append(f"the text at its offsets is “{_excerpt(document.text, named[0])}”")
-    ranges = _Ranges(document, QuoteText.of(beginning_of(query.quote)), is_exact=found.status == "exact")
+        excerpt = document.text[named[0].start : min(named[0].end, named[0].start + 2 * MAX_EXCERPT)]
+        words = " ".join(excerpt.split())
+        shown = words if len(words) <= MAX_EXCERPT else words[: MAX_EXCERPT - 1].rstrip() + "…"
+        notes.append(f"the text at its offsets is “{shown}”")
+    # The boxes of an exact match are cut to the character.
+    exact = QuoteText.of(beginning_of(query.quote)) if found.status == "exact" else None
     return replace(
         found,
         page_idx=None,
         page_mismatch=False,
         rects=(),
-        ranges=ranges.of(found.rects),
-        alternatives=tuple(Place(0, (), ranges.of(place.rects)) for place in found.alternatives),
+        ranges=_ranges_of(found.rects, document, exact),
+        alternatives=tuple(
+            Place(0, (), _ranges_of(place.rects, document, exact)) for place in found.alternatives
+        ),
         unverified_ranges=named,
         note="; ".join(filter(None, (*notes, found.note))),
     )
@@ -170,7 +172,7 @@ def _in_characters(offsets: Offsets | None, document: TextDocument) -> Offsets |
         return offsets
     if offsets.unit == "byte":
         data = document.text.encode("utf-8", "surrogatepass")
-        start, end = (len(data[:place].decode("utf-8", "ignore")) for place in (offsets.start, offsets.end))
+        start, end = (len(data[:at].decode("utf-8", "ignore")) for at in (offsets.start, offsets.end))
         return Offsets(start, end)
     if not 1 <= offsets.start <= document.line_count:
         return None
@@ -178,46 +180,29 @@ def _in_characters(offsets: Offsets | None, document: TextDocument) -> Offsets |
     return Offsets(document.line_range(offsets.start)[0], document.line_range(last)[1])
 
 
-def _at_offsets(quote: str, offsets: Offsets | None, document: TextDocument) -> TextRange | None:
-    """The characters at the offsets, if they are the quote apart from white space."""
-    if offsets is None or offsets.end - offsets.start > 2 * len(quote) + MAX_QUOTE_CHARACTERS:
-        return None
-    there = document.text[offsets.start : offsets.end]
-    if not any(map(str.isalnum, there)) or there.split() != quote.split():
-        return None
-    start = offsets.start + len(there) - len(there.lstrip())
-    return document.range(start, start + len(there.strip()))
+def _ranges_of(
+    boxes: Iterable[Box], document: TextDocument, exact: QuoteText | None
+) -> tuple[TextRange, ...]:
+    """The boxes of a `TextPage` as ranges in order, overlapping ones merged."""
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted((int(box[0]), int(box[2])) for box in boxes):
+        if exact is not None:
+            start, end = _trimmed(start, end, document.text, exact)
+        if merged and start <= merged[-1][1]:
+            start, end = merged[-1][0], max(end, merged.pop()[1])
+        merged.append((start, end))
+    return tuple(document.range(start, end) for start, end in merged)
 
 
-@dataclass(frozen=True, slots=True)
-class _Ranges:
-    """Converts the boxes of a `TextPage` to ranges; those of an exact match to the character."""
-
-    document: TextDocument
-    quote: QuoteText
-    is_exact: bool
-
-    def of(self, boxes: Iterable[Box]) -> tuple[TextRange, ...]:
-        """Return the ranges in order, overlapping ones merged."""
-        merged: list[tuple[int, int]] = []
-        for start, end in sorted(self._trimmed(int(box[0]), int(box[2])) for box in boxes):
-            if merged and start <= merged[-1][1]:
-                start, end = merged[-1][0], max(end, merged.pop()[1])
-            merged.append((start, end))
-        return tuple(self.document.range(start, end) for start, end in merged)
-
-    def _trimmed(self, start: int, end: int) -> tuple[int, int]:
-        """Cut the outer words to the quote's: its `only` is not `only,`."""
-        if not self.is_exact:
-            return start, end
-        text, words = self.document.text, self.quote.words
-        first, last = words[self.quote.tokens.first[0]], words[self.quote.tokens.last[-1]]
-        if self.quote.tokens.first[0] == self.quote.tokens.last[-1]:
-            at = text.find(first, max(0, start - len(first)))
-            return (at, at + len(first)) if 0 <= at < end and at + len(first) > start else (start, end)
-        opening, *_, closing = text[start:end].split()
-        if opening.endswith(first):
-            start += len(opening) - len(first)
-        if closing.startswith(last):
-            end -= len(closing) - len(last)
-        return start, end
+def _trimmed(start: int, end: int, text: str, quote: QuoteText) -> tuple[int, int]:
+    """The range with its outer words cut to the quote's: its `only` is not `only,`."""
+    first, last = quote.words[quote.tokens.first[0]], quote.words[quote.tokens.last[-1]]
+    if quote.tokens.first[0] == quote.tokens.last[-1]:
+        at = text.find(first, max(0, start - len(first)))
+        return (at, at + len(first)) if 0 <= at < end and at + len(first) > start else (start, end)
+    opening, *_, closing = text[start:end].split()
+    if opening.endswith(first):
+        start += len(opening) - len(first)
+    if closing.startswith(last):
+        end -= len(closing) - len(last)
+    return start, end

@@ -48,26 +48,16 @@ def weight(key: str) -> float:
 
 def repaired(quote: Tokens, page: Tokens, q0: int, q1: int, p0: int, p1: int) -> list[Unit]:
     """Return the units of a stretch in which tokens differ: split, joined and misread words are paired."""
-    if _is_reset(quote, (q0, q1), page, (p0, p1)):
-        return [Unit((q0, q1), (p0, p1), 1.0)]
-    if q0 == q1 or p0 == p1 or (q1 - q0) * (p1 - p0) > MAX_REPAIR:
-        return _unmatched(page, q0, q1, p0, p1)
-    best = _pairings(quote, page, q0, q1, p0, p1)
+    has_number = any(quote.is_number[q0:q1]) or any(page.is_number[p0:p1])
+    if not has_number and q0 < q1 and p0 < p1 and _is_same(quote, (q0, q1), page, (p0, p1)):
+        return [Unit((q0, q1), (p0, p1), 1.0)]  # the same words with other breaks between them
     units: list[Unit] = []
     q, p = q0, p0
-    for unit in best:
-        units.extend(_unmatched(page, q, unit.quote[0], p, unit.page[0]))
-        units.append(unit)
-        q, p = unit.quote[1], unit.page[1]
-    units.extend(_unmatched(page, q, q1, p, p1))
-    return units
-
-
-def _is_reset(quote: Tokens, q: tuple[int, int], page: Tokens, p: tuple[int, int]) -> bool:
-    """Whether both sides are the same words apart from the breaks between them, and none is a number."""
-    if any(quote.is_number[q[0] : q[1]]) or any(page.is_number[p[0] : p[1]]):
-        return False
-    return q[0] < q[1] and p[0] < p[1] and _is_same(quote, q, page, p)
+    if 0 < (q1 - q0) * (p1 - p0) <= MAX_REPAIR:
+        for unit in _pairings(quote, page, q0, q1, p0, p1):
+            units += (*_unmatched(page, q, unit.quote[0], p, unit.page[0]), unit)
+            q, p = unit.quote[1], unit.page[1]
+    return [*units, *_unmatched(page, q, q1, p, p1)]
 
 
 def _unmatched(page: Tokens, q0: int, q1: int, p0: int, p1: int) -> list[Unit]:
@@ -88,7 +78,7 @@ def _pairings(quote: Tokens, page: Tokens, q0: int, q1: int, p0: int, p1: int) -
     rows, columns = q1 - q0 + 1, p1 - p0 + 1
     score = [[0.0] * columns for _ in range(rows)]
     choice: list[list[Unit | None]] = [[None] * columns for _ in range(rows)]
-    ours, theirs = quote.offsets_of(q0, q1), page.offsets_of(p0, p1)
+    ours, theirs = quote.offsets[q0 : q1 + 1], page.offsets[p0 : p1 + 1]
     our_letters, their_letters = _run_letters(quote, q0, q1), _run_letters(page, p0, p1)
     for i in range(1, rows):
         for j in range(1, columns):
@@ -100,14 +90,31 @@ def _pairings(quote: Tokens, page: Tokens, q0: int, q1: int, p0: int, p1: int) -
                 longer = left if left > right else right
                 if left + right - longer < NEAR * longer:
                     continue  # their lengths differ too much
-                if not _share_letters(our_letters[m - 1][i], their_letters[n - 1][j], longer):
+                own, other = our_letters[m - 1][i], their_letters[n - 1][j]
+                most = (1 - NEAR) * longer + 1e-9  # an edit changes one letter of each
+                if (own & ~other).bit_count() > most or (other & ~own).bit_count() > most:
                     continue
                 alike = likeness(quote, (q0 + i - m, q0 + i), page, (p0 + j - n, p0 + j))
                 if alike > 0 and score[i - m][j - n] + alike * m > best:
                     best = score[i - m][j - n] + alike * m
                     unit = Unit((q0 + i - m, q0 + i), (p0 + j - n, p0 + j), alike)
             score[i][j], choice[i][j] = best, unit
-    return _walk_back(score, choice)
+    units: list[Unit] = []
+    i, j = rows - 1, columns - 1
+    while i > 0 and j > 0:
+        unit = choice[i][j]
+        if unit is not None:
+            units.append(unit)
+            i -= unit.quote[1] - unit.quote[0]
+            j -= unit.page[1] - unit.page[0]
+        elif score[i - 1][j] >= score[i][j - 1]:
+            i -= 1
+        else:
+            j -= 1
+    return units[::-1]
+
+
+_SHAPES = ((1, 1), (1, 2), (2, 1), (1, 3), (3, 1), (2, 2))
 
 
 def _run_letters(tokens: Tokens, start: int, end: int) -> list[list[int]]:
@@ -126,31 +133,6 @@ def _letters(text: str) -> int:
     return bits
 
 
-def _share_letters(ours: int, theirs: int, longer: int) -> bool:
-    """Whether two runs, the longer of `longer` letters, may be alike: an edit changes one of each."""
-    most = (1 - NEAR) * longer + 1e-9
-    return (ours & ~theirs).bit_count() <= most and (theirs & ~ours).bit_count() <= most
-
-
-_SHAPES = ((1, 1), (1, 2), (2, 1), (1, 3), (3, 1), (2, 2))
-
-
-def _walk_back(score: list[list[float]], choice: list[list[Unit | None]]) -> list[Unit]:
-    units: list[Unit] = []
-    i, j = len(score) - 1, len(score[0]) - 1
-    while i > 0 and j > 0:
-        unit = choice[i][j]
-        if unit is not None:
-            units.append(unit)
-            i -= unit.quote[1] - unit.quote[0]
-            j -= unit.page[1] - unit.page[0]
-        elif score[i - 1][j] >= score[i][j - 1]:
-            i -= 1
-        else:
-            j -= 1
-    return units[::-1]
-
-
 def likeness(quote: Tokens, q: tuple[int, int], page: Tokens, p: tuple[int, int]) -> float:
     """Return how alike two short runs of tokens are: 1 the same words, 0 different ones.
 
@@ -167,7 +149,14 @@ def likeness(quote: Tokens, q: tuple[int, int], page: Tokens, p: tuple[int, int]
     alike = OSA.normalized_similarity(left, right, score_cutoff=NEAR)
     if alike < NEAR or min(len(left), len(right)) < 2:
         return 0.0
-    return 0.0 if _digits_differ(left, right) or _signs(quote, q) != _signs(page, p) else alike
+    our_digits, their_digits = ([c for c in text if c.isdigit()] for text in (left, right))
+    if our_digits and their_digits and our_digits != their_digits:
+        return 0.0  # 5mm is not a misread 6mm
+    our_signs, their_signs = (
+        [c for key in tokens.keys[slice(*run)] for c in key if not c.isalnum()]
+        for tokens, run in ((quote, q), (page, p))
+    )
+    return alike if our_signs == their_signs else 0.0
 
 
 def _is_same(quote: Tokens, q: tuple[int, int], page: Tokens, p: tuple[int, int]) -> bool:
@@ -214,17 +203,6 @@ def _misread_figure(quote: Tokens, q: tuple[int, int], page: Tokens, p: tuple[in
     return alike if alike >= NEAR else 0.0
 
 
-def _signs(tokens: Tokens, run: tuple[int, int]) -> list[str]:
-    return [character for key in tokens.keys[run[0] : run[1]] for character in key if not character.isalnum()]
-
-
-def _digits_differ(left: str, right: str) -> bool:
-    """Whether both have digits, and not the same ones: "5mm" is not a misread "6mm"."""
-    ours = [c for c in left if c.isdigit()]
-    theirs = [c for c in right if c.isdigit()]
-    return bool(ours) and bool(theirs) and ours != theirs
-
-
 def with_marks(quote: Tokens, page: Tokens, units: Iterable[Unit]) -> list[Unit]:
     """Join two units into one that differs where other marks connect their figures: 3/4 is not 3-4.
 
@@ -232,21 +210,17 @@ def with_marks(quote: Tokens, page: Tokens, units: Iterable[Unit]) -> list[Unit]
     """
     joined: list[Unit] = []
     for unit in units:
-        if unit.agrees and _currencies_differ(quote, page, unit):
-            unit = replace(unit, likeness=0.0)
-        if joined and _marks_differ(quote, page, joined[-1], unit):
-            last = joined.pop()
-            unit = Unit((last.quote[0], unit.quote[1]), (last.page[0], unit.page[1]), 0.0)
-        joined.append(unit)
+        (q0, q1), (p0, p1) = unit.quote, unit.page
+        if unit.agrees:
+            ours, theirs = "".join(quote.currencies[q0:q1]), "".join(page.currencies[p0:p1])
+            if ours and theirs and set(ours).isdisjoint(theirs):
+                unit = replace(unit, likeness=0.0)
+        last = joined[-1] if joined else None
+        is_paired = (
+            last and q0 < q1 and p0 < p1 and last.quote[0] < last.quote[1] and last.page[0] < last.page[1]
+        )
+        if last and is_paired and quote.joints[q0] != page.joints[p0]:
+            joined[-1] = Unit((last.quote[0], q1), (last.page[0], p1), 0.0)
+        else:
+            joined.append(unit)
     return joined
-
-
-def _currencies_differ(quote: Tokens, page: Tokens, unit: Unit) -> bool:
-    ours, theirs = "".join(quote.currencies[slice(*unit.quote)]), "".join(page.currencies[slice(*unit.page)])
-    return bool(ours) and bool(theirs) and set(ours).isdisjoint(theirs)
-
-
-def _marks_differ(quote: Tokens, page: Tokens, left: Unit, right: Unit) -> bool:
-    if any(start == end for unit in (left, right) for start, end in (unit.quote, unit.page)):
-        return False
-    return quote.joints[right.quote[0]] != page.joints[right.page[0]]

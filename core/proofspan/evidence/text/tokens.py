@@ -14,7 +14,7 @@ import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Literal
 
 CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
@@ -86,11 +86,11 @@ class Tokens:
     """The tokens of a text, as parallel sequences.
 
     `keys` is compared, `first` and `last` are the words (inclusive) that a token covers. `squeezed` has the
-    letters and digits of all keys; token `i` begins at `offsets[i]`. `is_number`: the whole token is a
-    number. `bonds` separate a token from the one before it, `joints` are the marks with a meaning between it
-    and a number before it ("" for none, and beside words). `is_footnote`: the number is a footnote mark or a
-    reference, which a quote may leave out. `currencies` has the currency signs in and right beside a token
-    that begins with a digit.
+    letters and digits of all keys; token `i` is from `offsets[i]` to `offsets[i + 1]`. `is_number`: the whole
+    token is a number. `bonds` separate a token from the one before it, `joints` are the marks with a meaning
+    between it and a number before it ("" for none, and beside words). `is_footnote`: the number is a footnote
+    mark or a reference, which a quote may leave out. `currencies` has the currency signs in and right beside
+    a token that begins with a digit.
     """
 
     keys: tuple[str, ...]
@@ -109,21 +109,7 @@ class Tokens:
 
     def part(self, start: int, end: int) -> str:
         """Return the squeezed text of the tokens `start` to `end` (half open)."""
-        if start >= end:
-            return ""
-        stop = self.offsets[end] if end < len(self.keys) else len(self.squeezed)
-        return self.squeezed[self.offsets[start] : stop]
-
-    def offsets_of(self, start: int, end: int) -> list[int]:
-        """Return the starts of the tokens `start` to `end` in the squeezed text, and the end of the last."""
-        stop = self.offsets[end] if end < len(self.keys) else len(self.squeezed)
-        return [*self.offsets[start:end], stop]
-
-    def without_footnotes(self) -> tuple[str, list[int]]:
-        """Return the squeezed text without footnote marks, and the token of each of its characters."""
-        kept = [number for number in range(len(self)) if not self.is_footnote[number]]
-        squeezed = "".join(self.part(number, number + 1) for number in kept)
-        return squeezed, [number for number in kept for _ in self.part(number, number + 1)]
+        return self.squeezed[self.offsets[start] : self.offsets[end]]
 
     def token_at(self, offset: int) -> int:
         """Return the token at this offset of the squeezed text."""
@@ -136,16 +122,13 @@ def fold(word: str) -> str:
         return word.lower().replace("+/-", "\u00b1")
     parted = BEFORE_RAISED.sub("^", BEFORE_MARK.sub(MARK, word.translate(TRANSLATION)))
     folded = unicodedata.normalize("NFKC", parted).translate(TRANSLATION).casefold()
-    return folded if folded.isascii() else _without_latin_marks(folded)
-
-
-def _without_latin_marks(text: str) -> str:
-    """`é` becomes `e`; marks on other letters, and on signs (≠), are part of them."""
-    kept: list[str] = []
-    for character in unicodedata.normalize("NFD", text):
-        if unicodedata.category(character) == "Mn" and kept and kept[-1].isascii() and kept[-1].isalpha():
-            continue
-        kept.append(character)
+    if folded.isascii():
+        return folded
+    kept: list[str] = []  # é becomes e; marks on other letters, and on signs (≠), are part of them
+    for character in unicodedata.normalize("NFD", folded):
+        is_mark = unicodedata.category(character) == "Mn"
+        if not (is_mark and kept and kept[-1].isascii() and kept[-1].isalpha()):
+            kept.append(character)
     return unicodedata.normalize("NFC", "".join(kept))
 
 
@@ -157,10 +140,7 @@ def tokenize(words: Sequence[str], *, touching: Sequence[bool] | None = None) ->
     """
     folded = [fold(word) for word in words]
     text = " ".join(folded)
-    starts, position = [], 0
-    for word in folded:
-        starts.append(position)
-        position += len(word) + 1
+    starts = list(accumulate((len(word) + 1 for word in folded), initial=0))[:-1]
     pattern = TOKEN if text.isascii() or not HAS_CJK.search(text) else TOKEN_CJK
     keys: list[str] = []
     spans: list[tuple[int, int]] = []
@@ -176,40 +156,51 @@ def tokenize(words: Sequence[str], *, touching: Sequence[bool] | None = None) ->
         keys.append(key)
         spans.append((start, end))
         numbers.append(is_number)
-    return _assemble(keys, spans, numbers, starts, text, touching)
+    pieces = [key if key.isalnum() else "".join(filter(str.isalnum, key)) for key in keys]
+    bonds, joints = _separators(text, keys, spans, starts, touching)
+    return Tokens(
+        keys=tuple(keys),
+        first=tuple(bisect_right(starts, start) - 1 for start, _ in spans),
+        last=tuple(bisect_right(starts, end - 1) - 1 for _, end in spans),
+        is_number=tuple(numbers),
+        bonds=bonds,
+        joints=joints,
+        is_footnote=_footnotes(text, spans, numbers),
+        currencies=_currencies(text, keys, spans),
+        squeezed="".join(pieces),
+        offsets=tuple(accumulate(map(len, pieces), initial=0)),
+    )
 
 
-def _bonds(
-    text: str, spans: Sequence[tuple[int, int]], starts: Sequence[int], touching: Sequence[bool] | None
-) -> tuple[Bond, ...]:
-    """The separator of each token from the one before it; the first has a mark."""
+def _separators(
+    text: str,
+    keys: Sequence[str],
+    spans: Sequence[tuple[int, int]],
+    starts: Sequence[int],
+    touching: Sequence[bool] | None,
+) -> tuple[tuple[Bond, ...], tuple[str, ...]]:
+    """The bond and the joint of each token; the first has a mark.
+
+    Joints are between figures. A dash with space around it does not count: it fills an empty cell as often as
+    it joins.
+    """
     bonds: list[Bond] = ["mark"] * min(1, len(spans))
+    joints = [""] * len(bonds)
     no_marks = " " + MARK
-    for (_, end), (start, _) in pairwise(spans):
-        between = text[end:start]
+    for number, ((_, end), (start, _)) in enumerate(pairwise(spans)):
+        between, marks = text[end:start], ""
         if between != " " and between.strip(no_marks):
             bonds.append("mark")
         elif touching is None or all(touching[bisect_left(starts, end) : bisect_right(starts, start)]):
             bonds.append("none")
         else:
             bonds.append("space")
-    return tuple(bonds)
-
-
-def _joints(text: str, keys: Sequence[str], spans: Sequence[tuple[int, int]]) -> tuple[str, ...]:
-    """The marks with a meaning between each token and the one before it, where both are figures.
-
-    A dash with space around it is not counted: it fills an empty cell as often as it joins.
-    """
-    joints = [""] * min(1, len(spans))
-    for number, ((_, end), (start, _)) in enumerate(pairwise(spans), start=1):
-        between = text[end:start]
-        if not between.strip(" ") or keys[number - 1][-1].isalpha() or keys[number][0].isalpha():
-            joints.append("")
-            continue
-        marks = "".join(mark for mark in between if mark in JOINING)
-        joints.append("" if set(marks) == {"-"} and between[0] == " " == between[-1] else marks)
-    return tuple(joints)
+        if between.strip(" ") and not (keys[number][-1].isalpha() or keys[number + 1][0].isalpha()):
+            marks = "".join(mark for mark in between if mark in JOINING)
+            if set(marks) == {"-"} and between[0] == " " == between[-1]:
+                marks = ""
+        joints.append(marks)
+    return tuple(bonds), tuple(joints)
 
 
 def _footnotes(text: str, spans: Sequence[tuple[int, int]], numbers: Sequence[bool]) -> tuple[bool, ...]:
@@ -236,33 +227,6 @@ def _currencies(text: str, keys: Sequence[str], spans: Sequence[tuple[int, int]]
         around = text[max(0, before) : _skip_spaces(text, end) + 1]
         signs.append("".join(sorted(CURRENCY.intersection(around))))
     return tuple(signs)
-
-
-def _assemble(
-    keys: list[str],
-    spans: list[tuple[int, int]],
-    numbers: list[bool],
-    starts: list[int],
-    text: str,
-    touching: Sequence[bool] | None,
-) -> Tokens:
-    pieces = [key if key.isalnum() else "".join(filter(str.isalnum, key)) for key in keys]
-    offsets, position = [], 0
-    for piece in pieces:
-        offsets.append(position)
-        position += len(piece)
-    return Tokens(
-        keys=tuple(keys),
-        first=tuple(bisect_right(starts, start) - 1 for start, _ in spans),
-        last=tuple(bisect_right(starts, end - 1) - 1 for _, end in spans),
-        is_number=tuple(numbers),
-        bonds=_bonds(text, spans, starts, touching),
-        joints=_joints(text, keys, spans),
-        is_footnote=_footnotes(text, spans, numbers),
-        currencies=_currencies(text, keys, spans),
-        squeezed="".join(pieces),
-        offsets=tuple(offsets),
-    )
 
 
 def _glued(text: str, key: str, start: int, end: int) -> tuple[str, int, int]:
@@ -294,7 +258,9 @@ def _number(text: str, digits: str, start: int, end: int) -> tuple[str, int, int
             signs, start = signs + "-", before
             outside, end = _percent(text, close + 1)
             percent = percent or outside
-        elif text[before] not in CURRENCY and not _is_inner_space(text, before):
+        elif text[before] not in CURRENCY and not (
+            text[before] == " " and before > 0 and (text[before - 1] in CURRENCY or text[before - 1] == "(")
+        ):
             break
         before -= 1
     return signs + digits + percent, start, end
@@ -320,11 +286,6 @@ def _percent(text: str, end: int) -> tuple[str, int]:
     place = _skip_spaces(text, end)
     sign = text[place : place + 1]
     return (sign, place + 1) if sign in PERCENT else ("", end)
-
-
-def _is_inner_space(text: str, place: int) -> bool:
-    """Whether this is a space after a currency sign or an opening parenthesis."""
-    return text[place] == " " and place > 0 and (text[place - 1] in CURRENCY or text[place - 1] == "(")
 
 
 def _skip_spaces(text: str, position: int) -> int:
