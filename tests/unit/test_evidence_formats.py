@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proofspan.evidence.pdf.page_labels import with_page
-from proofspan.evidence.pdf.png import decode_rgb, encode_rgb
+from proofspan.evidence.pdf.png import decode_rgb, encode_png
 from proofspan.evidence.pdf.protocol import (
     ConnectionEndedError,
     DeadlineError,
@@ -27,7 +27,7 @@ from proofspan.evidence.types import SpanQuery
 @given(st.integers(1, 40), st.integers(1, 40), st.randoms(use_true_random=False))
 def test_a_png_loses_nothing_and_others_read_it(width: int, height: int, random: object) -> None:
     pixels = random.randbytes(width * height * 3)  # type: ignore[attr-defined]
-    png = encode_rgb(pixels, width, height)
+    png = encode_png(pixels, width, height)
     assert decode_rgb(png) == pixels
     other = pymupdf.Pixmap(png)
     assert (other.width, other.height, other.samples) == (width, height, pixels)
@@ -36,7 +36,7 @@ def test_a_png_loses_nothing_and_others_read_it(width: int, height: int, random:
 def test_a_png_needs_as_many_bytes_as_pixels() -> None:
     for pixels, width, height in ((b"", 0, 0), (b"abc", 1, 2), (b"abcd", 1, 1)):
         with pytest.raises(ValueError, match="picture"):
-            encode_rgb(pixels, width, height)
+            encode_png(pixels, width, height)
 
 
 def test_only_pictures_written_here_are_decoded() -> None:

@@ -22,7 +22,7 @@ from proofspan.contracts.records.records import Box, Json
 from proofspan.errors import Fault, InputFault, ManifestFault, Problem
 from proofspan.evidence.geometry import box_to_pixels
 from proofspan.evidence.locate_bulk import Ask, GivenUp, Locator, locate_bulk
-from proofspan.evidence.pdf.png import CHANNELS, decode_rgb, encode_rgb
+from proofspan.evidence.pdf.png import CHANNELS, decode_rgb, encode_png
 from proofspan.evidence.text_file import TEXT_SUFFIXES
 from proofspan.evidence.types import FoundSpan, PageImage, Place, SpanQuery
 from proofspan.manifest.paths import resolve_reference
@@ -251,4 +251,4 @@ def with_highlights(image: PageImage, boxes: Sequence[Box]) -> bytes:
     for area in areas:
         marked[area] = True
     pixels[marked] = pixels[marked].astype(np.uint16) * np.array(TINT, dtype=np.uint16) // 255
-    return encode_rgb(pixels.tobytes(), image.width, image.height)
+    return encode_png(pixels.tobytes(), image.width, image.height)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from proofspan.evidence.pdf.png import encode_rgb
+from proofspan.evidence.pdf.png import encode_png
 from proofspan.evidence.types import PageImage, PageInfo, Picture
 from proofspan.services.page.shapes import Layer, PageSpan, Percent
 from proofspan.ui.viewer.span_cards import SpanCard
@@ -28,7 +28,7 @@ def picture(width: int, height: int) -> bytes:
         row[: 3 * (width // 4)] + bytes(BLUE) * (width // 2) + row[: 3 * (width - width // 4 - width // 2)]
     )
     rows = [marked if 0.45 * height < at < 0.55 * height else row for at in range(height)]
-    return encode_rgb(b"".join(rows), width, height)
+    return encode_png(b"".join(rows), width, height)
 
 
 def spans(count: int, chosen: str) -> tuple[PageSpan, ...]:

@@ -16,7 +16,7 @@ from PIL import Image, ImageOps
 
 from proofspan.errors import EvidenceFault
 from proofspan.evidence.pdf.files import PictureKind, read_picture
-from proofspan.evidence.pdf.png import encode_rgb
+from proofspan.evidence.pdf.png import encode_png
 from proofspan.evidence.types import Picture
 
 #: Larger pictures are refused by their header, before a row is decoded.
@@ -63,7 +63,7 @@ def _drawn(image: Image.Image) -> Picture:
     image.thumbnail((MAX_SIDE, MAX_SIDE))
     upright = ImageOps.exif_transpose(image)
     width, height = upright.size
-    return Picture(encode_rgb(_on_paper(upright).tobytes(), width, height), width, height)
+    return Picture(encode_png(_on_paper(upright).tobytes(), width, height), width, height)
 
 
 def _on_paper(image: Image.Image) -> Image.Image:

@@ -8,6 +8,7 @@ colour type 2 or 0, 8 bits a channel, no interlace.
 from __future__ import annotations
 
 import struct
+from itertools import chain
 
 from isal import isal_zlib
 
@@ -20,38 +21,20 @@ NO_FILTER = b"\0"
 DATA_AT = len(SIGNATURE) + 25 + 8
 
 
-def encode_rgb(pixels: bytes | memoryview, width: int, height: int) -> bytes:
-    """Encode `width × height` RGB pixels, rows from the top, 3 bytes a pixel and no padding."""
-    return _encode(pixels, width, height, CHANNELS)
-
-
-def encode_grey(pixels: bytes | memoryview, width: int, height: int) -> bytes:
-    """Encode `width × height` grey pixels, 1 byte each."""
-    return _encode(pixels, width, height, 1)
-
-
-def _encode(pixels: bytes | memoryview, width: int, height: int, channels: int) -> bytes:
+def encode_png(pixels: bytes | memoryview, width: int, height: int, *, channels: int = CHANNELS) -> bytes:
+    """Encode `width × height` RGB or grey pixels, rows from the top, `channels` bytes a pixel, no padding."""
     stride = width * channels
     if width < 1 or height < 1 or len(pixels) != stride * height:
         raise ValueError(f"{len(pixels)} bytes are no {width} × {height} picture of {channels} channels")
     view = memoryview(pixels)
-    rows: list[bytes | memoryview] = []
-    for start in range(0, stride * height, stride):
-        rows.append(NO_FILTER)
-        rows.append(view[start : start + stride])
+    rows = ((NO_FILTER, view[start : start + stride]) for start in range(0, stride * height, stride))
     header = struct.pack("!IIBBBBB", width, height, 8, COLOUR_TYPES[channels], 0, 0, 0)
-    return b"".join(
-        (
-            SIGNATURE,
-            _chunk(b"IHDR", header),
-            _chunk(b"IDAT", isal_zlib.compress(b"".join(rows), 1)),
-            _chunk(b"IEND", b""),
-        )
-    )
+    data = isal_zlib.compress(b"".join(chain.from_iterable(rows)), 1)
+    return SIGNATURE + _chunk(b"IHDR", header) + _chunk(b"IDAT", data) + _chunk(b"IEND", b"")
 
 
 def decode_rgb(png: bytes) -> bytes:
-    """Decode a PNG that `encode_rgb` wrote. Raises `ValueError` for any other PNG."""
+    """Decode a PNG that `encode_png` wrote with 3 channels. Raises `ValueError` for any other PNG."""
     if not png.startswith(SIGNATURE) or png[24:29] != bytes((8, CHANNELS - 1, 0, 0, 0)):
         raise ValueError("this PNG was not written here")
     width, height = struct.unpack_from("!II", png, 16)

@@ -13,9 +13,9 @@ import subprocess
 import sys
 import threading
 import time
-from collections import OrderedDict
+from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -33,10 +33,14 @@ from proofspan.evidence.pdf.protocol import (
 )
 from proofspan.evidence.types import DocumentInfo, FoundSpan, PageImage, PageInfo, Picture, SpanQuery
 
+#: The header and the body of a worker's frame.
+Answer = tuple[dict[str, Any], bytes]
+
 MEMORY_BYTES = 2 * 1024**3
 #: Bounds of a page shown on a screen: some 730 pixels across if upright, which is what a viewer beside a text
 #: has room for. Zooming in requests a `detail`.
 SHOWN_DPI, SHOWN_PIXELS, SHOWN_BYTES = 120, 700_000, 380_000
+DETAIL_PIXELS, DETAIL_BYTES = 3_000_000, 400_000
 #: Quotes sent to a worker at once.
 QUOTES_A_FRAME = 64
 
@@ -68,7 +72,6 @@ class PdfPool:
         self._free = threading.Condition()
         self._idle: list[Worker] = []
         self._at_work: set[Worker] = set()
-        self._busy = 0
         self._is_closed = False
         atexit.register(self.close)
 
@@ -89,8 +92,8 @@ class PdfPool:
 
     def locate(self, path: Path, query: SpanQuery) -> FoundSpan:
         """Locate a quote. `not_found` is a result, not a fault."""
-        header, _ = self._request(path, {"op": "locate", "query": query})
-        return record_from(FoundSpan, header["found"])
+        (found,) = self.locate_many(path, [query])
+        return found
 
     def locate_many(self, path: Path, queries: Sequence[SpanQuery]) -> list[FoundSpan]:
         """Locate several quotes of one document, in order; raise the first fault."""
@@ -109,13 +112,12 @@ class PdfPool:
         the request, as does a worker due for replacement. Request the rest again. Each quote has the whole
         time limit.
         """
-        place = str(Path(path).absolute())
-        steps, problem = _sendable(queries[:QUOTES_A_FRAME], place)
+        steps, problem = _sendable(path, queries[:QUOTES_A_FRAME])
         if problem is not None and not steps:
             yield problem
             return
         try:
-            for header, _ in self._answers(place, steps):
+            for header, _ in self._answers(path, steps):
                 is_fault = "fault" in header
                 yield Problem(**header["fault"]) if is_fault else record_from(FoundSpan, header["found"])
         except EvidenceFault as fault:
@@ -130,12 +132,11 @@ class PdfPool:
         """
         early = max(0, len(queries) - QUOTES_A_FRAME)
         found = self.locate_many(path, queries[:early])
-        place = str(Path(path).absolute())
-        steps, problem = _sendable(queries[early:], place)
+        steps, problem = _sendable(path, queries[early:])
         if problem is not None:
             raise EvidenceFault(problem)
         image = None
-        for header, body in self._answers(place, [*steps, _page_to_show(page_idx, with_words=with_words)]):
+        for header, body in self._answers(path, [*steps, _page_to_show(page_idx, with_words)]):
             if "found" in header:
                 found.append(record_from(FoundSpan, header["found"]))
             elif "to_pixels" in header:
@@ -153,7 +154,9 @@ class PdfPool:
         """
         if not 1 <= dpi <= 1200 or max_pixels < 1:
             raise ValueError(f"dpi {dpi} is not in 1–1200, or max_pixels {max_pixels} below 1")
-        return _page_image(*self._request(path, _page_request(page_idx, dpi=dpi, max_pixels=max_pixels)))
+        bounds = {"dpi": dpi, "max_pixels": max_pixels, "max_bytes": None}
+        step = {"op": "render", "page_idx": page_idx, "with_words": False, **bounds}
+        return _page_image(*self._request(path, step))
 
     def show(self, path: Path, page_idx: int, *, with_words: bool = False) -> PageImage:
         """Render one page for a screen, of at most `SHOWN_BYTES` and `SHOWN_PIXELS`.
@@ -161,7 +164,7 @@ class PdfPool:
         Lossless while that is small enough; a page without colour as a grey PNG, one of photographs as a
         JPEG, and coarser where even that is too large. `with_words` adds the words of the page.
         """
-        return _page_image(*self._request(path, _page_to_show(page_idx, with_words=with_words)))
+        return _page_image(*self._request(path, _page_to_show(page_idx, with_words)))
 
     def clip(
         self, path: Path, page_idx: int, box: Box, *, dpi: float = 144, max_pixels: int = 4_000_000
@@ -173,22 +176,13 @@ class PdfPool:
         request = {"op": "clip", "page_idx": page_idx, "box": box, "dpi": dpi}
         return self._picture(path, {**request, "max_pixels": max_pixels, "max_bytes": None})
 
-    def detail(
-        self,
-        path: Path,
-        page_idx: int,
-        region: Box,
-        width: int,
-        *,
-        max_pixels: int = 3_000_000,
-        max_bytes: int = 400_000,
-    ) -> Picture:
+    def detail(self, path: Path, page_idx: int, region: Box, width: int) -> Picture:
         """Render exactly this part of a page, at most `width` pixels wide: PNG, or JPEG if that is too large.
 
         `region` is left, top, width and height in percent of the page as displayed.
         """
         request = {"op": "detail", "page_idx": page_idx, "region": region, "width": width}
-        return self._picture(path, {**request, "max_pixels": max_pixels, "max_bytes": max_bytes})
+        return self._picture(path, {**request, "max_pixels": DETAIL_PIXELS, "max_bytes": DETAIL_BYTES})
 
     def picture(self, path: Path) -> Picture:
         """Decode a picture file (PNG, JPEG, WEBP, GIF) in a worker, which writes it again.
@@ -225,33 +219,23 @@ class PdfPool:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _request(self, path: Path, request: dict[str, Json]) -> tuple[dict[str, Any], bytes]:
-        place = str(Path(path).absolute())
-        with self._at_work_on(place) as worker:
-            worker.send({**request, "path": place}, self._timeout_s)
-            header, body = worker.receive(self._timeout_s)
+    def _request(self, path: Path, step: dict[str, Json]) -> Answer:
+        ((header, body),) = self._answers(path, [step])
         if "fault" in header:
             raise EvidenceFault(Problem(**header["fault"]))
         return header, body
 
-    def _answers(
-        self, place: str, steps: Sequence[dict[str, Json]]
-    ) -> Iterator[tuple[dict[str, Any], bytes]]:
-        """The answers to several steps. A caller that stops reading costs the worker."""
-        with self._at_work_on(place) as worker:
-            worker.send({"op": "steps", "path": place, "steps": steps}, self._timeout_s, answers=len(steps))
-            while not worker.has_answered:
-                yield worker.receive(self._timeout_s)
-
-    @contextmanager
-    def _at_work_on(self, place: str) -> Iterator[Worker]:
-        """A worker for this thread alone, returned to the pool when it has answered, ended otherwise.
+    def _answers(self, path: Path, steps: Sequence[dict[str, Json]]) -> Iterator[Answer]:
+        """The answers to the steps of one request. A caller that stops reading costs the worker.
 
         A crash or a timeout becomes an `EvidenceFault`.
         """
+        place = _place(path)
         worker = self._check_out(place)
         try:
-            yield worker
+            worker.send({"path": place, "steps": steps}, self._timeout_s)
+            while not worker.has_answered:
+                yield worker.receive(self._timeout_s)
         except NotSendableError as error:
             raise EvidenceFault(_not_sendable(place, error)) from error
         except DeadlineError:
@@ -264,58 +248,42 @@ class PdfPool:
             self._check_in(worker, keep=worker.is_fit)
 
     def _check_out(self, place: str) -> Worker:
-        """A warm worker for this thread alone, one that has the document open if there is one."""
-        with self._free:
-            if not self._free.wait_for(
-                lambda: self._is_closed or self._busy < self._workers, START_TIMEOUT_S
-            ):
-                raise _timed_out(place, START_TIMEOUT_S)
-            self._busy += 1
-        try:
-            return self._warm_worker(place)
-        except BaseException:
-            with self._free:
-                self._busy -= 1
-                self._free.notify()
-            raise
-
-    def _warm_worker(self, place: str) -> Worker:
-        """An idle worker that answers, or a new one; those that died while idle are discarded."""
+        """A warm worker for this thread alone; those that died while idle are discarded."""
         for _ in range(self._workers + 2):
             worker = self._take(place)
             try:
-                if worker.is_alive:
-                    worker.warm_up()
-                    return worker
-            except (DeadlineError, ConnectionEndedError):
-                pass  # it did not start; the next one may
-            with self._free:
-                self._at_work.discard(worker)
-            worker.end()
+                worker.warm_up()
+                return worker
+            except (DeadlineError, ConnectionEndedError):  # it did not start; the next one may
+                self._check_in(worker, keep=False)
+            except BaseException:
+                self._check_in(worker, keep=False)
+                raise
         fix = f"run `{sys.executable} -m {WORKER_MODULE} 0 {MEMORY_BYTES}` to see why"
         raise EvidenceFault.of("crashed", "the PDF worker does not start", where=place, fix=fix)
 
-    def _started(self, place: str) -> Worker:
-        """A new worker, not yet warm; a fault where the system starts no further process."""
-        try:
-            return Worker(self._memory_bytes)
-        except OSError as error:
-            message = f"no PDF worker can be started: {error.strerror or error}"
-            fix = "close other programs, or raise the limit of processes and open files: ulimit -n 4096"
-            raise EvidenceFault.of("crashed", message, where=place, fix=fix) from error
-
     def _take(self, place: str) -> Worker:
-        """The best idle worker, or a new one."""
+        """The best idle worker, one that has the document open if there is one, or a new one."""
         with self._free:
+            if not self._free.wait_for(
+                lambda: self._is_closed or len(self._at_work) < self._workers, START_TIMEOUT_S
+            ):
+                raise _timed_out(place, START_TIMEOUT_S)
             if self._is_closed:
                 message, fix = "the PDF workers are shut down", "start the program again"
                 raise EvidenceFault.of("crashed", message, where=place, fix=fix)
-            if not self._idle:
-                self._idle.append(self._started(place))
-            best = max(self._idle, key=lambda idle: (place in idle.documents, idle.is_warm, idle.served))
-            self._idle.remove(best)
-            self._at_work.add(best)
-            return best
+            try:
+                worker = max(
+                    self._idle or [Worker(self._memory_bytes)],
+                    key=lambda idle: (place in idle.documents, idle.is_warm, idle.served),
+                )
+            except OSError as error:
+                message = f"no PDF worker can be started: {error.strerror or error}"
+                fix = "close other programs, or raise the limit of processes and open files: ulimit -n 4096"
+                raise EvidenceFault.of("crashed", message, where=place, fix=fix) from error
+            self._idle = [idle for idle in self._idle if idle is not worker]
+            self._at_work.add(worker)
+            return worker
 
     def _check_in(self, worker: Worker, *, keep: bool) -> None:
         """Return a worker; one that failed or served enough is ended. A spare one starts to warm up."""
@@ -324,38 +292,32 @@ class PdfPool:
             keep = keep and worker.served < self._recycle_after and not self._is_closed
             if keep:
                 self._idle.append(worker)
-            self._busy -= 1
             self._free.notify()
-            with suppress(EvidenceFault):  # no spare is needed for this answer; the next request reports why
-                while not self._is_closed and len(self._idle) + self._busy < self._workers + 1:
-                    self._idle.append(self._started(""))
+            with suppress(OSError):  # no spare is needed for this answer; the next request reports why
+                while not self._is_closed and len(self._idle) + len(self._at_work) < self._workers + 1:
+                    self._idle.append(Worker(self._memory_bytes))
         if not keep:
             worker.end()
 
 
-def _sendable(queries: Sequence[SpanQuery], place: str) -> tuple[list[dict[str, Json]], Problem | None]:
+def _place(path: Path) -> str:
+    return str(Path(path).absolute())
+
+
+def _sendable(path: Path, queries: Sequence[SpanQuery]) -> tuple[list[dict[str, Json]], Problem | None]:
     """A step for each quote up to the first that JSON cannot encode, and that one's problem."""
     steps: list[dict[str, Json]] = []
     for query in queries:
         try:
             steps.append({"op": "locate", "query": orjson.Fragment(orjson.dumps(query))})
         except orjson.JSONEncodeError as error:
-            return steps, _not_sendable(place, error)
+            return steps, _not_sendable(_place(path), error)
     return steps, None
 
 
-def _page_request(
-    page_idx: int, *, dpi: float, max_pixels: int, max_bytes: int | None = None, with_words: bool = False
-) -> dict[str, Json]:
-    """Lossless without `max_bytes`."""
-    bounds = {"dpi": dpi, "max_pixels": max_pixels, "max_bytes": max_bytes}
+def _page_to_show(page_idx: int, with_words: bool) -> dict[str, Json]:
+    bounds = {"dpi": SHOWN_DPI, "max_pixels": SHOWN_PIXELS, "max_bytes": SHOWN_BYTES}
     return {"op": "render", "page_idx": page_idx, "with_words": with_words, **bounds}
-
-
-def _page_to_show(page_idx: int, *, with_words: bool) -> dict[str, Json]:
-    return _page_request(
-        page_idx, dpi=SHOWN_DPI, max_pixels=SHOWN_PIXELS, max_bytes=SHOWN_BYTES, with_words=with_words
-    )
 
 
 def _page_image(header: dict[str, Any], data: bytes) -> PageImage:
@@ -411,31 +373,32 @@ class Worker:
         self.is_warm = False
         self._pending = 0
         self._retires = False
-        self.documents: OrderedDict[str, None] = OrderedDict()
+        #: The last documents requested, most of which it has open.
+        self.documents: deque[str] = deque(maxlen=REMEMBERED_DOCUMENTS)
 
     def warm_up(self) -> None:
-        """Wait until the worker has loaded its libraries. Raises as `receive_frame` does."""
+        """Wait until the worker has loaded its libraries. Raises as `receive_frame` does, also if it died."""
+        if self.process.poll() is not None:
+            raise ConnectionEndedError("the worker has died")
         if not self.is_warm:
             receive_frame(self.connection, deadline=time.monotonic() + START_TIMEOUT_S)
             self.is_warm = True
 
-    def send(self, header: dict[str, Json], limit_s: float, *, answers: int = 1) -> None:
-        """Send one request with this number of `answers`; `limit_s` is the time for each of them."""
+    def send(self, request: dict[str, Json], limit_s: float) -> None:
+        """Send the `steps` of one request; `limit_s` is the time for each of them."""
         deadline = time.monotonic() + limit_s
-        self._pending = answers
+        self._pending = len(request["steps"])
         try:
-            send_frame(self.connection, {**header, "limit_s": limit_s}, deadline=deadline)
+            send_frame(self.connection, {**request, "limit_s": limit_s}, deadline=deadline)
         except NotSendableError:
             self._pending = 0  # nothing was sent
             raise
         self.served += 1
-        path = str(header["path"])
-        self.documents[path] = None
-        self.documents.move_to_end(path)
-        while len(self.documents) > REMEMBERED_DOCUMENTS:
-            self.documents.popitem(last=False)
+        with suppress(ValueError):
+            self.documents.remove(request["path"])
+        self.documents.append(request["path"])
 
-    def receive(self, limit_s: float) -> tuple[dict[str, Any], bytes]:
+    def receive(self, limit_s: float) -> Answer:
         """Wait for the next answer, at most `limit_s` seconds. A fault or a retirement is the last one."""
         header, body = receive_frame(self.connection, deadline=time.monotonic() + limit_s)
         self._retires = self._retires or header["retire"]
@@ -452,16 +415,9 @@ class Worker:
         """Whether it may take another request: it has answered, and need not be replaced."""
         return self.has_answered and not self._retires
 
-    @property
-    def is_alive(self) -> bool:
-        """Whether the process still runs."""
-        return self.process.poll() is None
-
     def end(self) -> None:
         """Kill the process and reap it."""
         self.connection.close()
         self.process.kill()
-        try:
+        with suppress(subprocess.TimeoutExpired):  # stuck in the kernel: nothing more can be done here
             self.process.wait(KILL_TIMEOUT_S)
-        except subprocess.TimeoutExpired:
-            return  # killed, and stuck in the kernel: nothing more can be done here

@@ -1,30 +1,21 @@
-"""Render pages and parts of pages for the worker: which area, at which resolution, in which encoding.
+"""Choose how pages and parts of pages are rendered: which area, at which resolution, in which encoding.
 
-Text on white is small as PNG, and smaller in grey. A photograph becomes a JPEG. MuPDF is behind `Drawable`.
+Text on white is small as PNG, and smaller in grey. A photograph becomes a JPEG.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from io import BytesIO
-from typing import Any, Protocol
 
-from proofspan.contracts.records.records import Box, Json
+from proofspan.contracts.records.records import Box
 from proofspan.contracts.records.render_ref import lies_on
 from proofspan.errors import EvidenceFault
-from proofspan.evidence.geometry import Matrix, box_to_pixels, scaled
-from proofspan.evidence.pdf.png import CHANNELS, encode_grey, encode_rgb
-from proofspan.evidence.text.page_text import PageText
+from proofspan.evidence.geometry import Matrix, box_to_pixels
+from proofspan.evidence.pdf.png import CHANNELS, encode_png
 from proofspan.evidence.types import Mime
 
-Answer = tuple[dict[str, Json], bytes]
-
-#: Words of a page sent with its picture; no page that a person reads has as many.
-MAX_WORDS_SENT = 20_000
-#: A coarser picture aims this far below the bound, since bytes shrink less than pixels.
-AIM = 0.85
 MAX_SIDE_POINTS = 14_400
 POINTS_PER_INCH = 72
 #: Points around a region that are rendered with it: a frame lies half outside of its box.
@@ -33,100 +24,6 @@ MARGIN = 1.5
 SAMPLE = 17
 #: JPEG qualities, down to the lowest that still reads well.
 QUALITIES = (85, 75, 60)
-
-
-class Pixels(Protocol):
-    """A rasterized area: RGB, 3 bytes a pixel, rows from the top without padding."""
-
-    samples: bytes
-    samples_mv: memoryview
-    width: int
-    height: int
-
-
-class Drawable(Protocol):
-    """An open document. Raises `EvidenceFault` for what cannot be rendered."""
-
-    path: str
-
-    def drawing(self, page_idx: int) -> tuple[Any, Any]:
-        """Return a page and its display list."""
-
-    def page_text(self, page_idx: int) -> PageText:
-        """Return the words of a page."""
-
-    def pixels(self, page_idx: int, area: Raster) -> Pixels:
-        """Render an area of a page."""
-
-
-def render(document: Drawable, request: Mapping[str, Any]) -> Answer:
-    """Render one page, at a lower dpi where the picture would be too large, with its words if requested."""
-    sheet = _sheet(document, request)
-    header, body, scale = _rendered(
-        document, sheet, request, lambda pixels: whole(sheet, dpi=request["dpi"], max_pixels=pixels)
-    )
-    header["to_pixels"] = scaled(sheet.turned, scale)
-    if request["with_words"]:
-        header["words"] = words_sent(document.page_text(sheet.page_idx))
-    return header, body
-
-
-def clip(document: Drawable, request: Mapping[str, Any]) -> Answer:
-    """Render a region of a page, upright as displayed."""
-    sheet, box = _sheet(document, request), tuple(request["box"])
-    header, body, _ = _rendered(
-        document, sheet, request, lambda pixels: region(sheet, box, dpi=request["dpi"], max_pixels=pixels)
-    )
-    return header, body
-
-
-def detail(document: Drawable, request: Mapping[str, Any]) -> Answer:
-    """Render exactly a part of a page, for a viewer that has zoomed in."""
-    sheet, part = _sheet(document, request), tuple(request["region"])
-    header, body, _ = _rendered(
-        document,
-        sheet,
-        request,
-        lambda most: zoomed(sheet, part, width=request["width"], max_pixels=most),
-    )
-    return header, body
-
-
-def words_sent(text: PageText) -> list[list[float | str]]:
-    """Return a page's words for JSON: left, top, right, bottom in points of the unrotated page, the word.
-
-    Half a character, which only a broken font has, is replaced: JSON cannot encode it.
-    """
-    pairs = zip(text.boxes[:MAX_WORDS_SENT], text.words, strict=False)
-    return [[*box, word.encode("utf-8", "replace").decode()] for box, word in pairs]
-
-
-def _rendered(
-    document: Drawable, sheet: Sheet, request: Mapping[str, Any], area: Callable[[int], Raster]
-) -> tuple[dict[str, Json], bytes, float]:
-    """The picture with size and kind, and its pixels per point; coarser until it is within its bounds.
-
-    Without a bound in bytes it is a lossless RGB PNG.
-    """
-    max_pixels, max_bytes = request["max_pixels"], request["max_bytes"]
-    while True:
-        drawn = area(max_pixels)
-        pixels = document.pixels(sheet.page_idx, drawn)
-        header: dict[str, Json] = {"width": pixels.width, "height": pixels.height}
-        if max_bytes is None:
-            body = encode_rgb(pixels.samples_mv, pixels.width, pixels.height)
-            return {**header, "mime": "image/png"}, body, drawn.to_pixels[0]
-        data, mime = encode(pixels.samples, pixels.width, pixels.height, max_bytes=max_bytes)
-        count = pixels.width * pixels.height
-        if len(data) <= max_bytes or count == 1:
-            return {**header, "mime": mime}, data, drawn.to_pixels[0]
-        max_pixels = max(1, int(min(count, max_pixels) * AIM * max_bytes / len(data)))
-
-
-def _sheet(document: Drawable, request: Mapping[str, Any]) -> Sheet:
-    page_idx = int(request["page_idx"])
-    page, _ = document.drawing(page_idx)
-    return Sheet(page.rect.width, page.rect.height, tuple(page.rotation_matrix), document.path, page_idx)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +128,7 @@ def grey_of(pixels: bytes) -> bytes | None:
     if not pixels[::step] == pixels[1::step] == pixels[2::step]:
         return None
     red = pixels[::CHANNELS]
-    return red if red == pixels[1::CHANNELS] and red == pixels[2::CHANNELS] else None
+    return red if red == pixels[1::CHANNELS] == pixels[2::CHANNELS] else None
 
 
 def encode(pixels: bytes, width: int, height: int, *, max_bytes: int) -> tuple[bytes, Mime]:
@@ -240,21 +137,17 @@ def encode(pixels: bytes, width: int, height: int, *, max_bytes: int) -> tuple[b
     PNG, grey where the picture is, else JPEG; the smallest JPEG if none is within the bound, so that the
     caller uses fewer pixels.
     """
-    for encoded in _encodings(pixels, width, height):
-        if len(encoded[0]) <= max_bytes:
-            break
-    return encoded
-
-
-def _encodings(pixels: bytes, width: int, height: int) -> Iterator[tuple[bytes, Mime]]:
     grey = grey_of(pixels)
-    png = encode_grey(grey, width, height) if grey is not None else encode_rgb(pixels, width, height)
-    yield png, "image/png"
+    mode, samples = ("L", grey) if grey is not None else ("RGB", pixels)
+    data = encode_png(samples, width, height, channels=len(mode))
+    if len(data) <= max_bytes:
+        return data, "image/png"
     from PIL import Image  # most workers never need it
 
-    mode, samples = ("L", grey) if grey is not None else ("RGB", pixels)
     image = Image.frombuffer(mode, (width, height), samples, "raw", mode, 0, 1)
     for quality in QUALITIES:
         jpeg = BytesIO()
         image.save(jpeg, "JPEG", quality=quality)
-        yield jpeg.getvalue(), "image/jpeg"
+        if jpeg.tell() <= max_bytes:
+            break
+    return jpeg.getvalue(), "image/jpeg"

@@ -15,8 +15,10 @@ import signal
 import socket
 import sys
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from functools import cached_property
 from itertools import zip_longest
 from operator import itemgetter
 from pathlib import Path
@@ -25,17 +27,22 @@ from typing import Any
 import pymupdf
 from pymupdf.utils import construct_label
 
+from proofspan.contracts.records.records import Json
 from proofspan.errors import EvidenceFault, Problem
-from proofspan.evidence.pdf import protocol, render
+from proofspan.evidence.geometry import scaled
+from proofspan.evidence.pdf import protocol
 from proofspan.evidence.pdf.files import FileKey, file_key, head_of, not_a_pdf
 from proofspan.evidence.pdf.glyphs import are_needed, page_of, words_of
 from proofspan.evidence.pdf.page_labels import printed_on, with_page
+from proofspan.evidence.pdf.png import encode_png
 from proofspan.evidence.pdf.protocol import ConnectionEndedError, receive_frame, send_frame
-from proofspan.evidence.pdf.render import Answer, Raster
+from proofspan.evidence.pdf.render import Sheet, encode, region, whole, zoomed
 from proofspan.evidence.text.locate import locate
 from proofspan.evidence.text.page_index import WordIndex
 from proofspan.evidence.text.page_text import PageText
-from proofspan.evidence.types import DocumentInfo, PageInfo, SpanQuery
+from proofspan.evidence.types import DocumentInfo, Mime, PageInfo, SpanQuery
+
+Answer = tuple[dict[str, Json], bytes]
 
 MUPDF: Any = pymupdf  # its Python half carries no types
 #: What MuPDF and its bindings raise on a broken file.
@@ -50,6 +57,10 @@ GRACE_S = 2
 MAX_DOCUMENTS = 32
 #: Words cached over all open documents, some 250 bytes each.
 MAX_WORDS = 1_500_000
+#: Words of a page sent with its picture; no page that a person reads has as many.
+MAX_WORDS_SENT = 20_000
+#: A coarser picture aims this far below its bound in bytes, since bytes shrink less than pixels.
+AIM = 0.85
 #: The fix for a broken document.
 SAVE_AGAIN = "download it again, or save it again from the program that made it"
 #: Bounds of printed labels, which come from a stranger's file: characters of a prefix, and numbers.
@@ -68,28 +79,25 @@ class Document:
         self.word_count = 0
         self._texts: dict[int, PageText] = {}
         self._index: tuple[range, WordIndex] | None = None
-        self._drawing: tuple[int, Any, Any] | None = None
-        self._labels: tuple[str, ...] | None = None
+        self.drawn: tuple[int, Any, Any] | None = None
 
-    @property
+    @cached_property
     def labels(self) -> tuple[str, ...]:
         """Printed labels by page, empty where the document has none that can be read."""
-        if self._labels is None:
-            try:
-                self._labels = page_labels(self.pdf.get_page_labels(), self.page_count)
-            except BROKEN:
-                self._labels = ()  # pages can be shown although the label tree is broken
-        return self._labels
+        try:
+            return page_labels(self.pdf.get_page_labels(), self.page_count)
+        except BROKEN:
+            return ()  # pages can be shown although the label tree is broken
 
     def page(self, page_idx: int) -> Any:
         """Return one page; the index is checked here, since -1 is the last page to MuPDF."""
         if not 0 <= page_idx < self.page_count:
-            raise _fault(
+            raise EvidenceFault.of(
                 "page_out_of_range",
                 f"page_idx {page_idx} is not in the document, which has {self.page_count} pages, "
                 f"page_idx 0 to {self.page_count - 1}",
-                self.path,
-                "check the page base of the file that cites it: page_idx counts from 0",
+                where=self.path,
+                fix="check the page base of the file that cites it: page_idx counts from 0",
             )
         try:
             return self.pdf.load_page(page_idx)
@@ -98,22 +106,13 @@ class Document:
 
     def drawing(self, page_idx: int) -> tuple[Any, Any]:
         """Return a page and its display list, interpreted once for its words and its picture."""
-        if self._drawing is None or self._drawing[0] != page_idx:
+        if self.drawn is None or self.drawn[0] != page_idx:
             page = self.page(page_idx)
             try:
-                self._drawing = page_idx, page, page.get_displaylist()
+                self.drawn = page_idx, page, page.get_displaylist()
             except BROKEN as error:
                 raise _unreadable(self.path, page_idx, error) from error
-        return self._drawing[1], self._drawing[2]
-
-    def pixels(self, page_idx: int, area: Raster) -> Any:
-        """Render an area of a page as RGB pixels."""
-        _, display_list = self.drawing(page_idx)
-        matrix = MUPDF.Matrix(*area.to_pixels)
-        try:
-            return display_list.get_pixmap(matrix, colorspace=MUPDF.csRGB, alpha=0, clip=area.area)
-        except BROKEN as error:
-            raise _unreadable(self.path, page_idx, error) from error
+        return self.drawn[1], self.drawn[2]
 
     def page_text(self, page_idx: int) -> PageText:
         """Return the words of one page, cached."""
@@ -127,9 +126,9 @@ class Document:
         """Return one page as text, in the order of its content stream; "" for one that cannot be read."""
         try:
             text: str = _text_page(*self.drawing(page_idx)).extractTEXT()
+            return text.encode("utf-8", "replace").decode()
         except UNREADABLE:
             return ""
-        return text.encode("utf-8", "replace").decode()
 
     def word_index(self, pages: range) -> WordIndex:
         """Return the index over these pages, which reads them all the first time."""
@@ -154,10 +153,6 @@ class Document:
             return page_of(glyphs, **size)
         words = [(tuple(word[:4]), word[4]) for word in found]
         return PageText.of(words, line_ids=[tuple(word[5:7]) for word in found], **size)
-
-    def forget_drawing(self) -> None:
-        """Free the display list."""
-        self._drawing = None
 
     def forget_words(self) -> None:
         """Free the words; they are read again when needed."""
@@ -184,14 +179,14 @@ class Documents:
 
     def trim(self) -> None:
         """Keep one display list, and free the words of the least recently used documents until they fit."""
-        for document in list(self._open.values())[:-1]:
-            document.forget_drawing()
-        total = sum(document.word_count for document in self._open.values())
-        for document in self._open.values():
-            if total <= MAX_WORDS:
-                return
-            total -= document.word_count
-            document.forget_words()
+        documents = list(self._open.values())
+        total = sum(document.word_count for document in documents)
+        for document in documents:
+            if document is not documents[-1]:
+                document.drawn = None
+            if total > MAX_WORDS:
+                total -= document.word_count
+                document.forget_words()
 
 
 def page_labels(rules: Sequence[Mapping[str, Any]], page_count: int) -> tuple[str, ...]:
@@ -229,29 +224,22 @@ def _open_pdf(path: str) -> Any:
         page_count = pdf.page_count if pdf.is_pdf and not pdf.needs_pass else 0
     except BROKEN as error:
         message = "the PDF is broken and cannot be opened"
-        raise _fault("not_a_pdf", message, path, SAVE_AGAIN) from error
+        raise EvidenceFault.of("not_a_pdf", message, where=path, fix=SAVE_AGAIN) from error
     if not pdf.is_pdf:
         raise not_a_pdf(head, path)
     if pdf.needs_pass:
         fix = f"put a copy without it there: qpdf --password=… --decrypt {shlex.quote(path)} COPY.pdf"
-        raise _fault("locked", "the document is locked with a password", path, fix)
+        raise EvidenceFault.of("locked", "the document is locked with a password", where=path, fix=fix)
     if page_count < 1:
         message = "the document has no pages: it may have been cut short"
-        raise _fault("no_pages", message, path, "download it again")
+        raise EvidenceFault.of("no_pages", message, where=path, fix="download it again")
     return pdf
 
 
-def _fault(code: str, message: str, path: str, fix: str) -> EvidenceFault:
-    return EvidenceFault(Problem(code, message, where=path, fix=fix))
-
-
 def _unreadable(path: str, page_idx: int, error: Exception) -> EvidenceFault:
-    return _fault(
-        "page_unreadable",
-        f"page_idx {page_idx} cannot be read: {_first_line(error)}",
-        path,
-        f"look at its other pages, or {SAVE_AGAIN}",
-    )
+    message = f"page_idx {page_idx} cannot be read: {_first_line(error)}"
+    fix = f"look at its other pages, or {SAVE_AGAIN}"
+    return EvidenceFault.of("page_unreadable", message, where=path, fix=fix)
 
 
 def _first_line(error: Exception) -> str:
@@ -269,32 +257,57 @@ def _text_page(page: Any, display_list: Any) -> Any:
 
 
 def _page_info(document: Document, page: Any, page_idx: int) -> PageInfo:
-    labels = document.labels
-    return PageInfo(
-        page_idx=page_idx,
-        width=round(page.rect.width, 2),
-        height=round(page.rect.height, 2),
-        rotation=page.rotation,
-        label=(labels[page_idx] or None) if labels else None,
-    )
+    width, height = round(page.rect.width, 2), round(page.rect.height, 2)
+    label = (document.labels[page_idx] or None) if document.labels else None
+    return PageInfo(page_idx, width, height, page.rotation, label)
 
 
-def _answer_document(document: Document, request: Mapping[str, Any]) -> Answer:
-    return {"document": DocumentInfo(document.page_count, document.labels)}, b""
+def _rendered(document: Document, step: Mapping[str, Any]) -> Answer:
+    """A page, a region of one ("clip") or a part that was zoomed into ("detail"), within its bounds.
+
+    Without a bound in bytes it is a lossless RGB PNG.
+    """
+    page_idx, op = int(step["page_idx"]), step["op"]
+    max_pixels, max_bytes = step["max_pixels"], step["max_bytes"]
+    page, display_list = document.drawing(page_idx)
+    sheet = Sheet(page.rect.width, page.rect.height, tuple(page.rotation_matrix), document.path, page_idx)
+    while True:
+        if op == "clip":
+            area = region(sheet, tuple(step["box"]), dpi=step["dpi"], max_pixels=max_pixels)
+        elif op == "detail":
+            area = zoomed(sheet, tuple(step["region"]), width=step["width"], max_pixels=max_pixels)
+        else:
+            area = whole(sheet, dpi=step["dpi"], max_pixels=max_pixels)
+        matrix = MUPDF.Matrix(*area.to_pixels)
+        try:
+            pixels = display_list.get_pixmap(matrix, colorspace=MUPDF.csRGB, alpha=0, clip=area.area)
+        except BROKEN as error:
+            raise _unreadable(document.path, page_idx, error) from error
+        mime: Mime = "image/png"
+        if max_bytes is None:
+            body = encode_png(pixels.samples_mv, pixels.width, pixels.height)
+            break
+        body, mime = encode(pixels.samples, pixels.width, pixels.height, max_bytes=max_bytes)
+        count = pixels.width * pixels.height
+        if len(body) <= max_bytes or count == 1:
+            break
+        max_pixels = max(1, int(min(count, max_pixels) * AIM * max_bytes / len(body)))
+    header: dict[str, Json] = {"width": pixels.width, "height": pixels.height, "mime": mime}
+    if op == "render":
+        header["to_pixels"] = scaled(sheet.turned, area.to_pixels[0])
+        header["page"] = _page_info(document, page, page_idx)
+        if step["with_words"]:
+            text = document.page_text(page_idx)
+            # Half a character, which only a broken font has, is replaced: JSON cannot encode it.
+            header["words"] = [
+                [*box, word.encode("utf-8", "replace").decode()]
+                for box, word in zip(text.boxes[:MAX_WORDS_SENT], text.words, strict=False)
+            ]
+    return header, body
 
 
-def _answer_page(document: Document, request: Mapping[str, Any]) -> Answer:
-    page_idx = int(request["page_idx"])
-    return {"page": _page_info(document, document.page(page_idx), page_idx)}, b""
-
-
-def _answer_texts(document: Document, request: Mapping[str, Any]) -> Answer:
-    pages = range(int(request["first"]), min(int(request["end"]), document.page_count))
-    return {"texts": [document.plain_text(page_idx) for page_idx in pages]}, b""
-
-
-def _answer_locate(document: Document, request: Mapping[str, Any]) -> Answer:
-    query = protocol.record_from(SpanQuery, request["query"])
+def _located(document: Document, step: Mapping[str, Any]) -> Answer:
+    query = protocol.record_from(SpanQuery, step["query"])
     note = ""
     if query.cited_label is not None:
         query, note = with_page(query, document.labels)
@@ -304,51 +317,44 @@ def _answer_locate(document: Document, request: Mapping[str, Any]) -> Answer:
     return {"found": replace(found, note="; ".join(filter(None, (note, found.note))))}, b""
 
 
-def _answer_render(document: Document, request: Mapping[str, Any]) -> Answer:
-    header, body = render.render(document, request)
-    page_idx = int(request["page_idx"])
-    page, _ = document.drawing(page_idx)
-    return {**header, "page": _page_info(document, page, page_idx)}, body
+def _done(document: Document, step: Mapping[str, Any]) -> Answer:
+    match step["op"]:
+        case "document":
+            return {"document": DocumentInfo(document.page_count, document.labels)}, b""
+        case "page":
+            page_idx = int(step["page_idx"])
+            return {"page": _page_info(document, document.page(page_idx), page_idx)}, b""
+        case "texts":
+            pages = range(int(step["first"]), min(int(step["end"]), document.page_count))
+            return {"texts": list(map(document.plain_text, pages))}, b""
+        case "locate":
+            return _located(document, step)
+    return _rendered(document, step)
 
 
-ANSWERS: dict[str, Callable[[Document, Mapping[str, Any]], Answer]] = {
-    "document": _answer_document,
-    "page": _answer_page,
-    "texts": _answer_texts,
-    "locate": _answer_locate,
-    "render": _answer_render,
-    "clip": render.clip,
-    "detail": render.detail,
-}
-
-
-def _answer_picture(path: str) -> Answer:
-    from proofspan.evidence.pdf import pictures  # loads Pillow, which most workers never need
-
-    picture = pictures.decode(Path(path))
-    return {"width": picture.width, "height": picture.height, "mime": picture.mime}, picture.data
-
-
-def answer(documents: Documents, request: Mapping[str, Any], memory_bytes: int) -> Answer:
-    """Return the reply to one request; a fault is sent as data. `retire` requests the end of this worker.
+def answer(documents: Documents, path: str, step: Mapping[str, Any], memory_bytes: int) -> Answer:
+    """Return the reply to one step; a fault is sent as data. `retire` requests the end of this worker.
 
     The answer is void where memory ran short: MuPDF leaves out what it found no room for.
     """
-    path = str(request["path"])
     try:
-        if request["op"] == "picture":
-            header, body = _answer_picture(path)
+        if step["op"] == "picture":
+            from proofspan.evidence.pdf import pictures  # loads Pillow, which most workers never need
+
+            picture = pictures.decode(Path(path))
+            header: dict[str, Json] = {"width": picture.width, "height": picture.height, "mime": picture.mime}
+            body = picture.data
         else:
-            header, body = ANSWERS[request["op"]](documents.get(path), request)
+            header, body = _done(documents.get(path), step)
             documents.trim()
     except EvidenceFault as fault:
         header, body = {"fault": fault.problems[0]}, b""
     except (MemoryError, RecursionError):
         return _too_large(path, memory_bytes)
     except BROKEN as error:
-        reason = f"the document cannot be read: {_first_line(error)}"
-        broken = _fault("page_unreadable", reason, path, SAVE_AGAIN)
-        header, body = {"fault": broken.problems[0], "retire": True}, b""
+        message = f"the document cannot be read: {_first_line(error)}"
+        broken = Problem("page_unreadable", message, where=path, fix=SAVE_AGAIN)
+        header, body = {"fault": broken, "retire": True}, b""
     peak = _peak_memory()
     if peak > EXHAUSTED * memory_bytes:
         return _too_large(path, memory_bytes)
@@ -358,8 +364,7 @@ def answer(documents: Documents, request: Mapping[str, Any], memory_bytes: int) 
 def _too_large(path: str, memory_bytes: int) -> Answer:
     message = f"the document needs more than the {memory_bytes // 1024**2:,} MiB of memory that it may take"
     fix = "replace the document by a smaller one; others are not affected"
-    fault = _fault("too_large", message, path, fix)
-    return {"fault": fault.problems[0], "retire": True}, b""
+    return {"fault": Problem("too_large", message, where=path, fix=fix), "retire": True}, b""
 
 
 def _peak_memory() -> int:
@@ -373,50 +378,35 @@ def _peak_memory() -> int:
 
 
 def serve(connection: socket.socket, memory_bytes: int) -> None:
-    """Answer requests until the other side closes; the first frame reports that the worker is warm."""
+    """Answer requests until the other side closes; the first frame reports that the worker is warm.
+
+    A request has steps on one document. Each has the whole time limit and is answered by a frame of its own;
+    a fault ends them.
+    """
     documents = Documents()
     send_frame(connection, {"ready": os.getpid()})
     while True:
         request, _ = receive_frame(connection)
-        for step in steps_of(request):
+        for step in request["steps"]:
             signal.alarm(math.ceil(float(request["limit_s"])) + GRACE_S)
-            header, body = answer(documents, step, memory_bytes)
+            header, body = answer(documents, str(request["path"]), step, memory_bytes)
             signal.alarm(0)
             send_frame(connection, header, body)
             if "fault" in header or header["retire"]:
                 break
 
 
-def steps_of(request: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield the requests of a frame: one, or the `steps` of one document.
-
-    Each has the whole time limit and is answered by a frame of its own; a fault ends them.
-    """
-    if request["op"] != "steps":
-        yield request
-        return
-    for step in request["steps"]:
-        yield {**step, "path": request["path"]}
-
-
-def _limit(memory_bytes: int) -> None:
+def main() -> None:
+    """Serve until the client is gone."""
+    memory_bytes = int(sys.argv[2])
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     MUPDF.TOOLS.mupdf_display_errors(False)  # they would go to the client's stdout
     MUPDF.TOOLS.mupdf_display_warnings(False)
     MUPDF.TOOLS.set_small_glyph_heights(True)
-
-
-def main() -> None:
-    """Serve until the client is gone."""
-    memory_bytes = int(sys.argv[2])
-    _limit(memory_bytes)
-    with socket.socket(fileno=int(sys.argv[1])) as connection:
-        try:
-            serve(connection, memory_bytes)
-        except ConnectionEndedError:
-            return
+    with socket.socket(fileno=int(sys.argv[1])) as connection, suppress(ConnectionEndedError):
+        serve(connection, memory_bytes)
 
 
 if __name__ == "__main__":
