@@ -13,11 +13,8 @@ from hypothesis import strategies as st
 from proofspan.contracts.records.records import Box
 from proofspan.evidence.geometry import (
     box_to_pixels,
-    inverse,
     line_boxes,
     overlap_share,
-    point_to_pixels,
-    scaled,
     to_points,
 )
 from proofspan.evidence.pdf.png import decode_rgb
@@ -80,14 +77,6 @@ def test_a_highlight_tints_the_paper_and_keeps_the_ink(pool: PdfPool, tmp_path: 
     changed = np.any(before != after, axis=2)
     changed[top - 3 : bottom + 3, left - 3 : right + 3] = False
     assert not changed.any()
-
-
-def test_pixels_go_back_to_points() -> None:
-    matrix = scaled((0.0, 1.0, -1.0, 0.0, 250.0, 0.0), 1.5)
-    x, y = point_to_pixels(matrix, 30.0, 40.0)
-    assert point_to_pixels(inverse(matrix), x, y) == pytest.approx((30.0, 40.0))
-    with pytest.raises(ValueError, match="no inverse"):
-        inverse((1.0, 2.0, 2.0, 4.0, 0.0, 0.0))
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proofspan.contracts.records.records import Box
 from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.evidence.types import SpanQuery
 from proofspan.services.page.text_under import (
@@ -17,7 +18,6 @@ from proofspan.services.page.text_under import (
     MAX_TEXT,
     MAX_TEXTS,
     PageWord,
-    text_under,
     texts_under,
 )
 from tests.pdf_files import write_pages
@@ -35,6 +35,10 @@ def words_of(*lines: str) -> list[PageWord]:
             words.append(((left, 12.0 * row, left + 6 * len(word), 12.0 * row + 10), word))
             column += len(word) + 1
     return words
+
+
+def text_under(rects: Sequence[Box], words: Sequence[PageWord], *, rotation: int = 0) -> str:
+    return texts_under({"span": rects}, words, rotation=rotation).get("span", "")
 
 
 @pytest.fixture(scope="module")

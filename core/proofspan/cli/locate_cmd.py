@@ -6,7 +6,6 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import BinaryIO
 
 import click
 
@@ -56,8 +55,19 @@ def command(spans: Path, found: str, root: Path | None, workers: int) -> None:
         problem = Problem("missing_folder", "the folder does not exist", str(folder), "Name it with --root.")
         raise InputFault(problem)
     check_outputs([found], [spans])
-    tally = _Tally(spans)
+    results: Counter[str] = Counter()
     with PdfPool(workers=workers, timeout_s=TIMEOUT_S) as pool, output_to(found) as output:
+
+        def written(located: Iterable[Located]) -> Iterator[Located]:
+            """Write and count each span, and pass it on, so that none is kept in memory."""
+            for item in located:
+                output.write(to_json(item))
+                results[item.found.status if item.found else "not usable"] += 1
+                results["elsewhere"] += item.found.page_mismatch if item.found else 0
+                if item.problem is not None:
+                    click.echo(f"error: {_located_problem(item.problem, item.source.line, spans)}", err=True)
+                yield item
+
         with progress_bar("locating") as on_progress:
             total = count_spans(spans)
             located = locate_spans(
@@ -66,51 +76,23 @@ def command(spans: Path, found: str, root: Path | None, workers: int) -> None:
                 workers=workers,
                 on_done=lambda done: on_progress("", done, total),
             )
-            quotes = quotes_of_spans(_written(located, output, tally), root=folder)
+            quotes = quotes_of_spans(written(located), root=folder)
         bases = examine(quotes, lambda name: labels_in(pool.document, folder / name))
-    click.echo(tally.summary(), err=True)
+    click.echo(_summary(results), err=True)
     for finding in worth_saying(bases):
         click.echo(f"pages: {in_one_line(finding, SPAN_LINES)}", err=True)
-    sys.exit(1 if tally.unusable else 0)
+    sys.exit(1 if results["not usable"] else 0)
 
 
-def _written(located: Iterable[Located], output: BinaryIO, tally: _Tally) -> Iterator[Located]:
-    """Write and count each span, and pass it on, so that none is kept in memory."""
-    for item in located:
-        output.write(to_json(item))
-        tally.add(item)
-        yield item
-
-
-class _Tally:
-    """Counts of the results of `spans`; prints each problem."""
-
-    def __init__(self, spans: Path) -> None:
-        self._spans = spans
-        self._statuses: Counter[Status] = Counter()
-        self._mismatched = 0
-        self.unusable = 0
-
-    def add(self, item: Located) -> None:
-        """Count one line."""
-        if item.found is None:
-            self.unusable += 1
-        else:
-            self._statuses[item.found.status] += 1
-            self._mismatched += item.found.page_mismatch
-        if item.problem is not None:
-            click.echo(f"error: {_located_problem(item.problem, item.source.line, self._spans)}", err=True)
-
-    def summary(self) -> str:
-        """`389 quotes: 120 exact, 150 normalized, … · 67 on another page than cited · 2 not usable`."""
-        counts = self._statuses
-        parts = [", ".join(f"{counts[status]:,} {status}" for status in STATUSES if counts[status])]
-        if self._mismatched:
-            parts.append(f"{self._mismatched:,} on another page than cited")
-        if self.unusable:
-            parts.append(f"{self.unusable:,} not usable")
-        total = counts.total() + self.unusable
-        return f"{counted(total, 'quote')}: " + " · ".join(filter(None, parts))
+def _summary(results: Counter[str]) -> str:
+    """`389 quotes: 120 exact, 150 normalized, … · 67 on another page than cited · 2 not usable`."""
+    parts = [", ".join(f"{results[status]:,} {status}" for status in STATUSES if results[status])]
+    if results["elsewhere"]:
+        parts.append(f"{results['elsewhere']:,} on another page than cited")
+    if results["not usable"]:
+        parts.append(f"{results['not usable']:,} not usable")
+    total = results.total() - results["elsewhere"]
+    return f"{counted(total, 'quote')}: " + " · ".join(filter(None, parts))
 
 
 def _located_problem(problem: Problem, line: int, spans: Path) -> Problem:

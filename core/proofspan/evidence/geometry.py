@@ -25,39 +25,15 @@ TOUCHING_GAP = 0.2
 TOUCHING_SHIFT = 0.15
 
 
-def point_to_pixels(matrix: Matrix, x: float, y: float) -> tuple[float, float]:
-    """Convert a point of the unrotated page to pixels of the picture that `matrix` belongs to."""
-    a, b, c, d, e, f = matrix
-    return a * x + c * y + e, b * x + d * y + f
-
-
 def box_to_pixels(matrix: Matrix, box: Box) -> Box:
-    """Convert a box to pixels, with its corners in order again: a rotation swaps them."""
-    x0, y0 = point_to_pixels(matrix, box[0], box[1])
-    x1, y1 = point_to_pixels(matrix, box[2], box[3])
+    """Convert a box of the unrotated page to pixels of the picture that `matrix` belongs to.
+
+    Its corners are in order again: a rotation swaps them.
+    """
+    a, b, c, d, e, f = matrix
+    x0, y0 = a * box[0] + c * box[1] + e, b * box[0] + d * box[1] + f
+    x1, y1 = a * box[2] + c * box[3] + e, b * box[2] + d * box[3] + f
     return min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)
-
-
-def inverse(matrix: Matrix) -> Matrix:
-    """Return the matrix from pixels back to points. Raises `ValueError` for one that flattens the page."""
-    a, b, c, d, e, f = matrix
-    determinant = a * d - b * c
-    if determinant == 0:
-        raise ValueError("a matrix without area has no inverse")
-    return (
-        d / determinant,
-        -b / determinant,
-        -c / determinant,
-        a / determinant,
-        (c * f - d * e) / determinant,
-        (b * e - a * f) / determinant,
-    )
-
-
-def scaled(matrix: Matrix, scale: float) -> Matrix:
-    """Return `matrix` followed by a scaling."""
-    a, b, c, d, e, f = matrix
-    return a * scale, b * scale, c * scale, d * scale, e * scale, f * scale
 
 
 def to_points(box: Box, space: BoxSpace, *, width: float, height: float, rotation: int) -> Box:
@@ -123,24 +99,26 @@ def line_boxes(words: Iterable[Box], *, rotation: int = 0) -> tuple[Box, ...]:
     """
     boxes = [word for word in words if word[2] > word[0] and word[3] > word[1]]
     lines = _joined(boxes)
-    if rotation % 180 or any(map(_is_upright, boxes)):
-        turned = [_transposed(line) for line in _joined(map(_transposed, boxes))]
-        lines = min(lines, turned, key=len)
+    if rotation % 180 or any(box[3] - box[1] > UPRIGHT_RATIO * (box[2] - box[0]) for box in boxes):
+        turned = _joined((box[1], box[0], box[3], box[2]) for box in boxes)
+        lines = min(lines, [(box[1], box[0], box[3], box[2]) for box in turned], key=len)
     return tuple((round(b[0], 2), round(b[1], 2), round(b[2], 2), round(b[3], 2)) for b in lines)
 
 
 def _joined(words: Iterable[Box]) -> list[Box]:
+    """The words, with those joined that follow one another on a line."""
     lines: list[Box] = []
     for word in words:
-        if lines and _follows(lines[-1], word):
-            lines[-1] = union((lines[-1], word))
-        else:
-            lines.append(word)
+        if lines:
+            line = lines[-1]
+            heights = (line[3] - line[1], word[3] - word[1])
+            shared = min(line[3], word[3]) - max(line[1], word[1])
+            gap = max(line[0], word[0]) - min(line[2], word[2])
+            if shared >= MIN_SHARED_HEIGHT * max(heights) and gap <= MAX_GAP_IN_HEIGHTS * min(heights):
+                lines[-1] = union((line, word))
+                continue
+        lines.append(word)
     return lines
-
-
-def _transposed(box: Box) -> Box:
-    return box[1], box[0], box[3], box[2]
 
 
 def share_line(box: Box, other: Box) -> bool:
@@ -154,16 +132,3 @@ def touches(left: Box, right: Box) -> bool:
     height = min(left[3] - left[1], right[3] - right[1])
     shift = max(abs(left[1] - right[1]), abs(left[3] - right[3]))
     return abs(right[0] - left[2]) <= TOUCHING_GAP * height and shift <= TOUCHING_SHIFT * height
-
-
-def _is_upright(box: Box) -> bool:
-    return box[3] - box[1] > UPRIGHT_RATIO * (box[2] - box[0])
-
-
-def _follows(line: Box, word: Box) -> bool:
-    heights = (line[3] - line[1], word[3] - word[1])
-    shared = min(line[3], word[3]) - max(line[1], word[1])
-    if shared < MIN_SHARED_HEIGHT * max(heights):
-        return False
-    gap = max(line[0], word[0]) - min(line[2], word[2])
-    return gap <= MAX_GAP_IN_HEIGHTS * min(heights)

@@ -11,8 +11,7 @@ import threading
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Protocol
@@ -85,7 +84,10 @@ def locate_bulk(
         running = [lanes.submit(_lane, work, locator, finished) for _ in range(workers)]
         at_work = workers
         while at_work:
-            item = _next(finished)
+            try:
+                item = finished.get(timeout=POLL_S)
+            except Empty:
+                continue
             if item is None:
                 at_work -= 1
                 continue
@@ -102,29 +104,15 @@ def locate_bulk(
     return [results[number] for number in range(len(asks))]
 
 
-def _next(finished: SimpleQueue[tuple[Ask, Answer] | None]) -> tuple[Ask, Answer] | None:
-    while True:
-        with suppress(Empty):
-            return finished.get(timeout=POLL_S)
-
-
 @dataclass(eq=False, slots=True)
 class _Document:
-    """A document's remaining quotes, and its faults so far."""
+    """A document's remaining quotes, the number of its faults, and why it was given up, if it was."""
 
     path: Path
     is_text: bool
     rest: deque[Ask]
-    given_up_before: Problem | None = None
-    faults: list[Problem] = field(default_factory=list)
-
-    @property
-    def given_up(self) -> Problem | None:
-        """Why its remaining quotes are not searched for."""
-        if self.given_up_before is not None:
-            return self.given_up_before
-        last = next((fault for fault in self.faults if fault.code in OF_THE_DOCUMENT), None)
-        return last or (self.faults[-1] if len(self.faults) >= MAX_FAULTS else None)
+    given_up: Problem | None = None
+    faults: int = 0
 
 
 class _Work:
@@ -134,10 +122,7 @@ class _Work:
         by_document: dict[tuple[Path, bool], deque[Ask]] = defaultdict(deque)
         for ask in asks:
             by_document[ask.path, ask.is_text].append(ask)
-        documents = [
-            _Document(path, is_text, rest, given_up.get(path))
-            for (path, is_text), rest in by_document.items()
-        ]
+        documents = [_Document(*key, rest, given_up.get(key[0])) for key, rest in by_document.items()]
         #: The one with most quotes first, so that the lanes end together.
         self._waiting = deque(sorted(documents, key=lambda document: -len(document.rest)))
         self._begun: list[_Document] = []
@@ -147,7 +132,14 @@ class _Work:
     def take(self, own: _Document | None) -> tuple[_Document, list[Ask]] | None:
         """Take the next quotes of a lane's own document, a new one or another lane's; None when done."""
         with self._lock:
-            document = own if own is not None and own.rest else self._other()
+            document = own if own is not None and own.rest else None
+            if document is None and self._waiting:
+                document = self._waiting.popleft()
+                self._begun.append(document)
+            if document is None:
+                long = [each for each in self._begun if len(each.rest) >= WORTH_SHARING]
+                shared = (each for each in long if not each.is_text)
+                document = max(shared, key=lambda each: len(each.rest), default=None)
             if document is None or self.is_stopped.is_set():
                 return None
             count = len(document.rest) if document.is_text else min(BATCH, len(document.rest))
@@ -157,13 +149,6 @@ class _Work:
         """Return the documents that should not be tried again for now."""
         reasons = ((document.path, document.given_up) for document in self._begun)
         return {path: reason for path, reason in reasons if reason is not None and reason.code in TEMPORARY}
-
-    def _other(self) -> _Document | None:
-        if self._waiting:
-            self._begun.append(self._waiting.popleft())
-            return self._begun[-1]
-        shared = [each for each in self._begun if len(each.rest) >= WORTH_SHARING and not each.is_text]
-        return max(shared, key=lambda document: len(document.rest), default=None)
 
 
 def _lane(work: _Work, locator: Locator, finished: SimpleQueue[tuple[Ask, Answer] | None]) -> None:
@@ -180,27 +165,24 @@ def _lane(work: _Work, locator: Locator, finished: SimpleQueue[tuple[Ask, Answer
 
 
 def _answers(document: _Document, asks: Sequence[Ask], locator: Locator) -> Iterator[Answer]:
-    if document.is_text:
-        yield from _in_text(document, asks)
+    if document.is_text:  # all are taken at once, so that it is read once and not kept
+        try:
+            text = read_text(document.path)
+        except EvidenceFault as fault:
+            yield from [fault.problems[0]] * len(asks)
+            return
+        for ask in asks:
+            yield locate_in_text(ask.query, text)
         return
     done = 0
     while done < len(asks):
-        if (reason := document.given_up) is not None:
-            yield from [reason] * (len(asks) - done)
+        if document.given_up is not None:
+            yield from [document.given_up] * (len(asks) - done)
             return
         for answer in locator.locate_each(document.path, [ask.query for ask in asks[done:]]):
             done += 1
             if isinstance(answer, Problem) and answer.code not in OF_THE_QUOTE:
-                document.faults.append(answer)
+                document.faults += 1
+                if answer.code in OF_THE_DOCUMENT or document.faults >= MAX_FAULTS:
+                    document.given_up = document.given_up or answer
             yield answer
-
-
-def _in_text(document: _Document, asks: Sequence[Ask]) -> Iterator[Answer]:
-    """The quotes of a text are all taken at once, so that it is read once and not kept."""
-    try:
-        text = read_text(document.path)
-    except EvidenceFault as fault:
-        yield from [fault.problems[0]] * len(asks)
-        return
-    for ask in asks:
-        yield locate_in_text(ask.query, text)

@@ -24,8 +24,8 @@ only if no document has a clear majority at another offset.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from proofspan.evidence.text.page_text import QuoteText
@@ -124,13 +124,15 @@ def diagnose(
     by_document: dict[str, list[PlacedQuote]] = defaultdict(list)
     for quote in quotes:
         by_document[quote.doc_id].append(quote)
+    printed = labels or {}
     documents = [
-        _of_document(doc_id, by_document[doc_id], (labels or {}).get(doc_id, ()))
-        for doc_id in sorted(by_document)
+        _finding(doc_id, each, printed.get(doc_id, ())) for doc_id, each in sorted(by_document.items())
     ]
     if len(documents) < 2:
         return tuple(documents)
-    return (_of_all(by_document), *documents)
+    # All documents together: with one quote each, none of them is evidence by itself.
+    own = {_clear_offset(_by_offset(each)) for each in by_document.values()}
+    return (_finding(None, [quote for each in by_document.values() for quote in each], own=own), *documents)
 
 
 def is_clear(part: int, whole: int) -> bool:
@@ -138,68 +140,45 @@ def is_clear(part: int, whole: int) -> bool:
     return part >= MIN_QUOTES and wilson(part, whole)[0] > 0.5
 
 
-def _of_document(doc_id: str, quotes: Sequence[PlacedQuote], labels: Sequence[str]) -> PageBaseFinding:
-    if all(quote.offset == 0 for quote in quotes):
-        return _finding(doc_id, "as_cited", quotes, supporting=_total(quotes))
+def _finding(
+    doc_id: str | None,
+    quotes: Sequence[PlacedQuote],
+    labels: Sequence[str] = (),
+    *,
+    own: Set[int | None] = frozenset(),
+) -> PageBaseFinding:
+    """The finding of a document, or of all together, whose clear offsets are `own`."""
+    counts = _by_offset(quotes)
+    total, offset = counts.total(), _clear_offset(counts)
+    near = tuple(counts[each] for each in NEAR_OFFSETS)
+    by_id = sum(quote.times for quote in quotes if quote.offset and quote.id_page_idx == quote.page_idx)
+    finding = PageBaseFinding(doc_id, "as_cited", total, near, total - sum(near), total, by_id=by_id)
+    if counts[0] == total:
+        return finding
     as_printed = _as_printed(quotes, labels)
-    if is_clear(as_printed, _total(quotes)):
-        return _finding(doc_id, "printed", quotes, supporting=as_printed)
-    if offset := _clear_offset(quotes):
-        return _finding(doc_id, "shifted", quotes, supporting=_at(quotes, offset), offset=offset)
-    return _in_sections(doc_id, quotes) or _unexplained(doc_id, quotes)
-
-
-def _of_all(by_document: Mapping[str, Sequence[PlacedQuote]]) -> PageBaseFinding:
-    """All documents together: with one quote each, none of them is evidence by itself."""
-    quotes = [quote for each in by_document.values() for quote in each]
-    if all(quote.offset == 0 for quote in quotes):
-        return _finding(None, "as_cited", quotes, supporting=_total(quotes))
-    offset = _clear_offset(quotes)
-    own = {_clear_offset(each) for each in by_document.values()} - {None}
-    if offset and own <= {offset}:
-        return _finding(None, "shifted", quotes, supporting=_at(quotes, offset), offset=offset)
-    return _unexplained(None, quotes)
-
-
-def _in_sections(doc_id: str, quotes: Sequence[PlacedQuote]) -> PageBaseFinding | None:
-    """The sections whose quotes are clearly at the same wrong offset."""
-    by_section: dict[str, list[PlacedQuote]] = defaultdict(list)
-    for quote in quotes:
+    if is_clear(as_printed, total):
+        return replace(finding, kind="printed", supporting=as_printed)
+    if offset and own <= {offset, None}:
+        return replace(finding, kind="shifted", supporting=counts[offset], offset=offset)
+    by_section: dict[str, Counter[int]] = defaultdict(Counter)
+    for quote in quotes if doc_id is not None else ():
         if quote.section_id is not None:
-            by_section[quote.section_id].append(quote)
-    clear = {section: offset for section, each in by_section.items() if (offset := _clear_offset(each))}
-    counts: Counter[int] = Counter()
-    for section, offset in clear.items():
-        counts[offset] += _at(by_section[section], offset)
-    if not counts:
-        return None
-    offset = min(counts, key=lambda each: (-counts[each], abs(each), each))
-    sections = tuple(sorted(section for section in clear if clear[section] == offset))
-    within = sum(_total(by_section[section]) for section in sections)
-    return _finding(
-        doc_id,
-        "in_sections",
-        quotes,
-        supporting=counts[offset],
-        offset=offset,
-        sections=sections,
-        within=within,
-    )
-
-
-def _unexplained(doc_id: str | None, quotes: Sequence[PlacedQuote]) -> PageBaseFinding:
-    off = [quote for quote in quotes if quote.offset != 0]
-    if _total(off) >= MIN_QUOTES:
-        return _finding(doc_id, "mixed", quotes, supporting=_total(off))
-    named = {quote.section_id for quote in off if quote.section_id is not None and doc_id is not None}
-    return _finding(
-        doc_id,
-        "too_few",
-        quotes,
-        supporting=_total(off),
-        sections=tuple(sorted(named)),
-        within=_total(quote for quote in quotes if quote.section_id in named),
-    )
+            by_section[quote.section_id][quote.offset] += quote.times
+    # The sections whose quotes are clearly at the same wrong offset.
+    clear = {section: at for section, each in by_section.items() if (at := _clear_offset(each))}
+    supporting: Counter[int] = Counter()
+    for section, at in clear.items():
+        supporting[at] += by_section[section][at]
+    if supporting:
+        offset = min(supporting, key=lambda each: (-supporting[each], abs(each), each))
+        finding = replace(finding, kind="in_sections", supporting=supporting[offset], offset=offset)
+        sections = {section for section in clear if clear[section] == offset}
+    else:
+        kind: Kind = "mixed" if finding.off >= MIN_QUOTES else "too_few"
+        finding = replace(finding, kind=kind, supporting=finding.off)
+        sections = {name for name, each in by_section.items() if each[0] < each.total() and kind == "too_few"}
+    within = sum(by_section[section].total() for section in sections)
+    return replace(finding, sections=tuple(sorted(sections)), within=within)
 
 
 def _as_printed(quotes: Sequence[PlacedQuote], labels: Sequence[str]) -> int:
@@ -207,34 +186,20 @@ def _as_printed(quotes: Sequence[PlacedQuote], labels: Sequence[str]) -> int:
 
     A page whose printed number is its position counted from 1 is no evidence: both explanations hold there.
     """
-    return max(
-        _total(
-            quote
-            for quote in quotes
-            if quote.offset != 0
-            and _label(labels, quote.page_idx) == str(quote.cited_page_idx + base)
-            and _label(labels, quote.page_idx) != str(quote.page_idx + 1)
-        )
-        for base in (0, 1)
-    )
+    counts = [0, 0]
+    for quote in quotes:
+        label = labels[quote.page_idx] if 0 <= quote.page_idx < len(labels) else ""
+        for base in (0, 1):
+            is_cited = label == str(quote.cited_page_idx + base)
+            if quote.offset != 0 and is_cited and label != str(quote.page_idx + 1):
+                counts[base] += quote.times
+    return max(counts)
 
 
-def _label(labels: Sequence[str], page_idx: int) -> str:
-    return labels[page_idx] if 0 <= page_idx < len(labels) else ""
-
-
-def _clear_offset(quotes: Sequence[PlacedQuote]) -> int | None:
+def _clear_offset(counts: Counter[int]) -> int | None:
     """The offset of a clear majority, 0 included; None without one."""
-    ((offset, count),) = _by_offset(quotes).most_common(1)
-    return offset if is_clear(count, _total(quotes)) else None
-
-
-def _at(quotes: Iterable[PlacedQuote], offset: int) -> int:
-    return _total(quote for quote in quotes if quote.offset == offset)
-
-
-def _total(quotes: Iterable[PlacedQuote]) -> int:
-    return sum(quote.times for quote in quotes)
+    ((offset, count),) = counts.most_common(1)
+    return offset if is_clear(count, counts.total()) else None
 
 
 def _by_offset(quotes: Iterable[PlacedQuote]) -> Counter[int]:
@@ -242,29 +207,3 @@ def _by_offset(quotes: Iterable[PlacedQuote]) -> Counter[int]:
     for quote in quotes:
         counts[quote.offset] += quote.times
     return counts
-
-
-def _finding(
-    doc_id: str | None,
-    kind: Kind,
-    quotes: Sequence[PlacedQuote],
-    *,
-    supporting: int,
-    offset: int = 0,
-    sections: tuple[str, ...] = (),
-    within: int = 0,
-) -> PageBaseFinding:
-    counts = _by_offset(quotes)
-    near = tuple(counts[each] for each in NEAR_OFFSETS)
-    return PageBaseFinding(
-        doc_id=doc_id,
-        kind=kind,
-        quotes=_total(quotes),
-        near=near,
-        elsewhere=_total(quotes) - sum(near),
-        supporting=supporting,
-        offset=offset,
-        sections=sections,
-        within=within,
-        by_id=_total(quote for quote in quotes if quote.offset and quote.id_page_idx == quote.page_idx),
-    )

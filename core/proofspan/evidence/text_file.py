@@ -6,6 +6,7 @@ import codecs
 import html
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from proofspan.errors import EvidenceFault
@@ -55,20 +56,13 @@ def _decoded(data: bytes, path: Path, *, charset: str | None) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        if (text := _in_charset(data, charset)) is not None:
-            return text
+        with suppress(LookupError, UnicodeError):  # no charset of web pages, or not valid
+            known = codecs.lookup(charset).name if charset else ""
+            if known.startswith(_CHARSETS):
+                return data.decode(known)
         line = data.count(b"\n", 0, error.start) + 1
         message = f"the document is not text in UTF-8: byte {error.start + 1:,} (line {line:,}) is not valid"
         raise _fault(path, "not_utf8", message, "save the file as UTF-8") from error
-
-
-def _in_charset(data: bytes, charset: str | None) -> str | None:
-    """The text in the charset that a page names; None if it is not a charset of web pages, or not valid."""
-    try:
-        known = codecs.lookup(charset).name if charset else ""
-        return data.decode(known) if known.startswith(_CHARSETS) else None
-    except (LookupError, UnicodeError):
-        return None
 
 
 def _fault(path: Path, code: str, message: str, fix: str) -> EvidenceFault:
@@ -112,23 +106,37 @@ def text_of_html(source: str) -> str:
     """Return the text of a page. Blocks are on lines of their own, cells of a row are separated by a tab,
     white space is one space except in `<pre>`, and scripts, styles, the title and comments are left out.
     """
-    lines = _Lines()
-    preformatted = 0
+    pieces: list[str] = []
+    # White space is added when a word follows it, line ends when a line does.
+    breaks, gap, preformatted = 0, "", 0
     for kind, value in _parts(source):
+        text, end = None, ""
         if kind == "text":
-            lines.add(html.unescape(value), verbatim=preformatted > 0)
-            continue
-        if value == "pre":
-            preformatted = max(0, preformatted + (1 if kind == "open" else -1))
-        if value in PARAGRAPHS:
-            lines.end(2)
-        elif value in LINES:
-            lines.end(1)
+            value = html.unescape(value)
+            if preformatted > 0:
+                text = value
+            else:
+                gap = gap or (" " if _WHITE.match(value) else "")
+                if words := [word for word in _WHITE.split(value) if word]:
+                    text, end = " ".join(words), " " if _WHITE.search(value[-1]) else ""
         elif value == "br" and kind == "open":
-            lines.add("\n", verbatim=True)
+            text = "\n"
         elif value in CELLS and kind == "open":
-            lines.cell()
-    return lines.text()
+            gap = "\t"
+        elif value in PARAGRAPHS or value in LINES:
+            breaks, gap = max(breaks, 2 if value in PARAGRAPHS else 1), ""
+            if value == "pre":
+                preformatted = max(0, preformatted + (1 if kind == "open" else -1))
+        if text is None:
+            continue
+        if pieces and breaks:
+            pieces.append("\n" * breaks)
+        elif pieces and gap and not pieces[-1].endswith(("\n", "\t", " ")):
+            pieces.append(gap)
+        pieces.append(text)
+        breaks, gap = 0, end
+    joined = "".join(pieces).strip("\n")
+    return joined + "\n" if joined else ""
 
 
 def declared_charset(data: bytes) -> str | None:
@@ -149,9 +157,14 @@ def _parts(source: str) -> Iterator[tuple[str, str]]:
             return
         named = _NAME.match(source, start)
         if named is None:
-            position = _after_other(source, start)
-            if position == start + 1:
+            if source.startswith("<!--", start):
+                ended = _COMMENT_END.search(source, start + 2)
+                position = ended.end() if ended else length
+            elif source.startswith(("<!", "<?", "</"), start):
+                position = source.find(">", start + 2) + 1 or length
+            else:
                 yield "text", "<"
+                position = start + 1
             continue
         name, closes = named[1].lower(), source[start + 1] == "/"
         ended = _TAG_END.match(source, named.end())
@@ -163,57 +176,3 @@ def _parts(source: str) -> Iterator[tuple[str, str]]:
             position = closing.start() if closing else length
         else:
             yield ("close" if closes else "open"), name
-
-
-def _after_other(source: str, start: int) -> int:
-    """The end of a comment, a declaration or an instruction; just after a `<` that begins none of them."""
-    if source.startswith("<!--", start):
-        ended = _COMMENT_END.search(source, start + 2)
-        return ended.end() if ended else len(source)
-    if source.startswith(("<!", "<?", "</"), start):
-        return source.find(">", start + 2) + 1 or len(source)
-    return start + 1
-
-
-class _Lines:
-    """Text under construction: white space is added when a word follows it, line ends when a line does."""
-
-    def __init__(self) -> None:
-        self._pieces: list[str] = []
-        self._breaks = 0
-        self._gap = ""
-
-    def add(self, text: str, *, verbatim: bool) -> None:
-        """Add text to the current line; `verbatim` keeps its white space."""
-        if verbatim:
-            self._put(text)
-            return
-        words = [word for word in _WHITE.split(text) if word]
-        if _WHITE.match(text):
-            self._gap = self._gap or " "
-        if words:
-            self._put(" ".join(words))
-            self._gap = " " if _WHITE.search(text[-1]) else ""
-
-    def cell(self) -> None:
-        """Begin another cell of the row."""
-        self._gap = "\t"
-
-    def end(self, breaks: int) -> None:
-        """End the current line; the next text is `breaks` lines below."""
-        self._breaks, self._gap = max(self._breaks, breaks), ""
-
-    def _put(self, text: str) -> None:
-        if not self._pieces:
-            self._breaks, self._gap = 0, ""
-        if self._breaks:
-            self._pieces.append("\n" * self._breaks)
-        elif self._gap and not self._pieces[-1].endswith(("\n", "\t", " ")):
-            self._pieces.append(self._gap)
-        self._pieces.append(text)
-        self._breaks, self._gap = 0, ""
-
-    def text(self) -> str:
-        """Return all lines, with a line feed at the end."""
-        joined = "".join(self._pieces).strip("\n")
-        return joined + "\n" if joined else ""

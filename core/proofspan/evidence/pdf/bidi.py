@@ -41,27 +41,24 @@ def in_reading_order(lines: Sequence[Sequence[Glyph]]) -> list[list[Glyph]]:
     if not against:
         return [list(line) for line in lines]
     base = 1 if 2 * against >= len(letters) else 0
-    return [_logical(line, base) if _is_mixed(line) else line for line in _joined(lines)]
+    return [
+        _logical(line, base) if any(HAS_RIGHT_TO_LEFT.search(glyph.text) for glyph in line) else line
+        for line in _joined(lines)
+    ]
 
 
 def _joined(lines: Sequence[Sequence[Glyph]]) -> list[list[Glyph]]:
     """The lines with those at the same height joined: MuPDF splits them where the direction changes."""
     joined: list[list[Glyph]] = []
     for line in lines:
-        if joined and line and joined[-1] and _is_beside(joined[-1][-1].level, line[0].level):
-            joined[-1].extend(line)
-        else:
-            joined.append(list(line))
+        if joined and line and joined[-1]:
+            one, other = joined[-1][-1].level, line[0].level
+            shared = min(one[3], other[3]) - max(one[1], other[1])
+            if shared > SAME_LINE * min(one[3] - one[1], other[3] - other[1]):
+                joined[-1].extend(line)
+                continue
+        joined.append(list(line))
     return joined
-
-
-def _is_beside(one: Box, other: Box) -> bool:
-    shared = min(one[3], other[3]) - max(one[1], other[1])
-    return shared > SAME_LINE * min(one[3] - one[1], other[3] - other[1])
-
-
-def _is_mixed(line: Sequence[Glyph]) -> bool:
-    return any(HAS_RIGHT_TO_LEFT.search(glyph.text) for glyph in line)
 
 
 def _logical(line: Sequence[Glyph], base: int) -> list[Glyph]:
@@ -96,13 +93,16 @@ def _levels(text: str, base: int) -> list[int]:
     """The embedding level of every character of a displayed line, from left to right."""
     kinds = [_kind(text, place) for place in range(len(text))]
     levels = [base] * len(kinds)
-    for kind, level in (("L", 2),) if base else (("R", 1),):
-        for start, end in _runs(kinds, kind):
-            levels[start:end] = [level] * (end - start)
+    # Stretches from one character against the base to another without the other direction between them.
+    against, level, own = ("L", 2, "R") if base else ("R", 1, "L")
+    start: int | None = None
     for place, kind in enumerate(kinds):
-        if kind == "N" and levels[place] == 1:
-            levels[place] = 2
-    return levels
+        if kind == own:
+            start = None
+        elif kind == against:
+            start = place if start is None else start
+            levels[start : place + 1] = [level] * (place + 1 - start)
+    return [2 if kind == "N" and level == 1 else level for kind, level in zip(kinds, levels, strict=True)]
 
 
 def _kind(text: str, place: int) -> str:
@@ -118,21 +118,6 @@ def _kind(text: str, place: int) -> str:
     if HAS_RIGHT_TO_LEFT.match(character):
         return "R"
     return "L" if character.isalpha() else " "
-
-
-def _runs(kinds: Sequence[str], kind: str) -> list[tuple[int, int]]:
-    """Stretches from one of a kind to another without the other direction between them."""
-    runs: list[tuple[int, int]] = []
-    against = {"L": "R", "R": "L"}[kind]
-    last: int | None = None
-    for place, each in enumerate(kinds):
-        if each == against:
-            last = None
-        elif each == kind:
-            start = runs.pop()[0] if last is not None else place
-            runs.append((start, place + 1))
-            last = place
-    return runs
 
 
 def _reversed_back(levels: Sequence[int]) -> list[int]:

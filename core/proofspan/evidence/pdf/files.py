@@ -95,8 +95,6 @@ PictureKind = Literal["PNG", "JPEG", "WEBP", "GIF"]
 MAX_BYTES = 20 * 1024 * 1024
 #: Bytes read to identify a file; an SVG may begin with a long comment.
 HEAD = 4_096
-#: The fix for a file of another kind.
-SAVE_AS = "save it as PNG, JPEG, WEBP or GIF, and name that file"
 
 
 def kind_of(head: bytes) -> PictureKind | None:
@@ -111,34 +109,32 @@ def kind_of(head: bytes) -> PictureKind | None:
 
 
 def picture_problem(path: Path) -> Problem | None:
-    """Return why a file cannot be shown, by its size and first bytes; None where it may be decoded.
-
-    Codes: those of `read_bounded`, `svg_not_drawn` and `not_a_picture`.
-    """
+    """Return why a file cannot be shown, by its size and first bytes; None where it may be decoded."""
     try:
-        head = read_bounded(path, "picture", max_bytes=MAX_BYTES, smaller="save a smaller one", count=HEAD)
+        read_picture(path, HEAD)
     except EvidenceFault as fault:
         return fault.problems[0]
-    return None if kind_of(head) else _other_kind(head, path)
+    return None
 
 
-def read_picture(path: Path) -> bytes:
-    """Read a picture file. Raises `EvidenceFault` with the codes of `picture_problem`."""
-    data = read_bounded(path, "picture", max_bytes=MAX_BYTES, smaller="save a smaller one")
-    if kind_of(data) is None:
-        raise EvidenceFault(_other_kind(data[:HEAD], path))
-    return data
+def read_picture(path: Path, count: int | None = None) -> bytes:
+    """Read a picture file, or its first `count` bytes.
 
-
-def _other_kind(head: bytes, path: Path) -> Problem:
-    start = head.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+    Raises `EvidenceFault` with the codes of `read_bounded`, `svg_not_drawn` and `not_a_picture`.
+    """
+    data = read_bounded(path, "picture", max_bytes=MAX_BYTES, smaller="save a smaller one", count=count)
+    if kind_of(data) is not None:
+        return data
+    start = data[:HEAD].removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+    code = "not_a_picture"
     if b"<svg" in start:
+        code = "svg_not_drawn"
         message = "the picture is an SVG, which may have scripts and links, so it is not drawn"
-        return Problem("svg_not_drawn", message, str(path), SAVE_AS)
-    if not head:
+    elif not data:
         message = "the file of the picture is empty"
     elif start.startswith((b"<!doctype html", b"<html", b"<head", b"<script")):
         message = "the file is a web page, not a picture: the download probably met an error or a login page"
     else:
         message = "the file is not a PNG, JPEG, WEBP or GIF picture"
-    return Problem("not_a_picture", message, str(path), SAVE_AS)
+    fix = "save it as PNG, JPEG, WEBP or GIF, and name that file"
+    raise EvidenceFault.of(code, message, where=str(path), fix=fix)

@@ -8,7 +8,8 @@ small raised digits, footnote marks and exponents, follow a word without a space
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
 from typing import Any, NamedTuple
 
 from proofspan.contracts.records.records import Box
@@ -84,10 +85,11 @@ def page_of(words: Sequence[Word], *, width: float, height: float, rotation: int
 def words_of(page: Mapping[str, Any]) -> list[Word]:
     """Return the words of a page, given as PyMuPDF's `rawdict`, in reading order."""
     return [
-        Word(glyphs, (number, line_number))
+        Word(tuple(glyphs), (number, line_number))
         for number, block in enumerate(page["blocks"])
         for line_number, line in enumerate(in_reading_order([*map(_glyphs, block.get("lines", ()))]))
-        for glyphs in _split(line)
+        for is_space, glyphs in groupby(line, key=lambda glyph: glyph.text.isspace())
+        if not is_space
     ]
 
 
@@ -103,15 +105,3 @@ def _glyphs(line: Mapping[str, Any]) -> list[Glyph]:
         for span in line["spans"]
         for each in span["chars"]
     ]
-
-
-def _split(line: Sequence[Glyph]) -> Iterator[tuple[Glyph, ...]]:
-    word: list[Glyph] = []
-    for glyph in line:
-        if not glyph.text.isspace():
-            word.append(glyph)
-        elif word:
-            yield tuple(word)
-            word = []
-    if word:
-        yield tuple(word)

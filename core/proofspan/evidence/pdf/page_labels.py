@@ -21,24 +21,19 @@ def with_page(query: SpanQuery, labels: Sequence[str]) -> tuple[SpanQuery, str]:
     if label is None:
         return query, ""
     pages = pages_labelled(label, labels)
+    listed = ", ".join(map(str, pages[:MAX_LISTED])) + (", …" if len(pages) > MAX_LISTED else "")
     shown = f"“{label[:MAX_SHOWN]}”"
     if query.cited_page_idx is not None:
         if not pages or query.cited_page_idx in pages:
             return query, ""
-        return query, f"{shown} is printed on {_page_list(pages)}, not on the cited page_idx"
+        return query, f"{shown} is printed on page_idx {listed}, not on the cited page_idx"
     if len(pages) == 1:
         return replace(query, cited_page_idx=pages[0]), ""
     if pages:
-        return query, f"{shown} is printed on {_page_list(pages)}: all pages were searched"
+        return query, f"{shown} is printed on page_idx {listed}: all pages were searched"
     if not any(labels):
         return query, f"the document has no page labels to find {shown} by: all pages were searched"
     return query, f"no page is labelled {shown}: all pages were searched"
-
-
-def printed_on(query: SpanQuery) -> str:
-    """Return a note on the page that a label named, for a quote found on another one; "" without a label."""
-    label, page_idx = query.cited_label, query.cited_page_idx
-    return "" if label is None else f"“{label[:MAX_SHOWN]}” is printed on page_idx {page_idx}"
 
 
 def pages_labelled(label: str, labels: Sequence[str]) -> list[int]:
@@ -47,8 +42,3 @@ def pages_labelled(label: str, labels: Sequence[str]) -> list[int]:
     exact = [page_idx for page_idx, printed in enumerate(labels) if printed and printed.strip() == label]
     folded = label.casefold()
     return exact or [idx for idx, printed in enumerate(labels) if printed and printed.casefold() == folded]
-
-
-def _page_list(pages: Sequence[int]) -> str:
-    more = ", …" if len(pages) > MAX_LISTED else ""
-    return "page_idx " + ", ".join(map(str, pages[:MAX_LISTED])) + more

@@ -42,7 +42,10 @@ def decode(path: Path) -> Picture:
     data = read_picture(path)
     try:
         with Image.open(BytesIO(data), formats=get_args(PictureKind)) as image:
-            return _drawn(image)
+            image.thumbnail((MAX_SIDE, MAX_SIDE))
+            upright = ImageOps.exif_transpose(image)
+            width, height = upright.size
+            return Picture(encode_png(_on_paper(upright).tobytes(), width, height), width, height)
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         raise EvidenceFault.of(
             "too_large",
@@ -57,13 +60,6 @@ def decode(path: Path) -> Picture:
             where=str(path),
             fix="save it again from the program that made it",
         ) from error
-
-
-def _drawn(image: Image.Image) -> Picture:
-    image.thumbnail((MAX_SIDE, MAX_SIDE))
-    upright = ImageOps.exif_transpose(image)
-    width, height = upright.size
-    return Picture(encode_png(_on_paper(upright).tobytes(), width, height), width, height)
 
 
 def _on_paper(image: Image.Image) -> Image.Image:

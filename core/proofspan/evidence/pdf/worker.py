@@ -29,11 +29,10 @@ from pymupdf.utils import construct_label
 
 from proofspan.contracts.records.records import Json
 from proofspan.errors import EvidenceFault, Problem
-from proofspan.evidence.geometry import scaled
 from proofspan.evidence.pdf import protocol
 from proofspan.evidence.pdf.files import FileKey, file_key, head_of, not_a_pdf
 from proofspan.evidence.pdf.glyphs import are_needed, page_of, words_of
-from proofspan.evidence.pdf.page_labels import printed_on, with_page
+from proofspan.evidence.pdf.page_labels import MAX_SHOWN, with_page
 from proofspan.evidence.pdf.png import encode_png
 from proofspan.evidence.pdf.protocol import ConnectionEndedError, receive_frame, send_frame
 from proofspan.evidence.pdf.render import Sheet, encode, region, whole, zoomed
@@ -294,7 +293,7 @@ def _rendered(document: Document, step: Mapping[str, Any]) -> Answer:
         max_pixels = max(1, int(min(count, max_pixels) * AIM * max_bytes / len(body)))
     header: dict[str, Json] = {"width": pixels.width, "height": pixels.height, "mime": mime}
     if op == "render":
-        header["to_pixels"] = scaled(sheet.turned, area.to_pixels[0])
+        header["to_pixels"] = [side * area.to_pixels[0] for side in sheet.turned]
         header["page"] = _page_info(document, page, page_idx)
         if step["with_words"]:
             text = document.page_text(page_idx)
@@ -312,8 +311,8 @@ def _located(document: Document, step: Mapping[str, Any]) -> Answer:
     if query.cited_label is not None:
         query, note = with_page(query, document.labels)
     found = locate(query, document)
-    if found.page_mismatch and not note:
-        note = printed_on(query)
+    if found.page_mismatch and query.cited_label is not None and not note:
+        note = f"“{query.cited_label[:MAX_SHOWN]}” is printed on page_idx {query.cited_page_idx}"
     return {"found": replace(found, note="; ".join(filter(None, (note, found.note))))}, b""
 
 

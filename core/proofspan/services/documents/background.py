@@ -45,25 +45,9 @@ class Waiting:
 
 class _Task:
     def __init__(self, make: Callable[[], Any]) -> None:
+        self.make = make
         self.outcome: Done[Any] | Failed | None = None
         self.finished = threading.Event()
-        self._make = make
-
-    def run(self) -> Done[Any] | Failed:
-        try:
-            return Done(self._make())
-        except Fault as fault:
-            return Failed(fault)
-        except Exception:
-            logging.getLogger(__name__).exception("a background task failed")
-            return Failed(
-                EvidenceFault.of(
-                    "broken_off",
-                    "the work ended with an unexpected error",
-                    where="the dashboard",
-                    fix="try again; the dashboard's own output has the error",
-                )
-            )
 
 
 class BackgroundTasks:
@@ -150,10 +134,18 @@ class BackgroundTasks:
                     return
                 self._is_prefetching |= is_prefetch
                 key, task = (self._prefetch if is_prefetch else self._queue).popitem()
-            outcome = task.run()
+            try:
+                task.outcome = Done(task.make())
+            except Fault as fault:
+                task.outcome = Failed(fault)
+            except Exception:
+                logging.getLogger(__name__).exception("a background task failed")
+                message = "the work ended with an unexpected error"
+                fix = "try again; the dashboard's own output has the error"
+                fault_of_ours = EvidenceFault.of("broken_off", message, where="the dashboard", fix=fix)
+                task.outcome = Failed(fault_of_ours)
             with self._lock:
-                task.outcome = outcome
-                self._outcomes.put(key, outcome)
+                self._outcomes.put(key, task.outcome)
                 del self._tasks[key]
                 self._is_prefetching &= not is_prefetch
             task.finished.set()

@@ -9,12 +9,13 @@ from __future__ import annotations
 import shlex
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Generic, TypeVar
 
 from proofspan.contracts.records.records import Box
-from proofspan.errors import EvidenceFault, Problem
+from proofspan.errors import EvidenceFault, Fault, Problem
 from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.evidence.text.text_document import TextDocument, locate_in_text
 from proofspan.evidence.text_file import read_text
@@ -113,30 +114,26 @@ class Placer:
 
     def document(self, path: Path) -> DocumentInfo:
         """Return page count and printed labels."""
-        return self._cached(self._documents, path, "pages", lambda: self._source.document(path))
+        return self._cached(self._documents, path, "pages", (), lambda: self._source.document(path))
 
     def page(self, path: Path, page_idx: int) -> PageImage:
         """Render one page, with its words."""
-        return self._cached(
-            self._pages, path, page_idx, lambda: self._source.show(path, page_idx, with_words=True), page_idx
-        )
+        show = partial(self._source.show, path, page_idx, with_words=True)
+        return self._cached(self._pages, path, page_idx, (page_idx,), show)
 
     def clip(self, path: Path, page_idx: int, box: Box) -> Picture:
         """Render a region of a page; `PdfPool.clip` has the units."""
-        return self._cached(
-            self._pictures, path, page_idx, lambda: self._source.clip(path, page_idx, box), page_idx, box
-        )
+        clip = partial(self._source.clip, path, page_idx, box)
+        return self._cached(self._pictures, path, page_idx, (page_idx, box), clip)
 
     def detail(self, path: Path, page_idx: int, region: Box, width: int) -> Picture:
         """Render a part of a page; `PdfPool.detail` has the units."""
-        key = (page_idx, "detail", region, width)
-        return self._cached(
-            self._pictures, path, page_idx, lambda: self._source.detail(path, page_idx, region, width), *key
-        )
+        detail = partial(self._source.detail, path, page_idx, region, width)
+        return self._cached(self._pictures, path, page_idx, (page_idx, "detail", region, width), detail)
 
     def picture(self, path: Path) -> Picture:
         """Decode a picture file."""
-        return self._cached(self._pictures, path, "picture", lambda: self._source.picture(path))
+        return self._cached(self._pictures, path, "picture", (), lambda: self._source.picture(path))
 
     def locate(
         self, path: Path, queries: Sequence[SpanQuery], *, likely_page: int | None = None
@@ -159,6 +156,15 @@ class Placer:
             path, queries, lambda missing: self._requested(path, "words", lambda: search(missing))
         )
 
+    def locate_each(self, path: Path, queries: Sequence[SpanQuery]) -> Iterator[FoundSpan | Problem]:
+        """Yield at least one result, in order, up to the first problem."""
+        for query in queries:
+            try:
+                yield self.locate(path, [query])[0]
+            except Fault as fault:
+                yield fault.problems[0]
+                return
+
     def text(self, path: Path) -> TextDocument:
         """Return a document without pages."""
         return self._texts.get_or_make(fingerprint(path), lambda: read_text(path))
@@ -169,7 +175,12 @@ class Placer:
         return self._located(path, queries, lambda missing: [locate_in_text(each, text) for each in missing])
 
     def _cached(
-        self, cache: Recent[V], path: Path, subject: object, request: Callable[[], V], *key: Hashable
+        self,
+        cache: Recent[V],
+        path: Path,
+        subject: object,
+        key: tuple[Hashable, ...],
+        request: Callable[[], V],
     ) -> V:
         return cache.get_or_make((fingerprint(path), *key), lambda: self._requested(path, subject, request))
 

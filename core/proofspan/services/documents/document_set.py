@@ -6,14 +6,14 @@ Nothing here raises for a document, a page or a reference: what cannot be used i
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from proofspan.errors import Fault, Problem
 from proofspan.evidence.locate_bulk import Ask, Locator, locate_bulk
 from proofspan.evidence.pdf.pool import PdfPool
-from proofspan.evidence.types import FoundSpan, SpanQuery
+from proofspan.evidence.types import DocumentInfo, FoundSpan, SpanQuery
 from proofspan.manifest.paths import OUTSIDE, artifact_path
 from proofspan.manifest.types import Document, Manifest
 from proofspan.services.documents.document_cache import Placer
@@ -54,22 +54,6 @@ class Held:
         return self.labels[page_idx] if page_idx < len(self.labels) else None
 
 
-@dataclass(frozen=True, slots=True)
-class _CachedLocator:
-    """A locator that uses the cache of a placer."""
-
-    placer: Placer
-
-    def locate_each(self, path: Path, queries: Sequence[SpanQuery]) -> Iterator[FoundSpan | Problem]:
-        for query in queries:
-            try:
-                (found,) = self.placer.locate(path, [query])
-            except Fault as fault:
-                yield fault.problems[0]
-                return
-            yield found
-
-
 class Shelf:
     """A workspace's documents with a cache of what was found out about them. Used by one thread."""
 
@@ -77,7 +61,7 @@ class Shelf:
         """`placer` is one over the same pool whose cache is shared."""
         self.manifest = manifest
         self.placer = placer or Placer(pool)
-        self._locator: Locator = pool if placer is None else _CachedLocator(placer)
+        self._locator: Locator = pool if placer is None else placer
         self._documents = {document.doc_id: document for document in manifest.documents}
         self._found: dict[Wanted, Placed] = {}
         self._held: dict[str, Held] = {}
@@ -121,18 +105,14 @@ class Shelf:
         requested = dict.fromkeys(wanted)
         if len(self._found) > MAX_CACHED:
             self._found = {}
-        new = [each for each in requested if each not in self._found and self._path(each[0]) is not None]
-        asks = [Ask(path, each[1], self._is_text(each[0])) for each in new if (path := self._path(each[0]))]
-        answers = locate_bulk(asks, self._locator, workers=workers, on_done=on_placed)
-        self._found |= zip(new, answers, strict=True)
+        asks: dict[Wanted, Ask] = {}
+        for doc_id, query in requested:
+            held = self.held(doc_id) if (doc_id, query) not in self._found else None
+            if held is not None and held.path is not None:
+                asks[doc_id, query] = Ask(held.path, query, not held.document.paged)
+        answers = locate_bulk(list(asks.values()), self._locator, workers=workers, on_done=on_placed)
+        self._found |= zip(asks, answers, strict=True)
         return {each: self._found[each] for each in requested if each in self._found}
-
-    def _path(self, doc_id: str) -> Path | None:
-        held = self.held(doc_id)
-        return held.path if held is not None else None
-
-    def _is_text(self, doc_id: str) -> bool:
-        return not self._documents[doc_id].paged
 
     def portable(self, problem: Problem) -> Problem:
         """Return a problem as a bundle has it: independent of where the workspace is on this machine."""
@@ -149,13 +129,12 @@ class Shelf:
             info = self.placer.document(path) if document.paged else None
             if info is None:
                 self.placer.text(path)
+                info = DocumentInfo(1)
             sha256, problem = file_sha256(path), file_problem(document, path)
+            return Held(document, path, info.page_count, info.labels, sha256, problem)
         except Fault as fault:
             return Held(document, problem=fault.problems[0])
         except OSError as error:
             message = f"the document cannot be read: {error.strerror or error}"
             fix = "check its permissions and its disk"
             return Held(document, problem=Problem("unreadable", message, document.artifact.path, fix))
-        if info is None:
-            return Held(document, path, 1, (), sha256, problem)
-        return Held(document, path, info.page_count, info.labels, sha256, problem)

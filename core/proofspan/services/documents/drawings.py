@@ -51,8 +51,15 @@ def draw(render_ref: str | None, *, manifest: Manifest, placer: Placer) -> Drawi
         message = "the catalogue names nothing to draw"
         return Drawing(problem=Problem("nothing_to_draw", message, "", fix, severity="note"))
     ref = parse_render_ref(render_ref)
-    if ref is None:
-        return Drawing(problem=_unreadable(render_ref))
+    if ref is None:  # a path that would leave its folder is refused; anything else cannot be read
+        shown = repr(render_ref[:SHOWN])
+        reason = refusal_of(render_ref.removeprefix("file:")) if render_ref.startswith("file:") else None
+        if reason is not None:
+            return Drawing(
+                problem=Problem("path_refused", f"the picture's path is refused: {reason}", shown, FORMS)
+            )
+        message = f"the reference {shown} cannot be read"
+        return Drawing(problem=Problem("render_ref_unreadable", message, "render_ref", FORMS))
     page_idx = ref.page_idx if isinstance(ref, PageRef) else None
     try:
         picture = _picture(ref, manifest, placer)
@@ -89,18 +96,7 @@ def _picture_file(path: str, manifest: Manifest, placer: Placer) -> Picture:
     try:
         folder = resolve_reference(manifest.folder, manifest.attachments_root, folder=True)
         file = resolve_reference(folder, path)
+        return placer.picture(file)
     except ManifestFault as fault:
-        problem = fault.problems[0]
-        raise ManifestFault(
-            replace(problem, message=f"the picture {path[:SHOWN]}: {problem.message}")
-        ) from None
-    return placer.picture(file)
-
-
-def _unreadable(render_ref: str) -> Problem:
-    """A path that would leave its folder is refused; anything else cannot be read."""
-    shown = repr(render_ref[:SHOWN])
-    reason = refusal_of(render_ref.removeprefix("file:")) if render_ref.startswith("file:") else None
-    if reason is not None:
-        return Problem("path_refused", f"the picture's path is refused: {reason}", shown, FORMS)
-    return Problem("render_ref_unreadable", f"the reference {shown} cannot be read", "render_ref", FORMS)
+        message = f"the picture {path[:SHOWN]}: {fault.problems[0].message}"
+        raise ManifestFault(replace(fault.problems[0], message=message)) from None

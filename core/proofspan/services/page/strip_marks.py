@@ -6,10 +6,12 @@ names: a strip over a hundred candidates must not open a hundred pages.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from proofspan.evidence.types import FoundSpan
+from proofspan.services.page.shapes import Layer
 from proofspan.services.page.target import Target
 
 #: Cells of a strip at most; a marked one is a button.
@@ -29,32 +31,32 @@ class PageMark:
     ranks: tuple[int, ...] = ()
 
 
-@dataclass(slots=True)
-class _Marks:
-    cited: set[int] = field(default_factory=set)
-    gold: int = 0
-    ranks: set[int] = field(default_factory=set)
-
-
 def page_marks(
     targets: Iterable[Target], found: Mapping[str, FoundSpan], doc_id: str
 ) -> tuple[PageMark, ...]:
     """Return the marked pages of a document in order; passages without a known page are left out."""
-    pages: dict[int, _Marks] = {}
+    pages: dict[int, list[Target]] = defaultdict(list)
     for target in targets:
-        page_idx = _page_of(target, found.get(target.id))
-        if target.doc_id != doc_id or page_idx is None or page_idx < 0:
-            continue
-        page = pages.setdefault(page_idx, _Marks())
-        if target.kind == "gold":
-            page.gold += 1
-        elif target.number is not None:
-            (page.cited if target.kind == "cited" else page.ranks).add(target.number)
+        located = found.get(target.id)
+        # The page where it was found, else the one in its record, as for a misquoted passage.
+        is_found = located is not None and located.page_idx is not None
+        page_idx = located.page_idx if located and is_found else target.query.cited_page_idx
+        is_counted = target.kind == "gold" or target.number is not None
+        if target.doc_id == doc_id and is_counted and page_idx is not None and page_idx >= 0:
+            pages[page_idx].append(target)
     return tuple(
-        PageMark(page_idx, tuple(sorted(page.cited)), page.gold, tuple(sorted(page.ranks)))
-        for page_idx, page in sorted(pages.items())
-        if page.cited or page.gold or page.ranks
+        PageMark(
+            page_idx,
+            _numbers(own, "cited"),
+            sum(target.kind == "gold" for target in own),
+            _numbers(own, "retrieved"),
+        )
+        for page_idx, own in sorted(pages.items())
     )
+
+
+def _numbers(targets: Iterable[Target], kind: Layer) -> tuple[int, ...]:
+    return tuple(sorted({each.number for each in targets if each.kind == kind and each.number is not None}))
 
 
 def cell_firsts(page_count: int) -> tuple[int, ...]:
@@ -66,10 +68,3 @@ def cell_firsts(page_count: int) -> tuple[int, ...]:
 def cell_of(page_idx: int, page_count: int) -> int:
     """Return the cell of a page."""
     return page_idx * max(1, min(page_count, MOST_CELLS)) // page_count
-
-
-def _page_of(target: Target, found: FoundSpan | None) -> int | None:
-    """The page where it was found, else the one in its record, as for a misquoted passage."""
-    if found is not None and found.page_idx is not None:
-        return found.page_idx
-    return target.query.cited_page_idx

@@ -17,56 +17,41 @@ MAX_TEXT, MAX_TEXTS = 4_000, 12_000
 CUT = " …"
 
 
-def text_under(rects: Sequence[Box], words: Sequence[PageWord], *, rotation: int = 0) -> str:
-    """Return the words whose centre lies in one of the boxes, in the page's order and lines.
-
-    Boxes are in points of the unrotated page, which is turned by `rotation` degrees when it is displayed.
-    """
-    return _Under(words, rotation).text(rects, MAX_TEXT)
-
-
 def texts_under(
     spans: Mapping[str, Sequence[Box]], words: Sequence[PageWord], *, rotation: int = 0
 ) -> dict[str, str]:
-    """Return the text under each span of a page, by id; the first ones where they are too long together."""
-    under, left = _Under(words, rotation), MAX_TEXTS
+    """Return the words whose centre lies in one of a span's boxes, by its id, in the page's order and lines.
+
+    Boxes are in points of the unrotated page, which is turned by `rotation` degrees when it is displayed.
+    Spans after the first ones are left out where they are too long together; a text that is cut ends so.
+    """
+    # The words by the height of their centres, so that a box is compared with few of them.
+    by_height = sorted(((box[1] + box[3]) / 2, number) for number, (box, _) in enumerate(words))
+    heights = [height for height, _ in by_height]
     texts: dict[str, str] = {}
+    left = MAX_TEXTS
     for span_id, rects in spans.items():
         if left <= 0:
             break
-        if text := under.text(rects, min(MAX_TEXT, left)):
+        numbers = {
+            number
+            for rect in rects
+            for _, number in by_height[bisect_left(heights, rect[1]) : bisect_right(heights, rect[3])]
+            if rect[0] <= (words[number][0][0] + words[number][0][2]) / 2 <= rect[2]
+        }
+        if text := _joined([words[number] for number in sorted(numbers)], rotation, min(MAX_TEXT, left)):
             texts[span_id] = text
             left -= len(text)
     return texts
 
 
-class _Under:
-    """A page's words by the height of their centres, so that a box is compared with few of them."""
-
-    def __init__(self, words: Sequence[PageWord], rotation: int) -> None:
-        self._words = words
-        self._right = DISPLAYED_RIGHT[rotation % 360]
-        self._by_height = sorted(((box[1] + box[3]) / 2, number) for number, (box, _) in enumerate(words))
-        self._heights = [height for height, _ in self._by_height]
-
-    def text(self, rects: Sequence[Box], limit: int) -> str:
-        """Return at most `limit` characters under the boxes, and a mark if more was cut."""
-        numbers = sorted({number for rect in rects for number in self._in(rect)})
-        text, above = "", None
-        for number in numbers:
-            box, word = self._words[number]
-            line = levelled(box, self._right)
-            parted = "" if above is None else " " if share_line(above, line) else "\n"
-            if len(text) + len(parted) + len(word) > limit:
-                return text + CUT if text else word[:limit] + CUT
-            text, above = text + parted + word, line
-        return text
-
-    def _in(self, rect: Box) -> list[int]:
-        low, high = bisect_left(self._heights, rect[1]), bisect_right(self._heights, rect[3])
-        numbers = (number for _, number in self._by_height[low:high])
-        return [number for number in numbers if rect[0] <= self._middle(number) <= rect[2]]
-
-    def _middle(self, number: int) -> float:
-        box = self._words[number][0]
-        return (box[0] + box[2]) / 2
+def _joined(words: Sequence[PageWord], rotation: int, limit: int) -> str:
+    """At most `limit` characters of the words, and a mark if more was cut."""
+    text, above = "", None
+    for box, word in words:
+        line = levelled(box, DISPLAYED_RIGHT[rotation % 360])
+        parted = "" if above is None else " " if share_line(above, line) else "\n"
+        if len(text) + len(parted) + len(word) > limit:
+            return text + CUT if text else word[:limit] + CUT
+        text, above = text + parted + word, line
+    return text

@@ -117,57 +117,53 @@ def locate_view(
 
 @dataclass(frozen=True, slots=True)
 class _Located:
-    """The located passages of the document at `path`; those `known` are not located again."""
+    """Locates the passages of the document at `path`; those `known` are not located again."""
 
     path: Path
     placer: Placer
     known: Mapping[str, FoundSpan]
 
-    def on_pages(self, targets: Iterable[Target], *, likely_page: int | None = None) -> dict[str, FoundSpan]:
-        """By id, for what has a quote, or at least a producer's box that can be shown."""
-        requested = [each for each in targets if each.query.quote.strip() or each.query.box]
-        missing = self._missing(requested)
-        queries = [target.query for target in missing]
-        fresh = self.placer.locate(self.path, queries, likely_page=likely_page)
-        return self._by_id(requested, missing, fresh)
-
-    def in_text(self, targets: Iterable[Target]) -> dict[str, FoundSpan]:
-        """By id, for what has a quote, or at least offsets that can be shown."""
-        requested = [each for each in targets if each.query.quote.strip() or each.query.offsets]
-        missing = self._missing(requested)
-        fresh = self.placer.locate_in_text(self.path, [target.query for target in missing])
-        return self._by_id(requested, missing, fresh)
-
-    def _missing(self, requested: Sequence[Target]) -> list[Target]:
-        return [target for target in requested if target.id not in self.known]
-
-    def _by_id(
-        self, requested: Sequence[Target], missing: Sequence[Target], fresh: Sequence[FoundSpan]
+    def __call__(
+        self, targets: Iterable[Target], *, is_text: bool = False, likely_page: int | None = None
     ) -> dict[str, FoundSpan]:
-        found = {target.id: span for target, span in zip(missing, fresh, strict=True)}
-        return {target.id: found.get(target.id) or self.known[target.id] for target in requested}
+        """By id, for what has a quote, or at least a box or offsets of a producer that can be shown."""
+        queries = {target.id: target.query for target in targets}
+        given = {id_: q for id_, q in queries.items() if q.quote.strip() or (q.offsets if is_text else q.box)}
+        missing = {id_: query for id_, query in given.items() if id_ not in self.known}
+        if is_text:
+            fresh = self.placer.locate_in_text(self.path, list(missing.values()))
+        else:
+            fresh = self.placer.locate(self.path, list(missing.values()), likely_page=likely_page)
+        found = dict(zip(missing, fresh, strict=True))
+        return {id_: found.get(id_) or self.known[id_] for id_ in given}
 
 
 def _on_page(view: PageView, targets: Sequence[Target], located: _Located, page: int | None) -> PageView:
     info = located.placer.document(located.path)
-    view = replace(view, page_count=info.page_count)
     listed = [target for target in targets if target.kind != "retrieved"]
     is_there = view.page_idx is not None and 0 <= view.page_idx < info.page_count
-    found = located.on_pages([view.target, *listed], likely_page=view.page_idx if is_there else None)
+    found = located([view.target, *listed], likely_page=view.page_idx if is_there else None)
     page_idx = _page_to_show(view.target, found.get(view.target.id), page)
-    view = replace(view, page_idx=page_idx, found=found)
+    view = replace(view, page_count=info.page_count, page_idx=page_idx, found=found)
     if not 0 <= page_idx < info.page_count:
-        return replace(view, problem=_beyond(view, page_idx, info.page_count))
+        message = f"PDF page {page_idx + 1} (page_idx {page_idx}) is beyond the end"
+        problem = Problem(
+            "page_out_of_range",
+            f"{message}: there are {info.page_count} pages",
+            where=view.target.doc_id or "",
+            fix="check the producer's page base (page_idx counts from 0) and the document's edition",
+        )
+        return replace(view, problem=problem)
     near = (t for t in targets if t.query.cited_page_idx == page_idx)
     nearby = [t for t in near if t.kind == "retrieved" and t.is_context]
-    found = {**located.on_pages(nearby), **found}
+    found = {**located(nearby), **found}
     image = located.placer.page(located.path, page_idx)
-    drawn = {target.id: target for target in (*nearby, *listed, view.target)}
     boxes = {
         target.id: _boxes(target, found[target.id], page_idx)
         for target in (view.target, *listed, *nearby)
         if target.id in found
     }
+    drawn = {target.id: target for target in (*nearby, *listed, view.target)}
     return replace(
         view,
         printed=info.labels[page_idx] if page_idx < len(info.labels) else None,
@@ -183,23 +179,20 @@ def _on_page(view: PageView, targets: Sequence[Target], located: _Located, page:
 
 
 def _in_text(view: PageView, targets: Sequence[Target], located: _Located) -> PageView:
-    """The whole text with its spans: it is one page, whatever pages the passages name."""
+    """The whole text with its spans: it is one page, whatever pages the passages name.
+
+    A span is where it was found, else where its offsets point.
+    """
     document = located.placer.text(located.path)
     listed = [target for target in targets if target.kind == "cited" or target.is_context]
     shown = {target.id: target for target in (*listed, view.target)}
-    found = located.in_text(shown.values())
-    spans = [
-        _text_span(shown[span_id], each, is_chosen=span_id == view.target.id)
-        for span_id, each in found.items()
-    ]
+    found = located(shown.values(), is_text=True)
+    spans = []
+    for span_id, each in found.items():
+        target, is_verified = shown[span_id], bool(each.ranges)
+        ranges, is_chosen = each.ranges or each.unverified_ranges, span_id == view.target.id
+        spans.append(TextSpan(target.kind, _tag(target, is_verified), ranges, is_chosen, is_verified))
     return replace(view, text=text_view(document, spans), found=found)
-
-
-def _text_span(target: Target, found: FoundSpan, *, is_chosen: bool) -> TextSpan:
-    """A span where it was found, else where its offsets point."""
-    is_verified = bool(found.ranges)
-    ranges = found.ranges or found.unverified_ranges
-    return TextSpan(target.kind, _tag(target, is_verified), ranges, is_chosen, is_verified)
 
 
 def _tag(target: Target, is_verified: bool) -> str:
@@ -228,10 +221,16 @@ def _drawn(
         # A citation covers the room between its words only if no other word lies there.
         as_region = target.kind != "cited" or found[span_id].status in ("exact", "normalized")
         if rects := shapes(own, image, as_region=as_region):
-            tags = ((target.kind, _tag(target, is_verified)),)
+            tag = ((target.kind, _tag(target, is_verified)),)
             is_chosen = span_id == chosen.id
-            spans.append(PageSpan(span_id, target.kind, tags, rects, is_chosen, is_verified))
-    return _with_shared_tags(sorted(spans, key=lambda span: span.chosen))
+            spans.append(PageSpan(span_id, target.kind, tag, rects, is_chosen, is_verified))
+    # Spans that begin at the same place carry their tags together, on the topmost of them.
+    tags: dict[tuple[float, float], list[tuple[Layer, str]]] = {}
+    topmost_first = sorted(spans, key=lambda span: span.chosen)[::-1]
+    for span in topmost_first:
+        tags.setdefault(span.rects[0][:2], []).extend(span.tags)
+    shared = [replace(span, tags=tuple(tags.pop(span.rects[0][:2], ()))) for span in topmost_first]
+    return tuple(reversed(shared))
 
 
 def _boxes(target: Target, found: FoundSpan, page_idx: int) -> tuple[tuple[Box, ...], bool]:
@@ -241,15 +240,6 @@ def _boxes(target: Target, found: FoundSpan, page_idx: int) -> tuple[tuple[Box, 
     if not boxes and target.query.cited_page_idx == page_idx:
         return found.unverified, False
     return boxes, True
-
-
-def _with_shared_tags(spans: Sequence[PageSpan]) -> tuple[PageSpan, ...]:
-    """Spans that begin at the same place carry their tags together, on the topmost of them."""
-    tags: dict[tuple[float, float], list[tuple[Layer, str]]] = {}
-    for span in reversed(spans):
-        tags.setdefault(span.rects[0][:2], []).extend(span.tags)
-    drawn = [replace(span, tags=tuple(tags.pop(span.rects[0][:2], ()))) for span in reversed(spans)]
-    return tuple(reversed(drawn))
 
 
 def _document(target: Target, manifest: Manifest) -> tuple[Document | None, Problem | None]:
@@ -266,15 +256,6 @@ def _document(target: Target, manifest: Manifest) -> tuple[Document | None, Prob
     return document, None
 
 
-def _beyond(view: PageView, page_idx: int, page_count: int) -> Problem:
-    return Problem(
-        "page_out_of_range",
-        f"PDF page {page_idx + 1} (page_idx {page_idx}) is beyond the end: there are {page_count} pages",
-        where=view.target.doc_id or "",
-        fix="check the producer's page base (page_idx counts from 0) and the document's edition",
-    )
-
-
 # Attachments on the shown page, to be outlined and scrolled to.
 
 
@@ -288,18 +269,14 @@ def attachment_on(view: PageView, catalogue: CatalogueIndex, attachment_id: str)
 
 
 def region_of(attachment: Attachment, view: PageView) -> Percent | None:
-    """Return the attachment's box in percent of the shown picture; None without a box on this page."""
-    box = _attachment_box(attachment, view)
-    if box is None or view.image is None:
-        return None
-    return next(iter(shapes([box], view.image)), None)
+    """Return the attachment's box in percent of the shown picture; None without a box on this page.
 
-
-def _attachment_box(attachment: Attachment, view: PageView) -> Box | None:
-    """The region that is drawn, else the box of its record, in points of the unrotated page."""
+    It is the region that is drawn, else the box of its record, in points of the unrotated page.
+    """
     ref = parse_render_ref(attachment.render_ref or "")
     shown = (view.document.doc_id if view.document else None, view.page_idx)
-    if isinstance(ref, PageRef) and (ref.doc_id, ref.page_idx) == shown:
-        return ref.box
     is_here = (attachment.doc_id, attachment.page_idx) == shown
-    return attachment.box if is_here and attachment.box_space == "points" else None
+    box = attachment.box if is_here and attachment.box_space == "points" else None
+    if isinstance(ref, PageRef) and (ref.doc_id, ref.page_idx) == shown:
+        box = ref.box
+    return None if box is None or view.image is None else next(iter(shapes([box], view.image)), None)

@@ -35,16 +35,12 @@ def detail_of(placer: Placer, shown: PageView, region: Percent, width: int) -> P
     The picture covers exactly that region: pass it `snapped`, so that it is rendered once. Coarser where it
     would have too many pixels or bytes. None where there is no page or it cannot be rendered.
     """
-    if shown.path is None or shown.image is None or not _is_on_page(region):
+    left, top, across, down = region
+    is_on_page = left >= 0 and top >= 0 and 0 < across <= 100 - left and 0 < down <= 100 - top
+    if shown.path is None or shown.image is None or not is_on_page:
         return None
     pixels = min(math.ceil(max(width, 1) / WIDTH_STEP) * WIDTH_STEP, MAX_WIDTH)
     try:
         return placer.detail(shown.path, shown.image.page.page_idx, region, pixels)
     except Fault:
         return None
-
-
-def _is_on_page(region: Percent) -> bool:
-    left, top, width, height = region
-    ends = (left, top, left + width, top + height)
-    return all(math.isfinite(end) and 0 <= end <= 100 for end in ends) and width > 0 and height > 0

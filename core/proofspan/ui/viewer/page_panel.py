@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 
 import streamlit as st
@@ -27,8 +28,8 @@ from proofspan.ui.wording import citation, question
 from proofspan.ui.wording.citation import reference
 
 
-def page_header(shown: PageView) -> None:
-    """Show which document and page this is."""
+def _header(shown: PageView) -> None:
+    """Which document and page this is."""
     document = shown.document
     title = (document.title or document.doc_id) if document else shown.target.doc_id or "No document"
     place = question.place_words(shown)
@@ -49,7 +50,7 @@ def page(shown: PageView | None, *, view: QuestionView, region: Percent | None =
             markup.text([Piece("There is no page to show for this question.")], role="hint"),
         )
         return st.container(key="level")
-    page_header(shown)
+    _header(shown)
     targets = targets_of(view)
     origins = {target.id: citation.origin(view, target) for target in (*targets, shown.target)}
     answer = view.trace.answer
@@ -61,21 +62,30 @@ def page(shown: PageView | None, *, view: QuestionView, region: Percent | None =
 
 def chunk_alone(shown: PageView, *, region: Percent | None = None) -> None:
     """Draw the place of a chunk that was opened without a question; `region` of the page is outlined."""
-    page_header(shown)
+    _header(shown)
     _findings(shown, answer="", quote_from="chunk")
     targets = (shown.target,)
     _place(shown, targets, cards_of(shown, targets, answer="", origins={}), region)
 
 
 def _findings(shown: PageView, *, answer: str, quote_from: str | None) -> None:
-    """Problems of the document, and how well the passage agrees; else why there is no page."""
+    """Problems of the document; then the figures that differ and how well the rest agrees, or why there is
+    no page."""
     notices.fault_panel(shown.revision)
     if shown.problem is not None:
         notices.fault_panel([shown.problem])
         if background.is_worth_another_try(shown.problem):
             st.button("Try again", key="page-again", on_click=documents.try_again, args=(shown.path,))
-    elif not shown.is_pending:
-        _finding(shown, answer=answer, quote_from=quote_from)
+    if shown.problem is not None or shown.is_pending:
+        return
+    for pieces in citation.figure_pieces(shown, answer=answer, quote_from=quote_from):
+        markup.show(markup.text(pieces, role="says"))
+    finding = citation.finding_pieces(shown, answer=answer, quote_from=quote_from)
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="finding"):
+        markup.show(markup.text(finding, role="hint"))
+        if citation.is_elsewhere(shown):
+            st.button("Back to the passage", key="page-back", on_click=change_view, kwargs={"page": None})
+        show_copying(reference(shown), name="citation", key="citation", shows_text=False)
 
 
 def _place(
@@ -120,6 +130,9 @@ def drawn_page(
     """
     if shown.image is None:
         return
+    # The passages of the question's context that name anything to show.
+    context = [target for target in targets if target.doc_id is not None and target.is_context]
+    order = (t.id for t in context if t.query.quote.strip() or t.query.cited_page_idx is not None)
     page = viewer.ViewerPage(
         shown.image,
         shown.spans,
@@ -127,7 +140,7 @@ def drawn_page(
         alt=_named(shown),
         focus=f"{shown.target.id}@{shown.page_idx}" + (f"@{region}" if region else ""),
         page_count=shown.page_count,
-        order=tuple(target.id for target in targets if _has_place(target)),
+        order=tuple(order),
         chosen=shown.target.id,
         region=region,
     )
@@ -141,13 +154,6 @@ def drawn_page(
     )
 
 
-def _has_place(target: Target) -> bool:
-    """Whether a passage of the question's context names anything to show."""
-    query = target.query
-    has_text = bool(query.quote.strip()) or query.cited_page_idx is not None
-    return target.doc_id is not None and target.is_context and has_text
-
-
 def _choose(shown: PageView, targets: Mapping[str, Target], span_id: str) -> None:
     """Write the passage into the address. One that also lies on the shown page keeps that page."""
     found, target = shown.found.get(span_id), targets[span_id]
@@ -158,18 +164,6 @@ def _choose(shown: PageView, targets: Mapping[str, Target], span_id: str) -> Non
         chunk=target.chunk_param,
         page=shown.page_idx if is_drawn and is_of_other_page else None,
     )
-
-
-def _finding(shown: PageView, *, answer: str, quote_from: str | None) -> None:
-    """First the figures that differ, then how well the rest agrees."""
-    for pieces in citation.figure_pieces(shown, answer=answer, quote_from=quote_from):
-        markup.show(markup.text(pieces, role="says"))
-    finding = citation.finding_pieces(shown, answer=answer, quote_from=quote_from)
-    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="finding"):
-        markup.show(markup.text(finding, role="hint"))
-        if citation.is_elsewhere(shown):
-            st.button("Back to the passage", key="page-back", on_click=change_view, kwargs={"page": None})
-        show_copying(reference(shown), name="citation", key="citation", shows_text=False)
 
 
 def _named(shown: PageView) -> str:
@@ -188,6 +182,9 @@ def show_pages(shown: PageView, targets: Sequence[Target]) -> None:
     """Draw the strip of all pages of the shown document, where it has pages. A cell turns to its page."""
     if shown.document is None or not shown.page_count or shown.page_idx is None:
         return
+    labels: Sequence[str] = ()
+    with suppress(Fault):  # the page itself says what is wrong
+        labels = documents.placer().document(shown.path).labels if shown.path else ()
     by_id = {target.id: target for target in (*targets, shown.target)}
     show_strip(
         page_marks(by_id.values(), shown.found, shown.document.doc_id),
@@ -195,15 +192,5 @@ def show_pages(shown: PageView, targets: Sequence[Target]) -> None:
         page_idx=shown.page_idx,
         key="pages",
         on_go=lambda page_idx: change_view(page=page_idx),
-        labels=_labels(shown),
+        labels=labels,
     )
-
-
-def _labels(shown: PageView) -> Sequence[str]:
-    """The document's printed labels, none while it cannot be opened."""
-    if shown.path is None:
-        return ()
-    try:
-        return documents.placer().document(shown.path).labels
-    except Fault:  # the page itself says what is wrong
-        return ()

@@ -18,11 +18,6 @@ TEXT_CHARS, MOST_CHARS, LEAST_CHARS = 100_000, 5_000, 40
 MAX_DIFFERENCES = 3
 NOTE_CHARS = 300
 
-_MEANING: Mapping[str, str] = {
-    "exact": "exact: word for word",
-    "normalized": "normalized: but for case, punctuation or hyphenation",
-    "not_found": "not found",
-}
 UNVERIFIED = "unverified: no text of the page confirms it"
 
 
@@ -73,8 +68,13 @@ def _status(found: FoundSpan | None) -> str:
     if found is None:
         return ""
     agreed = percent(found.agreement)
-    words = {"fuzzy": f"fuzzy: {agreed} agrees", "partial": f"in part: {agreed} of it"}
-    return words.get(found.status) or _MEANING[found.status]
+    return {
+        "exact": "exact: word for word",
+        "normalized": "normalized: but for case, punctuation or hyphenation",
+        "fuzzy": f"fuzzy: {agreed} agrees",
+        "partial": f"in part: {agreed} of it",
+        "not_found": "not found",
+    }[found.status]
 
 
 def _notes(target: Target, found: FoundSpan | None, answer: str, quote_from: str | None) -> tuple[str, ...]:

@@ -26,20 +26,17 @@ def show_text(view: TextView, *, name: str, focus: str, key: str = "text-reveal"
     view inside the frame. `key` distinguishes several frames on one page.
     """
     hints = [EXTRACTED] if view.is_extracted else []
-    hints += [] if view.is_whole else [_part_words(view)]
+    if not view.is_whole:
+        first, last = view.lines[0], view.lines[-1]
+        where = f"line {first.number:,}" if first == last else f"lines {first.number:,}–{last.number:,}"
+        cut = ", cut where they are too long" if first.is_cut_before or last.is_cut_after else ""
+        hints.append(f"The document is long: shown is {where} of {view.line_count:,}{cut}.")
     for hint in hints:
         markup.show(markup.text([Piece(hint, "muted")], role="hint"))
     mark = hashlib.sha1(f"{name}\0{focus}".encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
     markup.show(markup.numbered(view, name=name, focus=mark))
     with st.container(key=key):
         _component()(key=f"{key}-script", data={"focus": mark})
-
-
-def _part_words(view: TextView) -> str:
-    first, last = view.lines[0], view.lines[-1]
-    where = f"line {first.number:,}" if first == last else f"lines {first.number:,}–{last.number:,}"
-    cut = ", cut where they are too long" if first.is_cut_before or last.is_cut_after else ""
-    return f"The document is long: shown is {where} of {view.line_count:,}{cut}."
 
 
 @cache

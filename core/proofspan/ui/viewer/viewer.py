@@ -32,18 +32,8 @@ Height = Literal["panel", "stage"]
 Render = Callable[[Percent, int], Picture | None]
 
 #: Concatenated in this order.
-SCRIPTS = (
-    "js/wires.js",
-    "js/main.js",
-    "js/boxes.js",
-    "js/tags.js",
-    "js/layers.js",
-    "js/bar.js",
-    "js/zoom.js",
-    "js/detail.js",
-    "js/keys.js",
-    "js/card.js",
-)
+_PARTS = ("wires", "main", "boxes", "tags", "layers", "bar", "zoom", "detail", "keys", "card")
+SCRIPTS = tuple(f"js/{part}.js" for part in _PARTS)
 STYLES = ("viewer.css", "viewer_bar.css")
 WIRE_SCRIPTS = ("js/wires.js", "js/wire.js")
 
@@ -109,12 +99,16 @@ def show_page(
     `height` "stage" fills the window, and leaves the left and right keys to the page script. `render` draws a
     detail: a region in percent and the requested width in pixels.
     """
+    # A viewer that was mounted in the last run still has its picture; one that lost it requests it.
+    mark = f"sent:{key}"
+    last = st.session_state.get(mark) if key in st.session_state else None
+    st.session_state[mark] = page.picture_id
     _viewer()(
         key=key,
-        data=packed(page, key=key, height=height, with_picture=_is_picture_needed(page, key)),
+        data=packed(page, key=key, height=height, with_picture=last != page.picture_id),
         on_turn_change=lambda: _notify(turned_to(_sent(key, "turn"), page), on_turn),
         on_choose_change=lambda: _notify(chosen_span(_sent(key, "choose"), page), on_choose),
-        on_lost_change=lambda: st.session_state.pop(_picture_key(key), None),
+        on_lost_change=lambda: st.session_state.pop(mark, None),
     )
     fragment(place=f"viewer-wire-{key}")(_wire_of)(page, key, render)
 
@@ -141,7 +135,17 @@ def packed(page: ViewerPage, *, key: str, height: Height, with_picture: bool = T
         "focus": clean(page.focus),
         "region": page.region,
         "chosen": clean(page.chosen),
-        "spans": [_span(span) for span in page.spans],
+        "spans": [
+            {
+                "id": clean(span.id),
+                "layer": span.layer,
+                "tags": [(layer, clean(tag)) for layer, tag in span.tags],
+                "rects": span.rects,
+                "chosen": span.chosen,
+                "verified": span.is_verified,
+            }
+            for span in page.spans
+        ],
         "cards": {clean(span_id): asdict(card) for span_id, card in page.cards.items()},
         "span_count": len(page.order),
         "span_at": here,
@@ -176,17 +180,6 @@ def _framed(header: Mapping[str, object], picture: bytes) -> bytes:
     return struct.pack(">I", len(json)) + json + picture
 
 
-def _span(span: PageSpan) -> dict[str, object]:
-    return {
-        "id": clean(span.id),
-        "layer": span.layer,
-        "tags": [(layer, clean(tag)) for layer, tag in span.tags],
-        "rects": span.rects,
-        "chosen": span.chosen,
-        "verified": span.is_verified,
-    }
-
-
 def turned_to(sent: object, page: ViewerPage) -> int | None:
     """Return the requested page_idx; None unless it is another page of the document."""
     if not isinstance(sent, int) or isinstance(sent, bool) or sent == page.image.page.page_idx:
@@ -204,39 +197,18 @@ def requested_detail(sent: object, page: ViewerPage) -> DetailRequest | None:
     """Return the requested detail; None unless it is well formed and belongs to the shown picture."""
     if not isinstance(sent, Mapping) or sent.get("id") != page.picture_id:
         return None
-    name, width, region = sent.get("asked"), sent.get("width"), _region(sent.get("region"))
-    if not isinstance(name, str) or len(name) > MAX_NAME or region is None:
+    name, width, region = sent.get("asked"), sent.get("width"), sent.get("region")
+    if not isinstance(name, str) or len(name) > MAX_NAME or not isinstance(region, list) or len(region) != 4:
+        return None
+    if not all(isinstance(side, int | float) and not isinstance(side, bool) for side in region):
+        return None
+    left, top, across, down = (float(side) for side in region)
+    is_inside = left >= 0 and top >= 0 and left + across <= 100.01 and top + down <= 100.01
+    if not (is_inside and across > 0 and down > 0):
         return None
     if not isinstance(width, int) or isinstance(width, bool) or not 1 <= width <= MAX_WIDTH:
         return None
-    return DetailRequest(clean(name), page.picture_id, region, width)
-
-
-def _region(sent: object) -> Percent | None:
-    """Left, top, width and height within the page."""
-    if not isinstance(sent, list) or len(sent) != 4:
-        return None
-    if not all(isinstance(side, int | float) and not isinstance(side, bool) for side in sent):
-        return None
-    left, top, width, height = (float(side) for side in sent)
-    if not all(map(math.isfinite, (left, top, width, height))) or width <= 0 or height <= 0:
-        return None
-    is_inside = left >= 0 and top >= 0 and left + width <= 100.01 and top + height <= 100.01
-    return (left, top, width, height) if is_inside else None
-
-
-def _is_picture_needed(page: ViewerPage, key: str) -> bool:
-    """Whether the browser lacks the picture: a viewer that was mounted in the last run still has that one.
-
-    A viewer that lost it requests it.
-    """
-    last = st.session_state.get(_picture_key(key)) if key in st.session_state else None
-    st.session_state[_picture_key(key)] = page.picture_id
-    return last != page.picture_id
-
-
-def _picture_key(key: str) -> str:
-    return f"sent:{key}"
+    return DetailRequest(clean(name), page.picture_id, (left, top, across, down), width)
 
 
 def _wire_of(page: ViewerPage, key: str, render: Render | None) -> None:
