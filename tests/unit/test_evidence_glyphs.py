@@ -12,7 +12,7 @@ from proofspan.contracts.records.records import Box
 from proofspan.evidence.geometry import levelled
 from proofspan.evidence.pdf.glyphs import are_needed, page_of, words_of
 from proofspan.evidence.text.match import find_on_page
-from proofspan.evidence.text.page_text import QuoteText
+from proofspan.evidence.text.page_text import QuoteText, text_of
 from proofspan.evidence.text.tokens import tokenize
 from proofspan.evidence.types import Difference
 from tests.pdf_files import page_text
@@ -157,7 +157,7 @@ def test_any_range_of_tokens_has_boxes_on_the_page(text: str, start: int, count:
         boxes = page.boxes_of(start, end)
         assert boxes
         assert all(0 <= x0 < x1 <= WIDE * len(text) for x0, _, x1, _ in boxes)
-        assert page.text_of(start, end).replace(" ", "") in text.replace(" ", "")
+        assert text_of(page, start, end).replace(" ", "") in text.replace(" ", "")
 
 
 @pytest.mark.parametrize(

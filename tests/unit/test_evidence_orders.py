@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proofspan.evidence.text.locate import locate
-from proofspan.evidence.text.page_text import PageText
-from proofspan.evidence.text.reading_orders import other_orders
+from proofspan.evidence.text.page_text import PageText, other_orders
 from proofspan.evidence.types import FoundSpan, SpanQuery
 from tests.pdf_files import LINE, MadeDocument
 

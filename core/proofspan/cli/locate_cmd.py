@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -64,8 +65,11 @@ def command(spans: Path, found: str, root: Path | None, workers: int) -> None:
                 output.write(to_json(item))
                 results[item.found.status if item.found else "not usable"] += 1
                 results["elsewhere"] += item.found.page_mismatch if item.found else 0
-                if item.problem is not None:
-                    click.echo(f"error: {_located_problem(item.problem, item.source.line, spans)}", err=True)
+                if (problem := item.problem) is not None:
+                    is_named = problem.where and not problem.where.startswith(str(spans))
+                    message = f"{problem.where}: {problem.message}" if is_named else problem.message
+                    here = replace(problem, message=message, where=f"{spans}:{item.source.line}")
+                    click.echo(f"error: {here}", err=True)
                 yield item
 
         with progress_bar("locating") as on_progress:
@@ -93,9 +97,3 @@ def _summary(results: Counter[str]) -> str:
         parts.append(f"{results['not usable']:,} not usable")
     total = results.total() - results["elsewhere"]
     return f"{counted(total, 'quote')}: " + " · ".join(filter(None, parts))
-
-
-def _located_problem(problem: Problem, line: int, spans: Path) -> Problem:
-    """The problem at the line that it belongs to, with the document in the message."""
-    document = f"{problem.where}: " if problem.where and not problem.where.startswith(str(spans)) else ""
-    return Problem(problem.code, document + problem.message, f"{spans}:{line}", problem.fix)

@@ -11,7 +11,7 @@ from proofspan.cli.output import NamedPath, check_outputs, output_to
 from proofspan.errors import printable
 from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.evidence.span_file import with_highlights
-from proofspan.evidence.types import FoundSpan, PageInfo, SpanQuery
+from proofspan.evidence.types import FoundSpan, SpanQuery
 
 
 @click.command("render")
@@ -33,16 +33,13 @@ def command(pdf: Path, page_idx: int, quote: str | None, dpi: int, picture: str)
     png = with_highlights(image, found.rects) if found is not None and is_here else image.data
     with output_to(picture) as output:
         output.write(png)
-    click.echo(f"{place_of(image.page)} · {image.width} × {image.height} pixels", err=True)
+    page = image.page
+    printed = f" · printed {page.label}" if page.label else ""
+    place = f"page_idx {page.page_idx} · PDF page {page.page_idx + 1}{printed}"
+    click.echo(f"{place} · {image.width} × {image.height} pixels", err=True)
     if found is not None:
         click.echo(printable(_verdict(found)), err=True)
     sys.exit(0 if found is None or is_here else 1)
-
-
-def place_of(page: PageInfo) -> str:
-    """Return `page_idx 41 · PDF page 42 · printed 41`."""
-    place = f"page_idx {page.page_idx} · PDF page {page.page_idx + 1}"
-    return f"{place} · printed {page.label}" if page.label else place
 
 
 def _verdict(found: FoundSpan) -> str:

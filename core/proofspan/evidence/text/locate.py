@@ -12,7 +12,7 @@ from functools import cached_property
 
 from proofspan.evidence.text.match import CLEAN, SURE, Match, find_misquoted, find_on_page
 from proofspan.evidence.text.page_index import Pages, searched, share_of_words
-from proofspan.evidence.text.page_text import PageText, QuoteText
+from proofspan.evidence.text.page_text import PageText, QuoteText, other_orders
 from proofspan.evidence.text.partial_quotes import (
     body_of,
     find_body,
@@ -20,8 +20,7 @@ from proofspan.evidence.text.partial_quotes import (
     pieces_of,
     with_continuation,
 )
-from proofspan.evidence.text.producer_hints import BoxCheck, check_box, settle
-from proofspan.evidence.text.reading_orders import other_orders
+from proofspan.evidence.text.producer_hints import NO_BOX, BoxCheck, check_box, settle
 from proofspan.evidence.types import FoundSpan, Place, SpanQuery, Status
 
 MAX_QUOTE_CHARACTERS = 20_000
@@ -51,11 +50,6 @@ class _Spot:
     @property
     def best(self) -> Match:
         return self.matches[0]
-
-    @property
-    def is_enough(self) -> bool:
-        """Whether only the neighbouring pages may hold a better match."""
-        return self.best.is_strong or bool(self.continues) or self.is_body
 
 
 def locate(query: SpanQuery, pages: Pages) -> FoundSpan:
@@ -117,18 +111,19 @@ class _Search:
         """The best spot, with other places as alternatives."""
         if not self.quote.tokens:
             note = "the quote has no letter or digit to search for"
-            return _not_found(note, self._check_cited() if self.is_bare else BoxCheck())
+            return _not_found(note, self._check_cited() if self.is_bare else NO_BOX)
         spots = self._spots()
         if not spots:
             return _not_found(self.note, self._check_cited())
         spot, *others = spots
         match, rest = settle(self.query, spot.matches, spot.page)
         if self.is_bare:
-            box = self._check_cited()
+            agrees, unverified, box_note = self._check_cited()
         else:  # on the cited page where a part of the quote is there
             own = Place(spot.page_idx, match.rects)
             place = next((part for part in spot.continues if part.page_idx == self.cited), own)
-            box = check_box(self.query, place.rects, self.pages.page_text(place.page_idx))
+            page = self.pages.page_text(place.page_idx)
+            agrees, unverified, box_note = check_box(self.query, place.rects, page)
         places = [Place(spot.page_idx, other.rects) for other in rest]
         places += [Place(o.page_idx, m.rects) for o in others for m in o.matches if match.is_clean]
         pages = (spot.page_idx, *(place.page_idx for place in spot.continues))
@@ -143,9 +138,9 @@ class _Search:
             differences=match.differences,
             alternatives=tuple(places[:MAX_ALTERNATIVES]),
             continues=spot.continues,
-            note=_joined(self.note, box.note, left_out),
-            box_agrees=box.agrees,
-            unverified=box.unverified,
+            note=_joined(self.note, box_note, left_out),
+            box_agrees=agrees,
+            unverified=unverified,
         )
 
     def _spots(self) -> list[_Spot]:
@@ -160,7 +155,8 @@ class _Search:
                 near += self._on((self.cited - 1, self.cited + 1))
             if any(spot.best.is_clean for spot in near):
                 return _best(near, self.cited)
-            if here and here[0].is_enough:
+            # Only the neighbouring pages could hold a better match.
+            if any(spot.best.is_strong or spot.continues or spot.is_body for spot in here):
                 return here
         elsewhere = self._elsewhere([spot.page_idx for spot in near])
         return _best(near + [spot for spot in elsewhere if self._is_credible(spot, near)], self.cited)
@@ -236,7 +232,7 @@ class _Search:
     def _check_cited(self) -> BoxCheck:
         """Check the producer's box on the cited page, where the quote is not."""
         if self.cited is None:
-            return BoxCheck()
+            return NO_BOX
         return check_box(self.query, (), self.pages.page_text(self.cited))
 
 
@@ -258,15 +254,9 @@ def _best(spots: list[_Spot], cited: int | None) -> list[_Spot]:
 
 
 def _not_found(note: str, box: BoxCheck) -> FoundSpan:
-    return FoundSpan(
-        status="not_found",
-        page_idx=None,
-        page_mismatch=False,
-        agreement=0.0,
-        note=_joined(note, box.note),
-        box_agrees=box.agrees,
-        unverified=box.unverified,
-    )
+    agrees, unverified, box_note = box
+    note = _joined(note, box_note)
+    return FoundSpan("not_found", None, False, 0.0, note=note, box_agrees=agrees, unverified=unverified)
 
 
 def _joined(*notes: str) -> str:

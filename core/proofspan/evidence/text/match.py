@@ -14,7 +14,7 @@ from rapidfuzz.distance import Levenshtein
 
 from proofspan.contracts.records.records import Box
 from proofspan.evidence.text.align import Alignment, align, in_order, in_step, occurrences, windows
-from proofspan.evidence.text.page_text import PageText, QuoteText
+from proofspan.evidence.text.page_text import PageText, QuoteText, text_of
 from proofspan.evidence.text.token_pairs import Unit
 from proofspan.evidence.text.tokens import Tokens
 from proofspan.evidence.types import Difference, Status
@@ -342,10 +342,10 @@ def end_missing(quote: QuoteText, tokens: tuple[int, int]) -> Difference:
 
 def _difference(quote: QuoteText, page: PageText | None, unit: Unit) -> Difference:
     (q0, q1), (p0, p1) = unit.quote, unit.page
-    ours, theirs, digits = quote.text_of(q0, q1) if q1 > q0 else "", "", ""
+    ours, theirs, digits = text_of(quote, q0, q1) if q1 > q0 else "", "", ""
     is_number = any(quote.tokens.is_number[q0:q1])
     if page is not None and p1 > p0:
-        theirs, digits = page.text_of(p0, p1), digits_of(page.tokens.part(p0, p1))
+        theirs, digits = text_of(page, p0, p1), digits_of(page.tokens.part(p0, p1))
         is_number = is_number or any(page.tokens.is_number[p0:p1])
         if ours == theirs:
             ours, theirs = _with_currency(ours, quote.tokens, q0), _with_currency(theirs, page.tokens, p0)

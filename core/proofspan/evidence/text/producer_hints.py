@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import takewhile
 
 from proofspan.contracts.records.records import Box
@@ -30,29 +29,24 @@ CONTEXT_WORDS = 12
 OFFSET_REACH = 400
 
 
-@dataclass(frozen=True, slots=True)
-class BoxCheck:
-    """The result of checking the producer's box; `FoundSpan` explains `agrees` and `unverified`."""
-
-    agrees: bool | None = None
-    unverified: tuple[Box, ...] = ()
-    note: str = ""
+#: Whether a box agrees, the box itself where nothing can confirm it, and a note; `FoundSpan` explains them.
+BoxCheck = tuple[bool | None, tuple[Box, ...], str]
+NO_BOX: BoxCheck = (None, (), "")
 
 
 def check_box(query: SpanQuery, rects: Sequence[Box], page: PageText) -> BoxCheck:
     """Check the box on a page with `rects` of the found text; without any, the quote is not there."""
     if query.box is None:
-        return BoxCheck()
+        return NO_BOX
     if query.box_space is None:
-        return BoxCheck(note="the box given with the quote has no unit, so it was not compared")
+        return None, (), "the box given with the quote has no unit, so it was not compared"
     box = _given_box(query, page)
     if box is None:
-        note = "the box given with the quote does not lie on the page"
-        return BoxCheck(agrees=False if page.words else None, note=note)
+        return False if page.words else None, (), "the box given with the quote does not lie on the page"
     if not page.words:
-        return BoxCheck(unverified=(box,))
+        return None, (box,), ""
     if _held_share(rects, box) >= HELD_SHARE:
-        return BoxCheck(agrees=True)
+        return True, (), ""
     lines = sum(overlap_share(rect, box) >= HELD_SHARE for rect in rects)
     words = zip(page.words, page.boxes, strict=True)
     text = " ".join(word for word, own in words if overlap_share(own, box) >= HELD_SHARE)
@@ -62,7 +56,7 @@ def check_box(query: SpanQuery, rects: Sequence[Box], page: PageText) -> BoxChec
         holds = f"other text: “{text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 1] + '…'}”"
     else:
         holds = "no text"
-    return BoxCheck(agrees=False, note=f"the box given with the quote holds {holds}")
+    return False, (), f"the box given with the quote holds {holds}"
 
 
 def _given_box(query: SpanQuery, page: PageText) -> Box | None:

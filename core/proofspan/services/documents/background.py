@@ -78,8 +78,13 @@ class BackgroundTasks:
         depends on.
         """
         with self._lock:
-            outcome = self._outcomes.get(key)
-            task = self._request(key, make) if outcome is None else None
+            outcome, task = self._outcomes.get(key), None
+            if outcome is None:  # its task moves to the front of the queue unless it is running
+                task = self._tasks.get(key)
+                queued = self._queue.pop(key, None) or self._prefetch.pop(key, None)
+                if task is None or queued is not None:
+                    task = task or _Task(make)
+                    self._enqueue(self._queue, MAX_QUEUED, key, task)
         if task is not None:
             task.finished.wait(wait_s)
             outcome = task.outcome
@@ -106,15 +111,6 @@ class BackgroundTasks:
     def forget(self) -> None:
         """Clear the cached outcomes. Running tasks are not stopped."""
         self._outcomes.clear()
-
-    def _request(self, key: Hashable, make: Callable[[], object]) -> _Task:
-        """The task of this key, moved to the front of the queue unless it is running."""
-        task = self._tasks.get(key)
-        queued = self._queue.pop(key, None) or self._prefetch.pop(key, None)
-        if task is None or queued is not None:
-            task = task or _Task(make)
-            self._enqueue(self._queue, MAX_QUEUED, key, task)
-        return task
 
     def _enqueue(self, queue: dict[Hashable, _Task], limit: int, key: Hashable, task: _Task) -> None:
         queue[key] = self._tasks[key] = task

@@ -114,26 +114,25 @@ class Placer:
 
     def document(self, path: Path) -> DocumentInfo:
         """Return page count and printed labels."""
-        return self._cached(self._documents, path, "pages", (), lambda: self._source.document(path))
+        return self._cached(self._documents, "pages", self._source.document, path)
 
     def page(self, path: Path, page_idx: int) -> PageImage:
         """Render one page, with its words."""
-        show = partial(self._source.show, path, page_idx, with_words=True)
-        return self._cached(self._pages, path, page_idx, (page_idx,), show)
+        return self._cached(
+            self._pages, page_idx, partial(self._source.show, with_words=True), path, page_idx
+        )
 
     def clip(self, path: Path, page_idx: int, box: Box) -> Picture:
         """Render a region of a page; `PdfPool.clip` has the units."""
-        clip = partial(self._source.clip, path, page_idx, box)
-        return self._cached(self._pictures, path, page_idx, (page_idx, box), clip)
+        return self._cached(self._pictures, page_idx, self._source.clip, path, page_idx, box)
 
     def detail(self, path: Path, page_idx: int, region: Box, width: int) -> Picture:
         """Render a part of a page; `PdfPool.detail` has the units."""
-        detail = partial(self._source.detail, path, page_idx, region, width)
-        return self._cached(self._pictures, path, page_idx, (page_idx, "detail", region, width), detail)
+        return self._cached(self._pictures, page_idx, self._source.detail, path, page_idx, region, width)
 
     def picture(self, path: Path) -> Picture:
         """Decode a picture file."""
-        return self._cached(self._pictures, path, "picture", (), lambda: self._source.picture(path))
+        return self._cached(self._pictures, "picture", self._source.picture, path)
 
     def locate(
         self, path: Path, queries: Sequence[SpanQuery], *, likely_page: int | None = None
@@ -175,14 +174,10 @@ class Placer:
         return self._located(path, queries, lambda missing: [locate_in_text(each, text) for each in missing])
 
     def _cached(
-        self,
-        cache: Recent[V],
-        path: Path,
-        subject: object,
-        key: tuple[Hashable, ...],
-        request: Callable[[], V],
+        self, cache: Recent[V], subject: object, request: Callable[..., V], path: Path, *args: Hashable
     ) -> V:
-        return cache.get_or_make((fingerprint(path), *key), lambda: self._requested(path, subject, request))
+        key = (fingerprint(path), *args)
+        return cache.get_or_make(key, lambda: self._requested(path, subject, partial(request, path, *args)))
 
     def _requested(self, path: Path, subject: object, request: Callable[[], T]) -> T:
         """The result of a request, unless this `subject` of the file cost a worker before."""
@@ -203,24 +198,19 @@ class Placer:
         search: Callable[[Sequence[SpanQuery]], list[FoundSpan]],
     ) -> list[FoundSpan]:
         stamp = fingerprint(path)
-        known = {query: self._spans.get((stamp, query)) for query in queries}
-        found = {query: span for query, span in known.items() if span is not None}
-        missing = [query for query in known if query not in found]
-        if missing:
-            for query, span in zip(missing, search(missing), strict=True):
-                found[query] = span
-                self._spans.put((stamp, query), span)
-        return [found[query] for query in queries]
+        found = {query: self._spans.get((stamp, query)) for query in queries}
+        missing = [query for query, span in found.items() if span is None]
+        for query, fresh in zip(missing, search(missing) if missing else (), strict=True):
+            found[query] = fresh
+            self._spans.put((stamp, query), fresh)
+        return [span for query in queries if (span := found[query]) is not None]
 
 
 def fingerprint(path: Path) -> Fingerprint:
     """Return path, size and time of the last change. EvidenceFault where there is no file."""
     state = file_state(path)
     if state == ABSENT:
-        raise EvidenceFault.of(
-            "missing",
-            "the file of the document does not exist or cannot be reached",
-            where=str(path),
-            fix=f"correct its path, or put it there: cp FILE {shlex.quote(str(path))}",
-        )
+        message = "the file of the document does not exist or cannot be reached"
+        fix = f"correct its path, or put it there: cp FILE {shlex.quote(str(path))}"
+        raise EvidenceFault.of("missing", message, where=str(path), fix=fix)
     return str(path), state

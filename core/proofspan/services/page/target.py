@@ -9,7 +9,7 @@ from proofspan.contracts.records.records import Chunk
 from proofspan.evidence.types import SpanQuery
 from proofspan.services.documents.revisions import cited_rev
 from proofspan.services.page.shapes import Layer
-from proofspan.services.question.citation_queries import CitationView, span_query
+from proofspan.services.question.citation_queries import span_query
 from proofspan.services.question.view import QuestionView
 
 
@@ -60,7 +60,19 @@ def cite_id(number: int) -> str:
 
 def targets_of(view: QuestionView) -> tuple[Target, ...]:
     """Return every passage of a question: citations, candidates (those of the last stage first), gold."""
-    return (*map(_cited, view.citations), *_retrieved(view), *_gold(view))
+    cited = (
+        Target(
+            "cited",
+            each.number,
+            each.doc_id,
+            span_query(each),
+            chunk_id=each.chunk_id,
+            rev=cited_rev(each.chunk_id, each.raw),
+            section_id=each.section_id,
+        )
+        for each in (shown.citation for shown in view.citations)
+    )
+    return (*cited, *_retrieved(view), *_gold(view))
 
 
 def choose(targets: Sequence[Target], *, cite: int | None = None, chunk: str | None = None) -> Target | None:
@@ -89,19 +101,6 @@ def chunk_target(chunk: Chunk) -> Target:
         chunk_id=chunk.chunk_id,
         rev=cited_rev(chunk.chunk_id, chunk.raw),
         section_id=chunk.section_id or chunk.section_number,
-    )
-
-
-def _cited(view: CitationView) -> Target:
-    cited = view.citation
-    return Target(
-        "cited",
-        cited.number,
-        cited.doc_id,
-        span_query(cited),
-        chunk_id=cited.chunk_id,
-        rev=cited_rev(cited.chunk_id, cited.raw),
-        section_id=cited.section_id,
     )
 
 

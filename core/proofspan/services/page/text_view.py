@@ -84,11 +84,14 @@ def text_view(document: TextDocument, spans: Sequence[TextSpan]) -> TextView:
     chosen = next((span for span in spans if span.chosen and span.ranges), None)
     start, end = _window(document, chosen.ranges[0].start if chosen else 0)
     shown = [span for span in spans if any(r.start < end and r.end > start for r in span.ranges)]
-    numbers = range(document.line_of(start), document.line_of(end - 1) + 1)
-    lines = tuple(_line(document, number, start, end, shown) for number in numbers)
-    present = {span.layer for span in shown}
-    layers = tuple(layer for layer in get_args(Layer) if layer in present)
-    return TextView(lines, document.line_count, layers, document.is_extracted)
+    lines = []
+    for number in range(document.line_of(start), document.line_of(end - 1) + 1):
+        first, last = document.line_range(number)
+        begin, stop = max(first, start), min(last, end)
+        runs = tuple(_runs(document.text, begin, stop, shown))
+        lines.append(TextLine(number, runs, is_cut_before=begin > first, is_cut_after=stop < last))
+    layers = tuple(layer for layer in get_args(Layer) if any(span.layer == layer for span in shown))
+    return TextView(tuple(lines), document.line_count, layers, document.is_extracted)
 
 
 def _window(document: TextDocument, at: int) -> tuple[int, int]:
@@ -100,13 +103,6 @@ def _window(document: TextDocument, at: int) -> tuple[int, int]:
     last = min(document.line_count, first + MAX_LINES - 1)
     start = max(document.line_range(first)[0], at - MAX_CHARACTERS // 4)
     return start, max(start + 1, min(document.line_range(last)[1], start + MAX_CHARACTERS))
-
-
-def _line(document: TextDocument, number: int, start: int, end: int, spans: Sequence[TextSpan]) -> TextLine:
-    first, last = document.line_range(number)
-    begin, stop = max(first, start), min(last, end)
-    runs = tuple(_runs(document.text, begin, stop, spans))
-    return TextLine(number, runs, is_cut_before=begin > first, is_cut_after=stop < last)
 
 
 def _runs(text: str, begin: int, stop: int, spans: Sequence[TextSpan]) -> Iterator[TextRun]:

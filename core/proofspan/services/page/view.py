@@ -6,16 +6,16 @@ page: a click must not open every document of a trace.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 
 from proofspan.contracts.records.records import Attachment, Box
 from proofspan.contracts.records.render_ref import PageRef, parse_render_ref
 from proofspan.errors import Fault, Problem
 from proofspan.evidence.attachments import CatalogueIndex, CitedPlace
-from proofspan.evidence.types import FoundSpan, PageImage
+from proofspan.evidence.types import FoundSpan, PageImage, SpanQuery
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Document, Manifest
 from proofspan.services.documents.document_cache import Placer
@@ -24,8 +24,6 @@ from proofspan.services.page.shapes import Layer, PageSpan, Percent, shapes
 from proofspan.services.page.target import Target
 from proofspan.services.page.text_under import texts_under
 from proofspan.services.page.text_view import TextSpan, TextView, text_view
-
-NONE_KNOWN: Mapping[str, FoundSpan] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +77,7 @@ def pending_view(
     chosen: Target, *, manifest: Manifest, page: int | None = None, work: Hashable = None
 ) -> PageView:
     """Return what is known of `locate_view` before a file is opened."""
-    document, _ = _document(chosen, manifest)
+    document = manifest.document(chosen.doc_id) if chosen.doc_id is not None else None
     page_idx = page if page is not None else chosen.query.cited_page_idx
     is_paged = document is None or document.paged
     return PageView(chosen, document, page_idx=page_idx if is_paged else None, work=work)
@@ -92,58 +90,64 @@ def locate_view(
     manifest: Manifest,
     placer: Placer,
     page: int | None = None,
-    known: Mapping[str, FoundSpan] = NONE_KNOWN,
+    known: Mapping[str, FoundSpan] | None = None,
 ) -> PageView:
     """Return the page of `chosen`, or the page `page` of its document, with every span that lies on it.
 
     `known` are spans located earlier (a bundle's), by `Target.id`; they are not located again. A fault
     becomes the view's `problem`; nothing is raised for a document that cannot be shown.
     """
-    document, problem = _document(chosen, manifest)
+    if chosen.doc_id is None:
+        message = "the passage names no document"
+        fix = "give the candidate, the chunk or the citation a `doc_id`, and import again"
+        return PageView(chosen, problem=Problem("no_document", message, where=chosen.id, fix=fix))
+    view = pending_view(chosen, manifest=manifest, page=page)
+    document = view.document
     if document is None:
-        return PageView(chosen, problem=problem)
+        return PageView(chosen, problem=document_not_listed(chosen.doc_id, manifest))
     own = [target for target in targets if target.doc_id == document.doc_id]
-    view = PageView(chosen, document)
-    if document.paged:
-        view = replace(view, page_idx=page if page is not None else chosen.query.cited_page_idx)
     try:
         path = artifact_path(manifest, document.artifact)
         view = replace(view, path=path, revision=revision_problems(document, path, rev=chosen.rev))
-        located = _Located(path, placer, known)
-        return _on_page(view, own, located, page) if document.paged else _in_text(view, own, located)
+        if document.paged:
+            return _on_page(view, own, path, placer, known or {}, page)
+        return _in_text(view, own, path, placer, known or {})
     except Fault as fault:
         return replace(view, problem=fault.problems[0])
 
 
-@dataclass(frozen=True, slots=True)
-class _Located:
-    """Locates the passages of the document at `path`; those `known` are not located again."""
-
-    path: Path
-    placer: Placer
-    known: Mapping[str, FoundSpan]
-
-    def __call__(
-        self, targets: Iterable[Target], *, is_text: bool = False, likely_page: int | None = None
-    ) -> dict[str, FoundSpan]:
-        """By id, for what has a quote, or at least a box or offsets of a producer that can be shown."""
-        queries = {target.id: target.query for target in targets}
-        given = {id_: q for id_, q in queries.items() if q.quote.strip() or (q.offsets if is_text else q.box)}
-        missing = {id_: query for id_, query in given.items() if id_ not in self.known}
-        if is_text:
-            fresh = self.placer.locate_in_text(self.path, list(missing.values()))
-        else:
-            fresh = self.placer.locate(self.path, list(missing.values()), likely_page=likely_page)
-        found = dict(zip(missing, fresh, strict=True))
-        return {id_: found.get(id_) or self.known[id_] for id_ in given}
+def _by_id(
+    targets: Iterable[Target],
+    known: Mapping[str, FoundSpan],
+    locate: Callable[[list[SpanQuery]], list[FoundSpan]],
+) -> dict[str, FoundSpan]:
+    """The located targets; those `known` are not located again."""
+    queries = {target.id: target.query for target in targets}
+    missing = {id_: query for id_, query in queries.items() if id_ not in known}
+    found = dict(zip(missing, locate(list(missing.values())), strict=True))
+    return {id_: found.get(id_) or known[id_] for id_ in queries}
 
 
-def _on_page(view: PageView, targets: Sequence[Target], located: _Located, page: int | None) -> PageView:
-    info = located.placer.document(located.path)
-    listed = [target for target in targets if target.kind != "retrieved"]
+def _on_page(
+    view: PageView,
+    targets: Sequence[Target],
+    path: Path,
+    placer: Placer,
+    known: Mapping[str, FoundSpan],
+    page: int | None,
+) -> PageView:
+    """The page with what has a quote, or at least a producer's box that can be shown."""
+    info = placer.document(path)
+    shown = [each for each in targets if each.query.quote.strip() or each.query.box]
+    listed = [target for target in shown if target.kind != "retrieved"]
+    chosen = [view.target] if view.target.query.quote.strip() or view.target.query.box else []
     is_there = view.page_idx is not None and 0 <= view.page_idx < info.page_count
-    found = located([view.target, *listed], likely_page=view.page_idx if is_there else None)
-    page_idx = _page_to_show(view.target, found.get(view.target.id), page)
+    likely_page = view.page_idx if is_there else None
+    found = _by_id([*chosen, *listed], known, partial(placer.locate, path, likely_page=likely_page))
+    at = found[view.target.id].page_idx if chosen else None
+    # The requested page, else the one where the text was found, else the cited one, else the first.
+    candidates = (page, at, view.target.query.cited_page_idx)
+    page_idx = next((each for each in candidates if each is not None), 0)
     view = replace(view, page_count=info.page_count, page_idx=page_idx, found=found)
     if not 0 <= page_idx < info.page_count:
         message = f"PDF page {page_idx + 1} (page_idx {page_idx}) is beyond the end"
@@ -154,16 +158,12 @@ def _on_page(view: PageView, targets: Sequence[Target], located: _Located, page:
             fix="check the producer's page base (page_idx counts from 0) and the document's edition",
         )
         return replace(view, problem=problem)
-    near = (t for t in targets if t.query.cited_page_idx == page_idx)
-    nearby = [t for t in near if t.kind == "retrieved" and t.is_context]
-    found = {**located(nearby), **found}
-    image = located.placer.page(located.path, page_idx)
-    boxes = {
-        target.id: _boxes(target, found[target.id], page_idx)
-        for target in (view.target, *listed, *nearby)
-        if target.id in found
-    }
-    drawn = {target.id: target for target in (*nearby, *listed, view.target)}
+    near = (each for each in shown if each.query.cited_page_idx == page_idx)
+    nearby = [each for each in near if each.kind == "retrieved" and each.is_context]
+    found = {**_by_id(nearby, known, partial(placer.locate, path)), **found}
+    image = placer.page(path, page_idx)
+    boxes = {each.id: _boxes(each, found[each.id], page_idx) for each in (*chosen, *listed, *nearby)}
+    drawn = {each.id: each for each in (*nearby, *listed, *chosen)}
     return replace(
         view,
         printed=info.labels[page_idx] if page_idx < len(info.labels) else None,
@@ -178,15 +178,22 @@ def _on_page(view: PageView, targets: Sequence[Target], located: _Located, page:
     )
 
 
-def _in_text(view: PageView, targets: Sequence[Target], located: _Located) -> PageView:
+def _in_text(
+    view: PageView,
+    targets: Sequence[Target],
+    path: Path,
+    placer: Placer,
+    known: Mapping[str, FoundSpan],
+) -> PageView:
     """The whole text with its spans: it is one page, whatever pages the passages name.
 
     A span is where it was found, else where its offsets point.
     """
-    document = located.placer.text(located.path)
     listed = [target for target in targets if target.kind == "cited" or target.is_context]
-    shown = {target.id: target for target in (*listed, view.target)}
-    found = located(shown.values(), is_text=True)
+    context = (*listed, view.target)
+    shown = {each.id: each for each in context if each.query.quote.strip() or each.query.offsets}
+    document = placer.text(path)
+    found = _by_id(shown.values(), known, partial(placer.locate_in_text, path))
     spans = []
     for span_id, each in found.items():
         target, is_verified = shown[span_id], bool(each.ranges)
@@ -199,12 +206,6 @@ def _tag(target: Target, is_verified: bool) -> str:
     return target.tag if is_verified else f"{target.tag}, unverified"
 
 
-def _page_to_show(target: Target, found: FoundSpan | None, page: int | None) -> int:
-    """The requested page, else the one where the text was found, else the cited one, else the first."""
-    candidates = (page, found.page_idx if found else None, target.query.cited_page_idx)
-    return next((page_idx for page_idx in candidates if page_idx is not None), 0)
-
-
 def _drawn(
     targets: Mapping[str, Target],
     chosen: Target,
@@ -215,8 +216,6 @@ def _drawn(
     """The located spans of this page, the chosen one last, so that it lies on top."""
     spans = []
     for span_id, target in targets.items():
-        if span_id not in boxes:
-            continue
         own, is_verified = boxes[span_id]
         # A citation covers the room between its words only if no other word lies there.
         as_region = target.kind != "cited" or found[span_id].status in ("exact", "normalized")
@@ -240,20 +239,6 @@ def _boxes(target: Target, found: FoundSpan, page_idx: int) -> tuple[tuple[Box, 
     if not boxes and target.query.cited_page_idx == page_idx:
         return found.unverified, False
     return boxes, True
-
-
-def _document(target: Target, manifest: Manifest) -> tuple[Document | None, Problem | None]:
-    if target.doc_id is None:
-        return None, Problem(
-            "no_document",
-            "the passage names no document",
-            where=target.id,
-            fix="give the candidate, the chunk or the citation a `doc_id`, and import again",
-        )
-    document = manifest.document(target.doc_id)
-    if document is None:
-        return None, document_not_listed(target.doc_id, manifest)
-    return document, None
 
 
 # Attachments on the shown page, to be outlined and scrolled to.

@@ -13,7 +13,7 @@ import math
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import Literal, TypeVar
 
 import orjson
@@ -106,8 +106,8 @@ def show_page(
     _viewer()(
         key=key,
         data=packed(page, key=key, height=height, with_picture=last != page.picture_id),
-        on_turn_change=lambda: _notify(turned_to(_sent(key, "turn"), page), on_turn),
-        on_choose_change=lambda: _notify(chosen_span(_sent(key, "choose"), page), on_choose),
+        on_turn_change=lambda: _notify(key, "turn", partial(turned_to, page=page), on_turn),
+        on_choose_change=lambda: _notify(key, "choose", partial(chosen_span, page=page), on_choose),
         on_lost_change=lambda: st.session_state.pop(mark, None),
     )
     fragment(place=f"viewer-wire-{key}")(_wire_of)(page, key, render)
@@ -213,31 +213,25 @@ def requested_detail(sent: object, page: ViewerPage) -> DetailRequest | None:
 
 def _wire_of(page: ViewerPage, key: str, render: Render | None) -> None:
     """Mount the wire with the answer to the last detail request."""
-    wire = f"{key}-wire"
-    requested: DetailRequest | None = st.session_state.pop(f"detail:{key}", None)
+    wire, slot = f"{key}-wire", f"detail:{key}"
+    requested: DetailRequest | None = st.session_state.pop(slot, None)
     picture = render(requested.region, requested.width) if requested and render else None
+
+    def remember(requested: DetailRequest) -> None:
+        """Keep a request until the wire is mounted, snapped to the grid of details at the same scale."""
+        region = snapped(requested.region)
+        width = min(MAX_WIDTH, math.ceil(requested.width * region[2] / requested.region[2]))
+        st.session_state[slot] = replace(requested, region=region, width=width)
+
     _wire()(
         key=wire,
         data=packed_detail(key=key, requested=requested, picture=picture),
-        on_ask_change=lambda: _notify(
-            requested_detail(_sent(wire, "ask"), page), lambda detail: _remember(key, detail)
-        ),
+        on_ask_change=lambda: _notify(wire, "ask", partial(requested_detail, page=page), remember),
     )
 
 
-def _remember(key: str, requested: DetailRequest) -> None:
-    """Keep a request until the wire is mounted, snapped to the grid of cached details at the same scale."""
-    region = snapped(requested.region)
-    width = min(MAX_WIDTH, math.ceil(requested.width * region[2] / requested.region[2]))
-    st.session_state[f"detail:{key}"] = replace(requested, region=region, width=width)
-
-
-def _sent(key: str, event: str) -> object:
-    return st.session_state[key].get(event)
-
-
-def _notify(value: T | None, listener: Callable[[T], None]) -> None:
-    if value is not None:
+def _notify(key: str, event: str, read: Callable[[object], T | None], listener: Callable[[T], None]) -> None:
+    if (value := read(st.session_state[key].get(event))) is not None:
         listener(value)
 
 
