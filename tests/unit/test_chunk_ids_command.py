@@ -15,8 +15,8 @@ from proofspan.cli.chunk_ids_cmd import command
 from proofspan.contracts.records.chunk_id import VERSION_PINS
 from proofspan.contracts.records.names import revision
 from proofspan.errors import InputFault
-from proofspan.evidence.full_text import extractor
 from proofspan.evidence.pdf.pool import PdfPool
+from proofspan.evidence.text_file import extractor
 from proofspan.manifest.load import load_manifest
 from proofspan.resources import DEMO
 from proofspan.traces.records.redirects import read_redirects

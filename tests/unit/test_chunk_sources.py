@@ -13,8 +13,8 @@ from proofspan.contracts.records.chunk_id import ChunkId, mint
 from proofspan.contracts.records.names import revision
 from proofspan.contracts.records.records import Chunk, Offsets
 from proofspan.errors import ManifestFault
-from proofspan.evidence.full_text import document_text, extractor
 from proofspan.evidence.pdf.pool import PdfPool
+from proofspan.evidence.text_file import document_text, extractor
 from proofspan.manifest.load import load_manifest
 from proofspan.manifest.types import Artifact, Manifest
 from proofspan.services import chunk_ids

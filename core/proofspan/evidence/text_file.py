@@ -1,4 +1,7 @@
-"""Read a document without pages: a text or web page of bounded size."""
+"""Read the text of a document: of one without pages, a text or web page of bounded size, or of a PDF.
+
+A document's revision is computed from its canonical text.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,12 @@ import html
 import re
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 from proofspan.errors import EvidenceFault
 from proofspan.evidence.pdf.files import read_bounded
+from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.evidence.text.text_document import TextDocument
 
 #: The largest text in which quotes are located: about 700 printed pages, and 150 MB of words in memory.
@@ -18,6 +23,11 @@ MAX_BYTES = 2 * 1024 * 1024
 HTML_SUFFIXES = (".html", ".htm", ".xhtml")
 #: Suffixes of documents without pages, where nothing else identifies them.
 TEXT_SUFFIXES = (".md", ".markdown", ".txt", *HTML_SUFFIXES)
+
+#: Pages read in one request, which has the whole time limit.
+PAGES_A_REQUEST = 32
+#: Separates the pages of a canonical text.
+PAGE_BREAK = "\f"
 
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 #: Prefixes of Python's names of the charsets of web pages (Encoding Standard, 4.2).
@@ -41,6 +51,33 @@ def read_text(path: Path) -> TextDocument:
     if not text.replace("\ufeff", "").strip():
         raise _fault(path, "no_text", "the document holds no text", "write the file again")
     return TextDocument.of(text, is_extracted=is_page)
+
+
+def document_text(path: Path, pool: PdfPool, *, paged: bool) -> str:
+    """Return the canonical text: of a PDF its pages' text layer, separated by form feeds, else the text.
+
+    Raises `EvidenceFault` where the document cannot be read.
+    """
+    if not paged:
+        return read_text(path).text
+    count = pool.document(path).page_count
+    steps = (range(first, first + PAGES_A_REQUEST) for first in range(0, count, PAGES_A_REQUEST))
+    return PAGE_BREAK.join(text for pages in steps for text in pool.page_texts(path, pages))
+
+
+@cache
+def extractor(*, paged: bool) -> str:
+    """Return the programs that read a document's text with their versions; others may read another text."""
+    from importlib.metadata import PackageNotFoundError, version  # slow to import, and rarely needed
+
+    names = ("PyMuPDF", "Proofspan") if paged else ("Proofspan",)
+    found = []
+    for name in names:
+        try:
+            found.append(f"{name} {version(name.lower())}")
+        except PackageNotFoundError:
+            found.append(name)
+    return ", ".join(found)
 
 
 def _decoded(data: bytes, path: Path, *, charset: str | None) -> str:

@@ -26,9 +26,9 @@ from proofspan.contracts.records.field_values import ID_NAMES, text_of
 from proofspan.contracts.records.records import Chunk, GoldQuestion, Json, LineIssue
 from proofspan.contracts.rules.catalogue import Finding, finding_of
 from proofspan.errors import Fault, InputFault, Problem
-from proofspan.evidence.full_text import document_text, extractor
 from proofspan.evidence.locate_bulk import Ask, locate_bulk
 from proofspan.evidence.pdf.pool import PdfPool
+from proofspan.evidence.text_file import document_text, extractor
 from proofspan.evidence.types import FoundSpan, SpanQuery
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Document, Manifest

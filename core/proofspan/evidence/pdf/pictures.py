@@ -47,19 +47,12 @@ def decode(path: Path) -> Picture:
             width, height = upright.size
             return Picture(encode_png(_on_paper(upright).tobytes(), width, height), width, height)
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
-        raise EvidenceFault.of(
-            "too_large",
-            f"the picture has more than {MAX_PIXELS:,} pixels",
-            where=str(path),
-            fix="save it again with fewer pixels",
-        ) from error
+        message, fix = f"the picture has more than {MAX_PIXELS:,} pixels", "save it again with fewer pixels"
+        raise EvidenceFault.of("too_large", message, where=str(path), fix=fix) from error
     except BROKEN as error:
-        raise EvidenceFault.of(
-            "picture_broken",
-            "the picture is broken or was cut short: it cannot be decoded",
-            where=str(path),
-            fix="save it again from the program that made it",
-        ) from error
+        message = "the picture is broken or was cut short: it cannot be decoded"
+        fix = "save it again from the program that made it"
+        raise EvidenceFault.of("picture_broken", message, where=str(path), fix=fix) from error
 
 
 def _on_paper(image: Image.Image) -> Image.Image:

@@ -327,21 +327,15 @@ def _page_image(header: dict[str, Any], data: bytes) -> PageImage:
 
 
 def _not_sendable(place: str, error: Exception) -> Problem:
-    return Problem(
-        "not_sendable",
-        f"the request cannot be passed to the PDF worker: {error}",
-        where=place,
-        fix="write quote and file name as UTF-8 text, and the page as a whole number below 2**53",
-    )
+    message = f"the request cannot be passed to the PDF worker: {error}"
+    fix = "write quote and file name as UTF-8 text, and the page as a whole number below 2**53"
+    return Problem("not_sendable", message, place, fix)
 
 
 def _timed_out(place: str, limit_s: float) -> EvidenceFault:
-    return EvidenceFault.of(
-        "timed_out",
-        f"the document gave no answer within {limit_s:g} s, so its worker was ended",
-        where=place,
-        fix="try again; if that does not help, replace the document: it is broken or hostile",
-    )
+    message = f"the document gave no answer within {limit_s:g} s, so its worker was ended"
+    fix = "try again; if that does not help, replace the document: it is broken or hostile"
+    return EvidenceFault.of("timed_out", message, where=place, fix=fix)
 
 
 WORKER_MODULE = "proofspan.evidence.pdf.worker"

@@ -49,10 +49,7 @@ def send_frame(
         raise NotSendableError(str(error)) from error
     try:
         connection.settimeout(_remaining(deadline))
-        connection.sendall(LENGTHS.pack(len(encoded), len(body)) + encoded)
-        if body:
-            connection.settimeout(_remaining(deadline))
-            connection.sendall(body)
+        connection.sendall(b"".join((LENGTHS.pack(len(encoded), len(body)), encoded, body)))
     except TimeoutError as error:
         raise DeadlineError from error
     except OSError as error:

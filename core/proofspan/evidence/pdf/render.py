@@ -63,13 +63,9 @@ def whole(sheet: Sheet, *, dpi: float, max_pixels: int) -> Raster:
 def _refuse_huge(sheet: Sheet) -> None:
     width, height = sheet.width, sheet.height
     if not (0 < width <= MAX_SIDE_POINTS and 0 < height <= MAX_SIDE_POINTS):
-        raise EvidenceFault.of(
-            "too_large",
-            f"page_idx {sheet.page_idx} is {width:.0f} × {height:.0f} points; "
-            f"at most {MAX_SIDE_POINTS} are drawn",
-            where=sheet.path,
-            fix="save the document again with smaller pages",
-        )
+        size = f"{width:.0f} × {height:.0f} points; at most {MAX_SIDE_POINTS} are drawn"
+        fix = "save the document again with smaller pages"
+        raise EvidenceFault.of("too_large", f"page_idx {sheet.page_idx} is {size}", where=sheet.path, fix=fix)
 
 
 def region(sheet: Sheet, box: Box, *, dpi: float, max_pixels: int) -> Raster:
@@ -80,21 +76,14 @@ def region(sheet: Sheet, box: Box, *, dpi: float, max_pixels: int) -> Raster:
     across, down = sheet.unrotated
     if min(across, down) <= 0 or not lies_on(box, width=across, height=down):
         sides = ", ".join(f"{side:g}" for side in box)
-        raise EvidenceFault.of(
-            "box_off_page",
-            f"the box {sides} does not lie on page_idx {sheet.page_idx}, "
-            f"which is {across:g} × {down:g} points",
-            where=sheet.path,
-            fix="give x0, y0, x1, y1 in points of the unrotated page, from its top left",
-        )
+        page = f"page_idx {sheet.page_idx}, which is {across:g} × {down:g} points"
+        fix = "give x0, y0, x1, y1 in points of the unrotated page, from its top left"
+        message = f"the box {sides} does not lie on {page}"
+        raise EvidenceFault.of("box_off_page", message, where=sheet.path, fix=fix)
     x0, y0, x1, y1 = box_to_pixels(sheet.turned, box)
-    area = (
-        max(x0 - MARGIN, 0.0),
-        max(y0 - MARGIN, 0.0),
-        min(x1 + MARGIN, sheet.width),
-        min(y1 + MARGIN, sheet.height),
-    )
-    return _raster(area, dpi, max_pixels)
+    left, top = max(x0 - MARGIN, 0.0), max(y0 - MARGIN, 0.0)
+    right, bottom = min(x1 + MARGIN, sheet.width), min(y1 + MARGIN, sheet.height)
+    return _raster((left, top, right, bottom), dpi, max_pixels)
 
 
 def zoomed(sheet: Sheet, region: Box, *, width: int, max_pixels: int) -> Raster:

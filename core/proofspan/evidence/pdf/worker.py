@@ -91,13 +91,10 @@ class Document:
     def page(self, page_idx: int) -> Any:
         """Return one page; the index is checked here, since -1 is the last page to MuPDF."""
         if not 0 <= page_idx < self.page_count:
-            raise EvidenceFault.of(
-                "page_out_of_range",
-                f"page_idx {page_idx} is not in the document, which has {self.page_count} pages, "
-                f"page_idx 0 to {self.page_count - 1}",
-                where=self.path,
-                fix="check the page base of the file that cites it: page_idx counts from 0",
-            )
+            pages = f"{self.page_count} pages, page_idx 0 to {self.page_count - 1}"
+            message = f"page_idx {page_idx} is not in the document, which has {pages}"
+            fix = "check the page base of the file that cites it: page_idx counts from 0"
+            raise EvidenceFault.of("page_out_of_range", message, where=self.path, fix=fix)
         try:
             return self.pdf.load_page(page_idx)
         except BROKEN as error:

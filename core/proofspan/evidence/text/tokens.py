@@ -73,6 +73,8 @@ MARK = "\ufdd0"
 REFERENCE = re.compile(r"\[\d{1,3}(?:(?:, ?|-)\d{1,3})*\]")
 #: Signs that change the meaning of the number after them.
 COMPARING = frozenset("<>~\u2264\u2265\u00b1\u2213\u2248\u2260\u226a\u226b\u226e\u226f\u2272\u2273\u221a")
+#: After these a point without a digit before it is a decimal point.
+BEFORE_POINT = COMPARING | CURRENCY | frozenset(" (-")
 #: Marks with a meaning between two numbers: 3/4 is neither 3-4 nor 3:4. Commas, dots and brackets separate.
 JOINING = frozenset("-/:+=\u00d7\u00f7*<>~\u00b7")
 
@@ -243,8 +245,10 @@ def _number(text: str, digits: str, start: int, end: int) -> tuple[str, int, int
 
     Each minus and each pair of parentheses is one sign: (-5) is neither (5) nor -5.
     """
-    if _is_leading_point(text, start - 1):
-        digits, start = "." + digits, start - 1
+    point = start - 1
+    is_point = point >= 0 and text[point] == "." and text[max(0, point - 2) : point] != ". "
+    if is_point and (point == 0 or text[point - 1] in BEFORE_POINT):  # .5, not the end of a row of dots
+        digits, start = "." + digits, point
     percent, end = _percent(text, end)
     comparing = start - 1 - (text[max(0, start - 1)] == " ")
     if comparing >= 0 and text[comparing] in COMPARING:
@@ -272,13 +276,6 @@ def _is_sign(text: str, place: int) -> bool:
     if text[max(0, place - 2) : place] == "..":
         return True  # a row of dots leads to a number
     return place == 0 or not (text[place - 1].isalnum() or text[place - 1] in BEFORE_HYPHEN)
-
-
-def _is_leading_point(text: str, place: int) -> bool:
-    """Whether this is a decimal point without a digit before it (.5), not the end of a row of dots."""
-    if place < 0 or text[place] != "." or text[max(0, place - 2) : place] == ". ":
-        return False
-    return place == 0 or text[place - 1] in " (-" or text[place - 1] in COMPARING | CURRENCY
 
 
 def _percent(text: str, end: int) -> tuple[str, int]:

@@ -79,8 +79,10 @@ class Shelf:
     def page_problem(self, doc_id: str, page_idx: int) -> Problem | None:
         """Return why a page cannot be shown; None where it can, the one page of a text included."""
         held = self.held(doc_id)
-        if held is None or held.path is None or not held.document.paged:
-            return held.problem if held is not None and held.path is None else None
+        if held is None or (held.path is not None and not held.document.paged):
+            return None
+        if held.path is None:
+            return held.problem
         key = (doc_id, page_idx)
         if key not in self._pages:
             try:

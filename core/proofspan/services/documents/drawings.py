@@ -76,23 +76,19 @@ def _picture(ref: RenderRef, manifest: Manifest, placer: Placer) -> Picture:
     if document is None:
         raise ManifestFault(document_not_listed(ref.doc_id, manifest))
     if not document.paged:
-        raise ManifestFault.of(
-            "not_paged",
-            f"the document {ref.doc_id[:SHOWN]} has no pages, so no region of one can be drawn",
-            where=f"{manifest.file or manifest.folder}: {document.artifact.key}",
-            fix="leave `render_ref` out: the attachment's text is shown",
-        )
+        message = f"the document {ref.doc_id[:SHOWN]} has no pages, so no region of one can be drawn"
+        where = f"{manifest.file or manifest.folder}: {document.artifact.key}"
+        fix = "leave `render_ref` out: the attachment's text is shown"
+        raise ManifestFault.of("not_paged", message, where=where, fix=fix)
     return placer.clip(artifact_path(manifest, document.artifact), ref.page_idx, ref.box)
 
 
 def _picture_file(path: str, manifest: Manifest, placer: Placer) -> Picture:
     if manifest.attachments_root is None:
-        raise ManifestFault.of(
-            "no_attachments_root",
-            f"the picture {path[:SHOWN]} cannot be looked for: the manifest names no folder of pictures",
-            where=f"{manifest.file or manifest.folder}: attachments_root",
-            fix="name the folder: attachments_root: corpus/media",
-        )
+        message = f"the picture {path[:SHOWN]} cannot be looked for: the manifest names no folder of pictures"
+        where = f"{manifest.file or manifest.folder}: attachments_root"
+        fix = "name the folder: attachments_root: corpus/media"
+        raise ManifestFault.of("no_attachments_root", message, where=where, fix=fix)
     try:
         folder = resolve_reference(manifest.folder, manifest.attachments_root, folder=True)
         file = resolve_reference(folder, path)

@@ -26,12 +26,9 @@ _HASHES: Recent[str] = Recent(256)
 
 def document_not_listed(doc_id: str, manifest: Manifest) -> Problem:
     """Return the problem of a passage or picture whose document is not in the workspace."""
-    return Problem(
-        "document_not_listed",
-        f"the workspace has no document {doc_id[:SHOWN_ID]}",
-        where=f"{manifest.file or manifest.folder}: documents",
-        fix="put the file into the workspace and list it under `documents` with this doc_id",
-    )
+    message, where = f"the workspace has no document {doc_id[:SHOWN_ID]}", manifest.file or manifest.folder
+    fix = "put the file into the workspace and list it under `documents` with this doc_id"
+    return Problem("document_not_listed", message, f"{where}: documents", fix)
 
 
 def revision_problems(document: Document, path: Path, *, rev: str | None) -> tuple[Problem, ...]:

@@ -52,16 +52,13 @@ def rows(boxes: Sequence[Box]) -> list[Box]:
     """Join boxes that follow one another on the same line of text, from left to right."""
     joined: list[Box] = []
     for box in boxes:
-        if joined and _is_beside(joined[-1], box):
-            joined[-1] = union((joined[-1], box))
-        else:
-            joined.append(box)
+        if joined and share_line(joined[-1], box):
+            height = min(joined[-1][3] - joined[-1][1], box[3] - box[1])
+            if box[0] >= joined[-1][2] - height:
+                joined[-1] = union((joined[-1], box))
+                continue
+        joined.append(box)
     return joined
-
-
-def _is_beside(left: Box, right: Box) -> bool:
-    height = min(left[3] - left[1], right[3] - right[1])
-    return share_line(left, right) and right[0] >= left[2] - height
 
 
 def blocks(lines: Sequence[Box]) -> list[Box]:

@@ -150,14 +150,10 @@ def _on_page(
     page_idx = next((each for each in candidates if each is not None), 0)
     view = replace(view, page_count=info.page_count, page_idx=page_idx, found=found)
     if not 0 <= page_idx < info.page_count:
-        message = f"PDF page {page_idx + 1} (page_idx {page_idx}) is beyond the end"
-        problem = Problem(
-            "page_out_of_range",
-            f"{message}: there are {info.page_count} pages",
-            where=view.target.doc_id or "",
-            fix="check the producer's page base (page_idx counts from 0) and the document's edition",
-        )
-        return replace(view, problem=problem)
+        beyond = f"PDF page {page_idx + 1} (page_idx {page_idx}) is beyond the end"
+        message = f"{beyond}: there are {info.page_count} pages"
+        fix = "check the producer's page base (page_idx counts from 0) and the document's edition"
+        return replace(view, problem=Problem("page_out_of_range", message, view.target.doc_id or "", fix))
     near = (each for each in shown if each.query.cited_page_idx == page_idx)
     nearby = [each for each in near if each.kind == "retrieved" and each.is_context]
     found = {**_by_id(nearby, known, partial(placer.locate, path)), **found}
