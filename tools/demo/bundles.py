@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from proofspan.contracts.records.records import LineIssue
 from proofspan.evidence.bundles import packed
 from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.manifest.load import load_manifest
 from proofspan.services.bundles.build import build_bundles, load_sources
-from proofspan.services.bundles.report import Built
 from tools.demo.folder import written
 
 
@@ -25,6 +25,6 @@ def bundle_files(files: Mapping[str, bytes]) -> dict[str, bytes]:
         for run in manifest.runs:
             if run.bundles is not None:
                 built = build_bundles(manifest, run.run_id, sources=sources)
-                lines = b"".join(each.line for each in built if isinstance(each, Built))
+                lines = b"".join(each[1] for each in built if not isinstance(each, LineIssue))
                 made[run.bundles.path] = packed(lines, path=Path(run.bundles.path))
     return made

@@ -195,8 +195,11 @@ def modes_panel(modes: tuple[FailureMode, ...] | None, view: ViewState) -> None:
                         if reason.shown is None:
                             markup.show(markup.text([Piece(text, "muted")], role="hint"))
                             continue
-                        label, params = markup.label(text, limit=200), linked(view, reason.shown).params()
-                        st.page_link("pages/triage.py", label=label, query_params=params)
+                        st.page_link(
+                            "pages/triage.py",
+                            label=markup.label(text, limit=200),
+                            query_params=linked(view, reason.shown).params(),
+                        )
 
 
 #: The number of values shown, the most frequent first, and of characters of each.
