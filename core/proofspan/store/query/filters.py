@@ -7,9 +7,9 @@ of the clause.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from proofspan.contracts.records.records import Label
 from proofspan.contracts.rules.catalogue import rule_of
@@ -19,16 +19,7 @@ from proofspan.display_names import BUCKET_NAMES, EVIDENCE_NAMES, GOLD_NAMES, IS
 from proofspan.metrics.ranked import Bucket
 from proofspan.store.files.columns import fold
 from proofspan.store.files.evidence_states import EvidenceState
-from proofspan.store.query.metric_sql import (
-    FAILS,
-    HEADLINE,
-    MEETS,
-    MISSES,
-    OUTCOMES,
-    Clause,
-    any_of,
-    measure_of,
-)
+from proofspan.store.query.metric_sql import FAILS, HEADLINE, MEETS, MISSES, OUTCOMES, Clause, measure_of
 
 #: How a question went in this run and in another: wrong there and right here, the reverse, right or wrong in
 #: both.
@@ -125,203 +116,134 @@ class Filter:
         described = self.where().sentence
         return f"{count}: {described}" if described else count
 
-    def _parts(self) -> Sequence[Clause | None]:
-        return (
-            None if self.all_variants else HEADLINE,
-            any_of("label", "label = ANY($label)", self.label, "", names=LABEL_NAMES),
-            any_of(
-                "suspicions",
-                "list_has_any(suspicions, $suspicion)",
-                self.suspicion,
-                "",
-                name="suspicion",
-                names=ISSUE_NAMES,
-            ),
-            _codes(self.code),
-            any_of("docs", "list_has_any(docs, $doc)", self.doc, "document ", name="doc"),
-            any_of(
-                "rank1_section", "rank1_section = ANY($section)", self.section, "section ", name="section"
-            ),
-            _gold(self.gold),
-            None if self.unsupported is None else _UNSUPPORTED[self.unsupported],
-            _evidence(self.evidence),
-            None if self.safety is None else _SAFETY[self.safety],
-            _about(self.about),
-            None if self.fails is None else _FAILS[self.fails],
-            any_of("bucket", "bucket = ANY($bucket)", self.bucket, "", names=BUCKET_NAMES),
-            any_of("q_type", "q_type = ANY($type)", self.type, "type ", name="type"),
-            any_of("lambda_state", "lambda_state = ANY($state)", self.state, "λ ", name="state"),
-            None if self.refused is None else _REFUSED[self.refused],
-            MISSES[self.miss] if self.miss else None,
-            MEETS[self.met] if self.met else None,
-            Clause("in_cohort", {}, f"of cohort {self.cohort}", ("in_cohort",)) if self.cohort else None,
-            *self._compared(),
-            _search(self.text, questions_only=self.questions_only),
-        )
-
-    def _compared(self) -> Sequence[Clause | None]:
-        """Return the clauses on another run; the columns that begin with `was_` are that run's."""
+    def _parts(self) -> Iterator[Clause | None]:
         there = f" in {self.vs or NO_RUN}"
-        return (
-            any_of(
-                "was_label",
-                "was_label = ANY($was)",
-                self.was,
-                "was ",
-                name="was",
-                names=LABEL_NAMES,
-                after=there,
-            ),
-            any_of(
-                "was_bucket",
-                "was_bucket = ANY($was_bucket)",
-                self.was_bucket,
-                "was ",
-                names=BUCKET_NAMES,
-                after=there,
-            ),
-            _flip(self.flip, self.vs, self.outcome or next(iter(OUTCOMES))) if self.flip else None,
-        )
+        gold = _or(name for state, name in GOLD_NAMES.items() if state in self.gold)
+        evidence = _or(name for state, name in EVIDENCE_NAMES.items() if state in self.evidence)
+        broken = _or(rule_of(code).title for code in self.code)
+        yield None if self.all_variants else HEADLINE
+        yield _any_of("label", "label", self.label, _or(self.label, LABEL_NAMES))
+        yield _any_of("suspicion", "suspicions", self.suspicion, _or(self.suspicion, ISSUE_NAMES))
+        yield _any_of("code", "codes", self.code, f"breaks: {broken}")
+        yield _any_of("doc", "docs", self.doc, f"document {_or(self.doc)}")
+        yield _any_of("section", "rank1_section", self.section, f"section {_or(self.section)}")
+        yield _any_of("gold", "gold_state", self.gold, f"gold passage: {gold}")
+        yield _either(self.unsupported, _UNSUPPORTED, "numbers unsupported", "no number unsupported")
+        yield _any_of("evidence", "evidence", self.evidence, f"cited text: {evidence}")
+        yield _either(self.safety, _SAFETY, f"may omit a {_WARNING}", f"omits no {_WARNING}")
+        yield _any_of("about", "about", self.about, f"about {in_words(self.about)}")
+        yield _either(self.fails, FAILS, "fails", "does not fail")
+        yield _any_of("bucket", "bucket", self.bucket, _or(self.bucket, BUCKET_NAMES))
+        yield _any_of("type", "q_type", self.type, f"type {_or(self.type)}")
+        yield _any_of("state", "lambda_state", self.state, f"λ {_or(self.state)}")
+        yield _either(self.refused, Clause("refused", columns=("refused",)), "declines", "does not decline")
+        yield MISSES[self.miss] if self.miss else None
+        yield MEETS[self.met] if self.met else None
+        yield Clause("in_cohort", {}, f"of cohort {self.cohort}", ("in_cohort",)) if self.cohort else None
+        yield _any_of("was", "was_label", self.was, f"was {_or(self.was, LABEL_NAMES)}{there}")
+        was_bucket = f"was {_or(self.was_bucket, BUCKET_NAMES)}{there}"
+        yield _any_of("was_bucket", "was_bucket", self.was_bucket, was_bucket)
+        yield self._flipped(self.flip) if self.flip else None
+        yield self._search()
+
+    def _flipped(self, flip: Flip) -> Clause:
+        """Return the clause on both runs' outcomes; a column that begins with `was_` is the other run's."""
+        was, is_now, words = _FLIPS[flip]
+        outcome = self.outcome or next(iter(OUTCOMES))
+        here, there = measure_of(outcome), f"was_value_{outcome}"
+        sentence = f"{words} {self.vs or NO_RUN} by {OUTCOMES[outcome]}"
+        return Clause(f"{here.number} = {is_now} AND {there} = {was}", {}, sentence, (*here.columns, there))
+
+    def _search(self) -> Clause | None:
+        needle, shown = fold(self.text), " ".join(self.text.split())
+        if not needle:
+            return None
+        sql, sentence = "contains(q_folded, $text)", f"question contains “{shown}”"
+        if self.questions_only:
+            return Clause(sql, {"text": needle}, sentence, ("q_folded",))
+        columns = ("q_folded", "answer_folded")
+        both = f"({sql} OR contains(answer_folded, $text))"
+        return Clause(both, {"text": needle}, f"answer or {sentence}", columns)
 
 
-_UNSUPPORTED = {
-    True: Clause("len(numbers_unsupported) > 0", {}, "numbers unsupported", ("numbers_unsupported",)),
-    False: Clause("len(numbers_unsupported) = 0", {}, "no number unsupported", ("numbers_unsupported",)),
-}
-_SAFETY = {
-    True: Clause(
-        "len(safety_omitted) > 0", {}, "may omit a warning of the cited section", ("safety_omitted",)
-    ),
-    False: Clause(
-        "len(safety_omitted) = 0", {}, "omits no warning of the cited section", ("safety_omitted",)
-    ),
-}
-
-_FAILS = {
-    True: Clause(FAILS.sql, {}, "fails", FAILS.columns),
-    False: Clause(f"NOT {FAILS.sql}", {}, "does not fail", FAILS.columns),
-}
-_REFUSED = {
-    True: Clause("refused", {}, "declines", ("refused",)),
-    False: Clause("NOT refused", {}, "does not decline", ("refused",)),
-}
+_UNSUPPORTED = Clause("len(numbers_unsupported) > 0", columns=("numbers_unsupported",))
+_SAFETY = Clause("len(safety_omitted) > 0", columns=("safety_omitted",))
+_WARNING = "warning of the cited section"
+#: Columns of lists, of which any value may match.
+_LISTS = frozenset({"suspicions", "codes", "docs", "evidence", "about"})
 #: Where an address asks for what another run had and does not say which.
 NO_RUN = "a run that is not named"
 
 
-def _flip(flip: Flip, vs: str, outcome: str) -> Clause:
-    was, is_now, words = _FLIPS[flip]
-    here = measure_of(outcome)
-    there = f"was_value_{outcome}"
-    return Clause(
-        f"{here.number} = {is_now} AND {there} = {was}",
-        {},
-        f"{words} {vs or NO_RUN} by {OUTCOMES[outcome]}",
-        (*here.columns, there),
-    )
-
-
-def _gold(states: tuple[GoldState, ...]) -> Clause | None:
-    if not states:
+def _any_of(name: str, column: str, values: Sequence[str], sentence: str) -> Clause | None:
+    """Match any of some values, bound as the parameter `name`; None without any."""
+    if not values:
         return None
-    words = " or ".join(name for state, name in GOLD_NAMES.items() if state in states)
-    return Clause(
-        "gold_state = ANY($gold)", {"gold": list(states)}, f"gold passage: {words}", ("gold_state",)
-    )
+    sql = f"list_has_any({column}, ${name})" if column in _LISTS else f"{column} = ANY(${name})"
+    return Clause(sql, {name: list(values)}, sentence, (column,))
 
 
-def _codes(codes: tuple[str, ...]) -> Clause | None:
-    if not codes:
+def _either(wanted: bool | None, clause: Clause, yes: str, no: str) -> Clause | None:
+    """Match a condition or its opposite; None where neither is asked for."""
+    if wanted is None:
         return None
-    words = " or ".join(rule_of(code).title for code in codes)
-    return Clause("list_has_any(codes, $code)", {"code": list(codes)}, f"breaks: {words}", ("codes",))
+    return replace(clause, sql=clause.sql if wanted else f"NOT {clause.sql}", sentence=yes if wanted else no)
 
 
-def _evidence(states: tuple[EvidenceState, ...]) -> Clause | None:
-    if not states:
-        return None
-    words = " or ".join(name for state, name in EVIDENCE_NAMES.items() if state in states)
-    return Clause(
-        "list_has_any(evidence, $evidence)", {"evidence": list(states)}, f"cited text: {words}", ("evidence",)
-    )
+def _or(values: Iterable[str], names: Mapping[str, str] = {}) -> str:
+    return " or ".join(names.get(value, value) for value in values)
 
 
-def _about(places: tuple[str, ...]) -> Clause | None:
-    if not places:
-        return None
-    return Clause(
-        "list_has_any(about, $about)", {"about": list(places)}, f"about {in_words(places)}", ("about",)
-    )
+class SortTerm(NamedTuple):
+    """One ORDER BY term: a column, or the SQL made of it; rows without a value come last either way."""
 
-
-def _search(text: str, *, questions_only: bool) -> Clause | None:
-    needle = fold(text)
-    if not needle:
-        return None
-    shown = " ".join(text.split())
-    if questions_only:
-        return Clause(
-            "contains(q_folded, $text)", {"text": needle}, f"question contains “{shown}”", ("q_folded",)
-        )
-    return Clause(
-        "(contains(q_folded, $text) OR contains(answer_folded, $text))",
-        {"text": needle},
-        f"answer or question contains “{shown}”",
-        ("q_folded", "answer_folded"),
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class SortTerm:
-    """One ORDER BY term, smallest first unless `descending`; rows without a value come last either way."""
-
-    sql: str
     column: str
+    sql: str = ""
     descending: bool = False
 
     def order(self, *, reverse: bool = False) -> str:
         """The term as SQL, in the other direction when `reverse`."""
-        return f"{self.sql} {'DESC' if self.descending != reverse else 'ASC'} NULLS LAST"
+        return f"{self.sql or self.column} {'DESC' if self.descending != reverse else 'ASC'} NULLS LAST"
 
 
 #: design's order: label, then unsupported numbers (most first), the state of the gold passage (worst first,
 #: where it is known), answer coverage (least first), then identity.
 WORST_FIRST = (
-    SortTerm("severity", "severity"),
-    SortTerm("len(numbers_unsupported)", "numbers_unsupported", descending=True),
-    SortTerm("gold_severity", "gold_severity"),
-    SortTerm("answer_coverage", "answer_coverage"),
+    SortTerm("severity"),
+    SortTerm("numbers_unsupported", "len(numbers_unsupported)", descending=True),
+    SortTerm("gold_severity"),
+    SortTerm("answer_coverage"),
 )
 #: Makes every order total, so that pages never overlap and a row's neighbours are well defined.
-IDENTITY = tuple(SortTerm(name, name) for name in ("q_id", "paraphrase", "seed", "repeat"))
+IDENTITY = tuple(SortTerm(name) for name in ("q_id", "paraphrase", "seed", "repeat"))
 #: The rank of the gold section, best first: one that no list holds comes after all ranks, and what is not
 #: judged last, by the reason.
 GOLD_RANK = (
-    SortTerm(f"coalesce(section_rank, CASE WHEN unranked IS NULL THEN {2**31 - 1} END)", "section_rank"),
-    SortTerm("top_rank", "top_rank"),
-    SortTerm("unranked", "unranked"),
+    SortTerm("section_rank", f"coalesce(section_rank, CASE WHEN unranked IS NULL THEN {2**31 - 1} END)"),
+    SortTerm("top_rank"),
+    SortTerm("unranked"),
 )
 #: What a list may be sorted by: the URL's name → the terms, in their natural direction.
 SORTS: Mapping[str, tuple[SortTerm, ...]] = {
     "worst": WORST_FIRST,
-    "label": (SortTerm("severity", "severity"),),
-    "why": (SortTerm("why", "why"),),
-    "question": (SortTerm("q", "q"),),
-    "q_id": (SortTerm("q_id", "q_id"),),
-    "section": (SortTerm("rank1_section", "rank1_section"),),
+    "label": (SortTerm("severity"),),
+    "why": (SortTerm("why"),),
+    "question": (SortTerm("q"),),
+    "q_id": (SortTerm("q_id"),),
+    "section": (SortTerm("rank1_section"),),
     "section_rank": GOLD_RANK,
-    "cited": (SortTerm("cited", "cited"),),
-    "resolved": (SortTerm("cited_resolved", "cited_resolved"),),
-    "query_coverage": (SortTerm("query_coverage", "query_coverage"),),
-    "answer_coverage": (SortTerm("answer_coverage", "answer_coverage"),),
-    "unsupported": (SortTerm("len(numbers_unsupported)", "numbers_unsupported"),),
-    "suspicions": (SortTerm("len(suspicions)", "suspicions"),),
-    "codes": (SortTerm("len(codes)", "codes"),),
-    "safety": (SortTerm("len(safety_omitted)", "safety_omitted"),),
-    "evidence": (SortTerm("evidence_severity", "evidence_severity"), SortTerm("agreement", "agreement")),
-    "latency": (SortTerm("latency_ms", "latency_ms"),),
-    "delta_s": (SortTerm("delta_s", "delta_s"),),
-    "file": (SortTerm("line", "line"),),
+    "cited": (SortTerm("cited"),),
+    "resolved": (SortTerm("cited_resolved"),),
+    "query_coverage": (SortTerm("query_coverage"),),
+    "answer_coverage": (SortTerm("answer_coverage"),),
+    "unsupported": (SortTerm("numbers_unsupported", "len(numbers_unsupported)"),),
+    "suspicions": (SortTerm("suspicions", "len(suspicions)"),),
+    "codes": (SortTerm("codes", "len(codes)"),),
+    "safety": (SortTerm("safety_omitted", "len(safety_omitted)"),),
+    "evidence": (SortTerm("evidence_severity"), SortTerm("agreement")),
+    "latency": (SortTerm("latency_ms"),),
+    "delta_s": (SortTerm("delta_s"),),
+    "file": (SortTerm("line"),),
 }
 SORT_KEYS: tuple[str, ...] = tuple(SORTS)
 
