@@ -64,9 +64,11 @@ with above:
     if view.vs and vs is None:
         notices.notes([f"Run {view.vs} is not indexed, so nothing is compared with it."])
     moved = store.transitions(replace(view.filter, label=()), "label") if vs else []
-    panels.label_cards(counts, view, unlabelled=store.unlabelled(view.filter), moved=moved)
+    panels.label_cards(counts, view, moved=moved)
     gold_counts = store.gold_counts(view.filter)
-    omits = has_citations and (view.filter.safety is not None or store.safety_count(Filter(view.run)) > 0)
+    omits = has_citations and (
+        view.filter.safety is not None or store.matching(Filter(view.run, safety=True)) > 0
+    )
     buckets = store.bucket_counts(view.filter) if has_gold else {}
     with st.container(key="toggle-lines", gap="xxsmall"):
         panels.gold_line(gold_counts, view, offered=options["gold"])
@@ -78,8 +80,8 @@ with above:
             if options["bucket"] or view.filter.bucket:
                 panels.bucket_line(buckets, view)
             if omits:
-                judged = store.safety_judged(view.filter)
-                panels.safety_line(store.safety_count(view.filter), judged, view)
+                omitting, other = (store.matching(replace(view.filter, safety=of)) for of in (True, False))
+                panels.safety_line(omitting, omitting + other, view)
             if has_citations:
                 panels.cited_line(
                     store.evidence_counts(view.filter),

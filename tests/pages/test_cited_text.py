@@ -11,12 +11,12 @@ from streamlit.testing.v1 import AppTest
 
 from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.manifest.load import load_manifest
-from proofspan.services.locating import place_run
 from proofspan.services.page_base import PRODUCER, CitedPages
 from proofspan.store.index.build import build_index
 from proofspan.ui.health import rules
 from tests.pages.conftest import MakeWorkspace, Open, shown, table, trace
 from tests.pdf_files import write_pages
+from tests.unit.placing_room import place_run
 
 pytestmark = pytest.mark.slow
 

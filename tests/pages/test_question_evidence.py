@@ -15,11 +15,11 @@ from streamlit.testing.v1 import AppTest
 from proofspan.errors import InputFault
 from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.manifest.load import load_manifest
-from proofspan.services.locating import place_run
 from proofspan.ui.question import load
 from proofspan.ui.visit import session
 from proofspan.ui.visit.view_state import ViewState
 from tests.pages.conftest import CHUNKS, MakeWorkspace, Open, shown, trace
+from tests.unit.placing_room import place_run
 
 pytestmark = pytest.mark.slow
 

@@ -10,7 +10,7 @@ from proofspan.errors import Problem
 from proofspan.evidence.locate_bulk import Answer
 from proofspan.evidence.types import Difference, FoundSpan, SpanQuery
 from proofspan.manifest.types import Manifest
-from proofspan.services.locating import PlacedReport, place_run
+from proofspan.services.locating import PlacedReport, place_runs
 from proofspan.store.index.build import build_index
 from proofspan.store.query.filters import Filter, Sort
 from proofspan.store.query.store import Store
@@ -76,6 +76,12 @@ def workspace(folder: Path, records: Sequence[object] = TRACES, runs: Sequence[s
         (folder / "runs" / f"{run_id}.jsonl").write_bytes(lines(records))
     listed = [{"run_id": run_id, "traces": {"path": f"runs/{run_id}.jsonl"}} for run_id in runs]
     return manifest_of(folder, chunks={"path": "chunks.jsonl"}, runs=listed, documents=DOCUMENTS)
+
+
+def place_run(manifest: Manifest, run_id: str, **options: Any) -> PlacedReport:
+    """Locate the citations of one run."""
+    (report,) = place_runs(manifest, [run_id], **options)
+    return report
 
 
 def place(manifest: Manifest, cache: Path, pool: FakePool | None = None, run_id: str = RUN) -> PlacedReport:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proofspan.store.files.columns import fold, fold_all
-from proofspan.store.query.database import Database, statement
+from proofspan.store.query.database import Database, selection
 from proofspan.store.query.filters import SORT_KEYS, Filter, Sort
 from proofspan.store.query.metric_sql import FAILS, MEETS, MISSES, measure_of
 
@@ -265,5 +265,5 @@ def test_ranks_without_a_value_come_last_both_ways() -> None:
         }
     )
     for descending, expected in ((False, [2, 0, 1]), (True, [0, 2, 1])):
-        sql = statement("ordered").format(where="TRUE", order=Sort("latency", descending).order())
+        sql = selection("TRUE", order=Sort("latency", descending).order())
         assert Database().column(sql, {}, {"rows": table}).tolist() == expected

@@ -12,7 +12,7 @@ from proofspan.diagnosis.gold import GOLD_STATES
 from proofspan.metrics.ranked import BUCKETS
 from proofspan.store.files.columns import fold
 from proofspan.store.files.evidence_states import EVIDENCE_STATES
-from proofspan.store.query.database import Database, statement
+from proofspan.store.query.database import Database, selection
 from proofspan.store.query.filters import FLIPS, Filter
 
 words = st.sampled_from(["oil", "Oil filter", "100%", "a_b", "Straße", "", "c:\\x", "“q”", "1.5"])
@@ -189,6 +189,6 @@ def test_sql_keeps_what_plain_python_keeps(records: list[dict[str, object]], sho
         schema=SCHEMA,
     )
     clause = shown.where()
-    sql = statement("ordered").format(where=clause.sql, order="row")
+    sql = selection(clause.sql)
     rows = DATABASE.column(sql, clause.params, {"rows": table.select(["row", *clause.columns])})
     assert rows.tolist() == [place for place, record in enumerate(records) if keeps(shown, record)]

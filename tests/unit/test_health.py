@@ -80,7 +80,7 @@ def test_a_run_without_a_code_has_none_of_it() -> None:
 def test_a_suspicion_that_is_a_code_as_well_is_one_row_only() -> None:
     frame = pd.DataFrame(
         [("R1", "report_stale", 2, 2), ("R1", "duplicate_question", 1, 1)],
-        columns=["run_id", "suspicion", "traces", "questions"],
+        columns=["run_id", "code", "traces", "questions"],
     )
     (found,) = suspicion_rows(frame, ["R1"])
     assert found.codes == ("report_stale",)

@@ -242,11 +242,11 @@ def test_counts_are_the_same_before_and_after_a_run_was_added_up(tmp_path: Path)
     store, shown = store_of(tmp_path, {"R1": OUTCOMES}), Filter("R1")
 
     def counts() -> list[object]:
-        ways = (store.counts, store.unlabelled, store.bucket_counts, store.state_counts, store.refusal_table)
+        ways = (store.counts, store.bucket_counts, store.state_counts, store.refusal_table)
         return [list(found.items()) if isinstance(found := way(shown), dict) else found for way in ways]
 
     before = counts()
-    assert store.run_sums(["R1"])["R1"].labels["ok"] == 3
+    assert store.run_sums(["R1"])["R1"].counts["label"]["ok"] == 3
     assert counts() == before
 
 

@@ -13,17 +13,19 @@ from proofspan.errors import Problem, StoreFault
 from proofspan.evidence.locate_bulk import MAX_FAULTS, Answer
 from proofspan.evidence.types import SpanQuery
 from proofspan.services.health.parity import logged_of_run
-from proofspan.services.locating import place_run, place_runs
+from proofspan.services.locating import place_runs
 from proofspan.services.page.target import targets_of
 from proofspan.services.question.view import load_question
 from proofspan.store.files.evidence_states import EVIDENCE_STATES
-from proofspan.store.index.build import build_index
+from proofspan.store.files.located import read_citations
+from proofspan.store.files.run_file import read_run_file
+from proofspan.store.index.build import build_index, index_folder
 from proofspan.store.query.filters import Filter, Sort
 from proofspan.store.query.store import Store
 from proofspan.traces.records.chunks import read_chunks
 from proofspan.traces.records.citations import citations
 from proofspan.traces.records.traces import iter_traces
-from tests.unit.placing_room import DOCUMENTS, TRACES, FakePool, cite, place, shown, workspace
+from tests.unit.placing_room import DOCUMENTS, TRACES, FakePool, cite, place, place_run, shown, workspace
 from tests.unit.store_workspace import RUN, lines, manifest_of, trace
 
 
@@ -71,7 +73,7 @@ def test_lists_are_filtered_counted_and_sorted_by_it(tmp_path: Path, cache: Path
     assert shown(manifest, cache, by="evidence")[-1] == "Q7", "what cites nothing comes last"
     facts = store.run_facts(RUN).placed
     assert facts is not None
-    assert (facts.citations, facts.placed, facts.counts["not_placed"]) == (10, 7, 3)
+    assert (facts.citations, facts.located, facts.counts["not_placed"]) == (10, 7, 3)
 
 
 def test_the_citations_themselves_can_be_read(tmp_path: Path, cache: Path) -> None:
@@ -167,10 +169,12 @@ def test_only_the_index_is_read_once_there_is_one(tmp_path: Path, cache: Path) -
     traces = [item for item in iter_traces(path, file="", run_id=RUN) if isinstance(item, Trace)]
     path.unlink()
     assert place_run(manifest, RUN, cache_dir=cache, pool=FakePool()).citations == 10
-    store = Store(manifest, cache)
-    assert {each.q_id: each.citations for each in store.citations(RUN)} == {
-        each.q_id: cited for each in traces if (cited := citations(each))
-    }
+    store, folder = Store(manifest, cache), index_folder(manifest, RUN, cache)
+    run_file = read_run_file(folder)
+    assert run_file is not None
+    (segment,) = run_file.segments
+    cited = [(each.q_id, each.citation) for each in read_citations(folder, run_file, segment)]
+    assert cited == [(each.q_id, citation) for each in traces for citation in citations(each)]
     assert logged_of_run(store, RUN) == {}
 
 

@@ -16,15 +16,26 @@ from proofspan.errors import Problem
 from proofspan.evidence.locate_bulk import Answer
 from proofspan.evidence.types import SpanQuery
 from proofspan.services import locating
-from proofspan.services.locating import is_placed, place_run, place_runs
+from proofspan.services.locating import is_placed, place_runs
 from proofspan.services.workspace.open import with_profile
 from proofspan.store.files import locate_cache
 from proofspan.store.files import located as placed_module
 from proofspan.store.files.located import PLACED_FOLDER
 from proofspan.store.index.build import build_index, index_folder
+from proofspan.store.query import loaded_runs
 from proofspan.store.query.filters import Filter, Sort
 from proofspan.store.query.store import Store
-from tests.unit.placing_room import DOCUMENTS, FOUND, TRACES, FakePool, cite, place, shown, workspace
+from tests.unit.placing_room import (
+    DOCUMENTS,
+    FOUND,
+    TRACES,
+    FakePool,
+    cite,
+    place,
+    place_run,
+    shown,
+    workspace,
+)
 from tests.unit.store_workspace import RUN, append, lines, manifest_of, trace
 
 pytestmark = pytest.mark.slow
@@ -135,7 +146,7 @@ def test_new_chunks_and_another_locator_make_states_unknown(
 def test_an_open_store_sees_what_is_placed_later_and_a_change_within_a_second(
     tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(placed_module, "LOOK_AGAIN", 0.0)
+    monkeypatch.setattr(loaded_runs, "LOOK_AGAIN", 0.0)
     manifest = workspace(tmp_path / "w")
     build_index(manifest, cache_dir=cache)
     store = Store(manifest, cache)

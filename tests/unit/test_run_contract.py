@@ -30,7 +30,8 @@ from proofspan.services.health.run_findings import (
 from proofspan.services.metrics.run_metrics import RunMetrics
 from proofspan.services.page_base import PRODUCER, CitedPages, examine
 from proofspan.services.workspace.links import list_address
-from proofspan.store.files.types import PlacedFacts, RunFacts
+from proofspan.store.files.located import Part, PlacedFile
+from proofspan.store.files.types import RunFacts
 
 FACTS = RunFacts("R1", "t.jsonl", Profile(), 9, 9, 0, 0, 0, 0, False, (), None)
 ISSUE = {"file": "t.jsonl", "line": 4, "remedy": "write one object a line"}
@@ -40,7 +41,8 @@ PINNED = {"index_hash": "faiss:1", "embed_model": "m:mean", "analyzer": "lowerca
 
 def of_answers(*rows: HealthRow, stale: int = 0, **facts: Any) -> list[RunFinding]:
     table = HealthTable((Run("R1", None),), (9,), 0, rows)
-    known = replace(FACTS, **{"placed": PlacedFacts(9, 9, {}), **facts})
+    placed = PlacedFile("", "", "", {}, (Part("s", "p", 9),), {})
+    known = replace(FACTS, **{"placed": placed, **facts})
     return list(answer_findings(table, known, stale=stale))
 
 

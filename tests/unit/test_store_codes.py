@@ -85,8 +85,8 @@ def test_counts_follow_a_run_that_grows(tmp_path: Path, cache: Path) -> None:
 def test_suspicions_are_counted_likewise(tmp_path: Path, cache: Path) -> None:
     records = [told(1), told(2, citations=["c9"]), told(2)]
     store = built(write_workspace(tmp_path, {"R1": records}), cache)
-    frame = store.suspicion_counts(["R1"])
-    assert list(frame) == ["run_id", "suspicion", "traces", "questions"]
+    frame = store.code_counts(["R1"], "suspicions")
+    assert list(frame) == ["run_id", "code", "traces", "questions"]
     assert ("R1", "duplicate_question", 1, 0) in list(frame.itertuples(index=False, name=None))
 
 

@@ -29,7 +29,7 @@ from proofspan.journal.cohorts import read_cohorts
 from proofspan.manifest.load import load_manifest
 from proofspan.metrics.ranked import BUCKETS
 from proofspan.services.export import EXPORTS, RecordExport, writer_for
-from proofspan.services.locating import place_run
+from proofspan.services.locating import place_runs
 from proofspan.services.workspace.open import chosen_run, profile_of_options, with_profile
 from proofspan.store.files.cache_dir import default_cache_dir
 from proofspan.store.files.evidence_states import EVIDENCE_STATES
@@ -141,7 +141,7 @@ def command(kind: str, workspace: Path, output: str, cache_dir: Path | None, **a
     sort = Sort(asked.pop("sort"), asked.pop("desc"))
     if asked["evidence"] or sort.by == "evidence":
         with PdfPool(workers=LOCATORS, timeout_s=TIMEOUT_S) as pool:
-            place_run(manifest, run.run_id, cache_dir=cache, pool=pool, workers=LOCATORS)
+            list(place_runs(manifest, [run.run_id], cache_dir=cache, pool=pool, workers=LOCATORS))
     store = Store(manifest, cache)
     pieces = EXPORTS[kind].pieces(store.rows(Filter(run.run_id, **asked), sort))
     with output_to(output) as sink:

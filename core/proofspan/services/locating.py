@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
 
 import pyarrow as pa
 
@@ -20,19 +19,18 @@ from proofspan.contracts.records.records import Chunk, Citation
 from proofspan.errors import Fault, Problem, StoreFault
 from proofspan.evidence.locate_bulk import TEMPORARY, Ask, GivenUp, Locator, locate_bulk
 from proofspan.evidence.page_base import is_telling
-from proofspan.evidence.types import FoundSpan, SpanQuery
 from proofspan.fingerprints import Fingerprint, change_since, fingerprint_of
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Manifest
 from proofspan.services.question.citation_queries import citation_view, span_query
 from proofspan.services.workspace.open import chosen_run
 from proofspan.store.files.cache_dir import turn, writing_to
-from proofspan.store.files.citations import read_citations
 from proofspan.store.files.columns import table_of
 from proofspan.store.files.locate_cache import Answer, LocateCache
 from proofspan.store.files.located import (
     PLACED_FOLDER,
     PLACED_SCHEMA,
+    Cited,
     Part,
     PlacedFile,
     counts_of,
@@ -40,6 +38,7 @@ from proofspan.store.files.located import (
     index_identity,
     listed_documents,
     locator_version,
+    read_citations,
     read_placed,
     read_placed_file,
     reasons_of,
@@ -75,22 +74,6 @@ class PlacedReport:
     findings: tuple[str, ...] = ()
 
 
-def place_run(
-    manifest: Manifest,
-    run_id: str,
-    *,
-    cache_dir: Path,
-    pool: Locator,
-    workers: int = 2,
-    on_progress: OnProgress | None = None,
-) -> PlacedReport:
-    """Locate the citations of an indexed run, as `place_runs`."""
-    (report,) = place_runs(
-        manifest, [run_id], cache_dir=cache_dir, pool=pool, workers=workers, on_progress=on_progress
-    )
-    return report
-
-
 def place_runs(
     manifest: Manifest,
     run_ids: Sequence[str],
@@ -114,22 +97,11 @@ def place_runs(
         _indexed(manifest, run_id, folder)
         with writing_to(folder):
             (folder / PLACED_FOLDER).mkdir(exist_ok=True)
-            with turn(
-                folder / PLACED_FOLDER
-            ):  # the index is read in our turn: another process may rebuild it
-                run_file = _indexed(manifest, run_id, folder)
-                documents = CitedDocuments(manifest, LocateCache(cache_dir, locator_version()))
+            with turn(folder / PLACED_FOLDER):
+                run_file = _indexed(manifest, run_id, folder)  # another process may have rebuilt it
+                answers = LocateCache(cache_dir, locator_version())
                 work = _RunLocator(
-                    manifest,
-                    run_id,
-                    folder,
-                    run_file,
-                    chunks,
-                    documents,
-                    pool,
-                    workers,
-                    on_progress,
-                    given_up,
+                    manifest, run_id, folder, run_file, chunks, answers, pool, workers, on_progress, given_up
                 )
                 report = work.refresh()
         yield report
@@ -165,19 +137,23 @@ def _chunks(manifest: Manifest, cache_dir: Path) -> Mapping[str, Chunk]:
         return {}
 
 
-class _Cited(NamedTuple):
-    """A citation with its trace's row in the segment and its identity."""
-
-    row: int
-    q_id: str
-    paraphrase: int
-    seed: int
-    repeat: int
-    citation: Citation
-
-
 #: A document and the hash of what is looked for in it.
 _Key = tuple[str, bytes]
+
+
+@dataclass(slots=True)
+class _Document:
+    """A cited document: its file and the answers on it; `stamp` is a problem's code where it has no path.
+
+    `fresh` are the answers that are not in the cache yet.
+    """
+
+    stamp: str
+    path: Path | None = None
+    is_text: bool = False
+    fingerprint: Fingerprint | None = None
+    answers: dict[bytes, Answer] = field(default_factory=dict)
+    fresh: dict[bytes, Answer] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -189,57 +165,60 @@ class _RunLocator:
     folder: Path
     run_file: RunFile
     chunks: Callable[[], Mapping[str, Chunk]]
-    documents: CitedDocuments
+    cache: LocateCache
     locator: Locator
     workers: int
     on_progress: OnProgress | None
     given_up: GivenUp
+    documents: dict[str, _Document] = field(default_factory=dict)
+    problems: dict[str, Problem] = field(default_factory=dict)
     located: int = 0
     citations: int = 0
     again: bool = False
 
     def refresh(self) -> PlacedReport:
         """Bring the stored results up to date."""
-        earlier = self._reusable()
-        if earlier is not None and earlier.is_of(self.run_file) and not earlier.again:
-            return self._report(earlier)
-        try:
-            return self._report(self._place(earlier))
-        except DamagedError as error:
-            raise StoreFault.of(
-                "index_damaged",
-                f"files of the index of run {self.run_id!r} are missing or damaged",
-                where=str(self.folder),
-                fix="delete that folder and run `proofspan index` again",
-            ) from error
+        placed = self._reusable()
+        if placed is None or placed.again or not placed.is_of(self.run_file):
+            try:
+                placed = self._place(placed)
+            except DamagedError as error:
+                raise StoreFault.of(
+                    "index_damaged",
+                    f"files of the index of run {self.run_id!r} are missing or damaged",
+                    where=str(self.folder),
+                    fix="delete that folder and run `proofspan index` again",
+                ) from error
+        problems = tuple(problem for _, problem in sorted(placed.problems.items()))
+        return PlacedReport(
+            self.run_id, placed.citations, self.located, placed.counts, placed.reasons, problems
+        )
 
     def _reusable(self) -> PlacedFile | None:
         """Return the stored results if this program made them from the documents as they are."""
         placed = read_placed_file(self.folder)
-        if (
-            placed is None
-            or placed.version != locator_version()
-            or not placed.agrees_with(self.manifest)
-            or not _can_be_read(self.folder, placed)
-        ):
+        if placed is None or placed.version != locator_version() or not placed.agrees_with(self.manifest):
+            return None
+        try:
+            read_placed(self.folder, placed.parts, PLACED_SCHEMA.names)
+        except DamagedError:
             return None
         return placed
 
     def _place(self, earlier: PlacedFile | None) -> PlacedFile:
         kept = {part.segment: part for part in earlier.parts} if earlier and not earlier.again else {}
-        segments = self.run_file.segments
-        parts = tuple(kept.get(segment.name) or self._part(segment) for segment in segments)
+        parts = tuple(kept.get(each.name) or self._part(each) for each in self.run_file.segments)
         self._show_progress(self.run_file.rows, sum(part.citations for part in parts))
         states = read_placed(self.folder, parts, ("status", "page_mismatch", "numbers_differ", "reason"))
         placed = PlacedFile(
             version=locator_version(),
             index=index_identity(self.run_file),
             listed=listed_documents(self.manifest),
-            documents=(dict(earlier.documents) if earlier and kept else {}) | self.documents.stamps(),
+            documents=(dict(earlier.documents) if earlier and kept else {}) | self._stamps(),
             parts=parts,
             counts=counts_of(states),
             reasons=reasons_of(states),
-            problems=(dict(earlier.problems) if earlier and kept else {}) | self.documents.problems,
+            problems=(dict(earlier.problems) if earlier and kept else {}) | self.problems,
             again=self.again,
         )
         write_placed_file(self.folder, placed)
@@ -249,28 +228,27 @@ class _RunLocator:
         """Locate the citations of one segment, window by window, and write them."""
         chunks = self.chunks()
         cited = (
-            _Cited(*trace[:5], citation_view(citation, chunks).citation)
-            for trace in read_citations(self.folder, self.run_file, segment)
-            for citation in trace.citations
+            each._replace(citation=citation_view(each.citation, chunks).citation)
+            for each in read_citations(self.folder, self.run_file, segment)
         )
         tables = [PLACED_SCHEMA.empty_table()]
         while window := list(islice(cited, WINDOW)):
             tables.append(self._window(window, segment))
         table = pa.concat_tables(tables).unify_dictionaries()
-        digest = hashlib.sha256(repr((segment.name, locator_version(), self.documents.stamps())).encode())
+        digest = hashlib.sha256(repr((segment.name, locator_version(), self._stamps())).encode())
         name = f"{segment.name.removesuffix('.parquet')}-{digest.hexdigest()[:8]}.parquet"
         write_table(self.folder / PLACED_FOLDER, name, table)
         return Part(segment.name, name, table.num_rows)
 
-    def _window(self, window: Sequence[_Cited], segment: Segment) -> pa.Table:
+    def _window(self, window: Sequence[Cited], segment: Segment) -> pa.Table:
         """Return the window's rows; what is not known yet is located."""
         missing: dict[_Key, Ask] = {}
-        keys = [_key_of(item.citation, self.documents) for item in window]
+        keys = [self._key_of(item.citation) for item in window]
         for item, key in zip(window, keys, strict=True):
             if isinstance(key, str):
                 continue
-            document = self.documents.get(key[0])
-            if document.path is not None and key[1] not in document.known:
+            document = self._document(key[0])
+            if document.path is not None and key[1] not in document.answers:
                 missing[key] = Ask(document.path, span_query(item.citation), document.is_text)
         first, last = window[0].row, window[-1].row + 1
         before, known = self.run_file.rows_before(segment) + first, self.citations
@@ -281,7 +259,10 @@ class _RunLocator:
 
         failed = self._locate(missing, show_share)
         rows = [self._row(item, key, failed) for item, key in zip(window, keys, strict=True)]
-        self.documents.keep()
+        for each in self.documents.values():  # a document that changed meanwhile gives no answers to keep
+            if each.fresh and each.path and each.fingerprint and _is_same(each.path, each.fingerprint):
+                self.cache.keep(each.fingerprint, each.fresh, is_text=each.is_text)
+            each.fresh = {}
         show_share(1, 1)
         self.citations += len(window)
         return table_of(rows, PLACED_SCHEMA)
@@ -294,130 +275,78 @@ class _RunLocator:
         )
         self.located += len(missing)
         failed: dict[_Key, str] = {}
-        for (doc_id, digest), ask, answer in zip(missing, asks, answers, strict=True):
-            if isinstance(answer, Problem):
-                failed[doc_id, digest] = answer.code
-                self.documents.problems.setdefault(doc_id, answer)
-                self.again |= answer.code in TEMPORARY
-            else:
-                self.documents.get(doc_id).fresh[digest] = _answer(answer, ask.query)
+        for (doc_id, digest), ask, found in zip(missing, asks, answers, strict=True):
+            if isinstance(found, Problem):
+                failed[doc_id, digest] = found.code
+                self.problems.setdefault(doc_id, found)
+                self.again |= found.code in TEMPORARY
+                continue
+            document = self._document(doc_id)
+            document.answers[digest] = document.fresh[digest] = Answer(
+                status=found.status,
+                page_idx=found.page_idx,
+                page_mismatch=found.page_mismatch,
+                agreement=found.agreement,
+                numbers_differ=any(difference.kind == "number" for difference in found.differences),
+                tells_page=is_telling(found, ask.query.quote),
+            )
         return failed
 
-    def _row(self, item: _Cited, key: _Key | str, failed: Mapping[_Key, str]) -> Mapping[str, object]:
-        cited = item.citation
+    def _key_of(self, citation: Citation) -> _Key | str:
+        """Return the document and the hash of what is looked for in it, or the code of why nothing is."""
+        if citation.doc_id is None:
+            return "no_document"
+        document = self._document(citation.doc_id)
+        if document.path is None:
+            return document.stamp
+        query = span_query(citation)
+        if not query.quote.strip():
+            return "no_quote"
+        return citation.doc_id, hashlib.blake2b(repr(query).encode(), digest_size=16).digest()
+
+    def _row(self, item: Cited, key: _Key | str, failed: Mapping[_Key, str]) -> Mapping[str, object]:
         row: dict[str, object] = {name: getattr(item, name) for name in item._fields[:5]}
-        row |= {name: getattr(cited, name) for name in ("number", "chunk_id", "doc_id", "section_id")}
-        row["cited_page_idx"] = cited.page_idx
+        for name in ("number", "chunk_id", "doc_id", "section_id"):
+            row[name] = getattr(item.citation, name)
+        row["cited_page_idx"] = item.citation.page_idx
         if isinstance(key, str) or key in failed:
-            flags = dict.fromkeys(("page_mismatch", "numbers_differ", "tells_page"), False)
-            return (
-                row | flags | {"status": NOT_PLACED, "reason": key if isinstance(key, str) else failed[key]}
-            )
-        document = self.documents.get(key[0])
-        answer = document.fresh.get(key[1]) or document.known[key[1]]
-        return row | answer._asdict()
+            row |= dict.fromkeys(("page_mismatch", "numbers_differ", "tells_page"), False)
+            return row | {"status": NOT_PLACED, "reason": key if isinstance(key, str) else failed[key]}
+        return row | self._document(key[0]).answers[key[1]]._asdict()
 
     def _show_progress(self, traces: int, citations: int) -> None:
         if self.on_progress is not None:
             self.on_progress(Progress(self.run_id, traces, self.run_file.rows, citations))
 
-    def _report(self, placed: PlacedFile) -> PlacedReport:
-        problems = tuple(problem for _, problem in sorted(placed.problems.items()))
-        return PlacedReport(
-            self.run_id, placed.citations, self.located, placed.counts, placed.reasons, problems
-        )
-
-
-def _can_be_read(folder: Path, placed: PlacedFile) -> bool:
-    try:
-        read_placed(folder, placed.parts, PLACED_SCHEMA.names)
-    except DamagedError:
-        return False
-    return True
-
-
-def _key_of(citation: Citation, documents: CitedDocuments) -> _Key | str:
-    """Return the document and the hash of what is looked for in it, or the code of why nothing is."""
-    if citation.doc_id is None:
-        return "no_document"
-    document = documents.get(citation.doc_id)
-    if document.path is None:
-        return document.stamp
-    query = span_query(citation)
-    if not query.quote.strip():
-        return "no_quote"
-    return citation.doc_id, hashlib.blake2b(repr(query).encode(), digest_size=16).digest()
-
-
-def _answer(found: FoundSpan, query: SpanQuery) -> Answer:
-    return Answer(
-        status=found.status,
-        page_idx=found.page_idx,
-        page_mismatch=found.page_mismatch,
-        agreement=found.agreement,
-        numbers_differ=any(difference.kind == "number" for difference in found.differences),
-        tells_page=is_telling(found, query.quote),
-    )
-
-
-@dataclass(slots=True)
-class CitedDocument:
-    """A cited document: its file and the answers on it; `stamp` is a problem's code where it has no path."""
-
-    stamp: str
-    path: Path | None = None
-    is_text: bool = False
-    fingerprint: Fingerprint | None = None
-    known: dict[bytes, Answer] = field(default_factory=dict)
-    fresh: dict[bytes, Answer] = field(default_factory=dict)
-
-
-class CitedDocuments:
-    """The documents of a run, each looked up when it is first cited."""
-
-    def __init__(self, manifest: Manifest, answers: LocateCache) -> None:
-        self._manifest = manifest
-        self._answers = answers
-        self._documents: dict[str, CitedDocument] = {}
-        self.problems: dict[str, Problem] = {}
-
-    def get(self, doc_id: str) -> CitedDocument:
-        """Return the document of this id."""
-        if doc_id not in self._documents:
-            self._documents[doc_id] = self._look_up(doc_id)
-        return self._documents[doc_id]
-
-    def stamps(self) -> dict[str, str]:
+    def _stamps(self) -> dict[str, str]:
         """Return the state of every listed document that was looked up, by doc_id."""
-        listed = self._manifest.document
-        return {doc_id: each.stamp for doc_id, each in self._documents.items() if listed(doc_id)}
+        return {
+            doc_id: each.stamp for doc_id, each in self.documents.items() if self.manifest.document(doc_id)
+        }
 
-    def keep(self) -> None:
-        """Store the new answers, except those on a document that changed meanwhile."""
-        for each in self._documents.values():
-            if each.fresh and each.path and each.fingerprint and _is_same(each.path, each.fingerprint):
-                self._answers.keep(each.fingerprint, each.fresh, is_text=each.is_text)
-            each.known |= each.fresh
-            each.fresh = {}
+    def _document(self, doc_id: str) -> _Document:
+        """Return a document, looked up when it is first cited."""
+        if doc_id not in self.documents:
+            self.documents[doc_id] = self._look_up(doc_id)
+        return self.documents[doc_id]
 
-    def _look_up(self, doc_id: str) -> CitedDocument:
-        document = self._manifest.document(doc_id)
-        stamp = document_stamp(self._manifest, document)
+    def _look_up(self, doc_id: str) -> _Document:
+        document = self.manifest.document(doc_id)
+        stamp = document_stamp(self.manifest, document)
         if document is None:
-            return CitedDocument(stamp)
+            return _Document(stamp)
         try:
-            path = artifact_path(self._manifest, document.artifact)
+            path = artifact_path(self.manifest, document.artifact)
             fingerprint = fingerprint_of(path)
         except Fault as fault:
             self.problems[doc_id] = fault.problems[0]
-            return CitedDocument(stamp)
+            return _Document(stamp)
         except OSError as error:
             message = f"the document cannot be read: {error.strerror}"
             self.problems[doc_id] = Problem("unreadable", message, document.artifact.path)
-            return CitedDocument("unreadable")
+            return _Document("unreadable")
         is_text = not document.paged
-        known = self._answers.of(fingerprint, is_text=is_text)
-        return CitedDocument(stamp, path, is_text, fingerprint, known)
+        return _Document(stamp, path, is_text, fingerprint, self.cache.of(fingerprint, is_text=is_text))
 
 
 def _is_same(path: Path, earlier: Fingerprint) -> bool:

@@ -137,7 +137,7 @@ def health_table(store: Store, runs: Sequence[Run], shown: str) -> HealthTable:
     singles = [
         *code_rows(store.code_counts(ids), ids),
         *_page_rows(store, ids),
-        *suspicion_rows(store.suspicion_counts(ids), ids),
+        *suspicion_rows(store.code_counts(ids, "suspicions"), ids),
     ]
 
     def union(codes: tuple[str, ...], index: int, counts: Sequence[Count]) -> Count:
@@ -158,7 +158,7 @@ def health_table(store: Store, runs: Sequence[Run], shown: str) -> HealthTable:
 
 def code_rows(frame: pd.DataFrame, runs: Sequence[str]) -> Iterator[HealthRow]:
     """Yield a row per code of `Store.code_counts`: errors first, then by group."""
-    counts = _by_code(frame, "code", runs)
+    counts = _by_code(frame, runs)
     for code in in_order(counts):
         rule = rule_of(code)
         heading = GROUP_NAMES[rule.group] + (", recommended" if rule.severity == "warning" else "")
@@ -167,8 +167,8 @@ def code_rows(frame: pd.DataFrame, runs: Sequence[str]) -> Iterator[HealthRow]:
 
 
 def suspicion_rows(frame: pd.DataFrame, runs: Sequence[str]) -> Iterator[HealthRow]:
-    """Yield a row per suspicion of `Store.suspicion_counts` that is not the code of a rule, by name."""
-    counts = _by_code(frame, "suspicion", runs)
+    """Yield a row per suspicion of `Store.code_counts` that is not the code of a rule, by name."""
+    counts = _by_code(frame, runs)
     for code in sorted(counts.keys() - RULES.keys()):
         problem = Problem(code, suspicion_text(code), severity="warning")
         yield HealthRow("suspicion", (code,), code.replace("_", " "), problem, NOTICED, counts[code])
@@ -226,10 +226,10 @@ def folded(
     return tuple(shown), tuple(members)
 
 
-def _by_code(frame: pd.DataFrame, name: str, runs: Sequence[str]) -> dict[str, tuple[Count, ...]]:
+def _by_code(frame: pd.DataFrame, runs: Sequence[str]) -> dict[str, tuple[Count, ...]]:
     """Return the counts of each code in the order of the runs."""
     counts: dict[str, dict[str, Count]] = {}
-    columns = (frame[column].tolist() for column in ("run_id", name, "questions", "traces"))
+    columns = (frame[column].tolist() for column in ("run_id", "code", "questions", "traces"))
     for run_id, code, questions, traces in zip(*columns, strict=True):
         counts.setdefault(code, {})[run_id] = Count(int(questions), int(traces))
     return {code: tuple(by_run.get(run_id, NONE) for run_id in runs) for code, by_run in counts.items()}

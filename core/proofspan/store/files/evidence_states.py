@@ -57,6 +57,5 @@ EVIDENCE: Mapping[EvidenceState, StateText] = {
     "exact": StateText("cited text found word for word", "The page has the cited text word for word."),
 }
 EVIDENCE_STATES: tuple[EvidenceState, ...] = tuple(EVIDENCE)
-#: A citation has exactly one of the statuses, and may have both flags as well.
+#: The states that a citation may have beside its status, of which it has exactly one.
 FLAGS: tuple[EvidenceState, ...] = ("page_mismatch", "numbers_differ")
-STATUSES = tuple(state for state in EVIDENCE_STATES if state not in FLAGS)

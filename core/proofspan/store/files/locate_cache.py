@@ -49,9 +49,6 @@ ANSWER_SCHEMA = pa.schema(
     ]
 )
 
-#: The hash of a query → its answer.
-Answers = Mapping[bytes, Answer]
-
 
 class LocateCache:
     """The answers in a cache folder. StoreFault where that cannot be written."""
@@ -67,8 +64,8 @@ class LocateCache:
             os.utime(path)  # the files that are not used make room first
         return _read(path)
 
-    def keep(self, document: Fingerprint, answers: Answers, *, is_text: bool) -> None:
-        """Add answers to the stored ones."""
+    def keep(self, document: Fingerprint, answers: Mapping[bytes, Answer], *, is_text: bool) -> None:
+        """Add answers, by the hash of their query, to the stored ones."""
         path = self._path(document, is_text)
         with writing_to(self._folder):
             self._folder.mkdir(parents=True, exist_ok=True)
@@ -97,7 +94,7 @@ def _read(path: Path) -> dict[bytes, Answer]:
     try:
         table = read_table(path)
     except DamagedError:
-        return {}
+        table = ANSWER_SCHEMA.empty_table()
     if table.schema != ANSWER_SCHEMA:
         return {}
     columns = (column.to_pylist() for column in table.columns)

@@ -1,31 +1,33 @@
-"""Located citations: files beside a run's index, and whether they are still valid.
+"""The citations of an indexed run, and their locations: files beside its index, and whether they are valid.
 
-One row per citation, in the order of the traces, one file per segment of the index. `placed.json` names those
-files and what they were made from; it is replaced as a whole. The locations themselves come from
-`proofspan.services.locating`.
+Citations are read from the index; the trace file is not needed again. Of located ones there is one row per
+citation, in the order of the traces, one file per segment of the index. `placed.json` names those files and
+what they were made from; it is replaced as a whole. The locations come from `proofspan.services.locating`.
 """
 
 from __future__ import annotations
 
 import hashlib
-import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from proofspan.contracts.records.records import Citation
 from proofspan.errors import Fault, Problem
 from proofspan.fingerprints import ABSENT, file_state
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Document, Manifest
-from proofspan.store.files.evidence_states import EVIDENCE_STATES, FLAGS, STATUSES
-from proofspan.store.files.run_file import RunFile, new_file
-from proofspan.store.files.segment_files import DamagedError, read_table
+from proofspan.store.files.evidence_states import EVIDENCE_STATES, FLAGS
+from proofspan.store.files.run_file import RunFile, Segment, new_file
+from proofspan.store.files.segment_files import DamagedError, read_columns, read_table
+from proofspan.traces.records.citations import recorded_citations
 from proofspan.version import LOCATOR_VERSION
 
 _WORD = pa.dictionary(pa.int32(), pa.string())
@@ -54,13 +56,15 @@ PLACED_SCHEMA = pa.schema(
         ("reason", _WORD),
     ]
 )
-#: The columns of an index row: see `RowStates`.
-ROW_COLUMNS = ("evidence", "agreement", "evidence_severity")
+#: The states of a trace's citations, all null while they are not located: the distinct ones, worst first; the
+#: smallest agreement, 0–1 (null where none was located); and the position of the worst in `EVIDENCE_STATES`
+#: (null without citations).
+ROW_STATES = pa.schema(
+    [("evidence", pa.list_(pa.string())), ("agreement", pa.float64()), ("evidence_severity", pa.int8())]
+)
 
 #: The folder in that of the index, and the file in it that names the others.
 PLACED_FOLDER, PLACED_FILE = "placed", "placed.json"
-#: Seconds after which documents are checked again.
-LOOK_AGAIN = 1.0
 
 
 @cache
@@ -110,6 +114,11 @@ class PlacedFile:
     def citations(self) -> int:
         """Return how many citations the run has."""
         return sum(part.citations for part in self.parts)
+
+    @property
+    def located(self) -> int:
+        """Return how many of them could be located."""
+        return self.citations - self.counts.get("not_placed", 0)
 
     def is_of(self, run_file: RunFile) -> bool:
         """Return whether it was made from this state of the index, by this version of the locator."""
@@ -180,54 +189,31 @@ def read_placed(folder: Path, parts: Iterable[Part], columns: Sequence[str]) -> 
         raise DamagedError(str(error)) from error
 
 
-@dataclass(frozen=True, slots=True)
-class RowStates:
-    """The states of each trace's citations, one value per row of the index.
-
-    `evidence` lists the distinct states, worst first, `evidence_severity` is the position of the worst in
-    `EVIDENCE_STATES` (null without citations), `agreement` the smallest, 0–1 (null where none was located).
-    All are null while the citations are not located.
-    """
-
-    evidence: pa.Array
-    agreement: pa.Array
-    evidence_severity: pa.Array
-
-    @classmethod
-    def unknown(cls, rows: int) -> RowStates:
-        """Return the states of a run whose citations are not located."""
-        return cls(
-            pa.nulls(rows, pa.list_(pa.string())), pa.nulls(rows, pa.float64()), pa.nulls(rows, pa.int8())
-        )
-
-    @classmethod
-    def of(cls, table: pa.Table, rows: int) -> RowStates:
-        """Return the states from citations with their trace's `row` in the run (not in its segment)."""
-        at = table.column("row").to_numpy()
-        bits = _bits_of(table)
-        mask = np.zeros(rows, dtype=np.uint8)
-        np.bitwise_or.at(mask, at, bits)
-        agreement = np.full(rows, np.inf)
-        np.minimum.at(agreement, at, pc.fill_null(table.column("agreement"), np.inf).to_numpy())
-        every = [[s for n, s in enumerate(EVIDENCE_STATES) if code >> n & 1] for code in range(256)]
-        worst = [next((n for n in range(8) if code >> n & 1), None) for code in range(256)]
-        codes = pa.array(mask)
-        return cls(
-            pa.array(every, pa.list_(pa.string())).take(codes),
-            pa.array(agreement, mask=np.isinf(agreement)),
-            pa.array(worst, pa.int8()).take(codes),
-        )
+def row_states(table: pa.Table, rows: int) -> pa.Table:
+    """Return the `ROW_STATES` of an index of so many rows, from citations with their trace's `row` in it."""
+    at = table.column("row").to_numpy()
+    mask = np.zeros(rows, dtype=np.uint8)
+    np.bitwise_or.at(mask, at, _bits_of(table))
+    agreement = np.full(rows, np.inf)
+    np.minimum.at(agreement, at, pc.fill_null(table.column("agreement"), np.inf).to_numpy())
+    every = [[s for n, s in enumerate(EVIDENCE_STATES) if code >> n & 1] for code in range(256)]
+    worst = [next((n for n in range(8) if code >> n & 1), None) for code in range(256)]
+    codes = pa.array(mask)
+    columns = [
+        pa.array(every, pa.list_(pa.string())).take(codes),
+        pa.array(agreement, mask=np.isinf(agreement)),
+        pa.array(worst, pa.int8()).take(codes),
+    ]
+    return pa.table(columns, schema=ROW_STATES)
 
 
 def _bits_of(table: pa.Table) -> np.ndarray:
     """Return each citation's states as bits, the worst state the lowest."""
-    place = {state: np.uint8(1 << number) for number, state in enumerate(EVIDENCE_STATES)}
     bits = np.zeros(table.num_rows, dtype=np.uint8)
     status = table.column("status").cast(pa.string())
-    for name in STATUSES:
-        bits |= np.where(pc.equal(status, name).to_numpy(), place[name], np.uint8(0))
-    for name in FLAGS:
-        bits |= np.where(table.column(name).to_numpy(), place[name], np.uint8(0))
+    for number, name in enumerate(EVIDENCE_STATES):
+        is_in = table.column(name) if name in FLAGS else pc.equal(status, name)
+        bits |= is_in.to_numpy().astype(np.uint8) << number
     return bits
 
 
@@ -238,40 +224,36 @@ def counts_of(table: pa.Table) -> dict[str, int]:
     return {state: count for state, count in counted.items() if count}
 
 
+class Cited(NamedTuple):
+    """A citation with its trace's row in the segment (from 0) and identity."""
+
+    row: int
+    q_id: str
+    paraphrase: int
+    seed: int
+    repeat: int
+    citation: Citation
+
+
+def read_citations(folder: Path, run_file: RunFile, segment: Segment) -> Iterator[Cited]:
+    """Yield the citations of a segment's traces, in the order of the file.
+
+    They are those of `proofspan.traces.records.citations.citations`. DamagedError where the index cannot be
+    read.
+    """
+    table = read_columns(folder, [segment.name], ("q_id", "paraphrase", "seed", "citations"))
+    first, repeats = run_file.rows_before(segment), {}
+    if run_file.joined is not None:
+        joined = read_table(folder / run_file.joined, ["row", "repeat"]).to_pydict()
+        repeats = dict(zip(joined["row"], joined["repeat"], strict=True))
+    columns = (column.to_pylist() for column in table.columns)
+    for row, (q_id, paraphrase, seed, record) in enumerate(zip(*columns, strict=True)):
+        for citation in recorded_citations(record) if record is not None else ():
+            yield Cited(row, q_id, paraphrase, seed, repeats.get(first + row, 1), citation)
+
+
 def reasons_of(table: pa.Table) -> dict[str, int]:
     """Return why citations could not be located, with counts, the most frequent first."""
     counted = pc.value_counts(table.column("reason").cast(pa.string()).drop_null().combine_chunks())
     pairs = zip(counted.field("values").to_pylist(), counted.field("counts").to_pylist(), strict=True)
     return dict(sorted(pairs, key=lambda each: (-each[1], each[0])))
-
-
-class Placements:
-    """The `placed.json` of each run while it is valid: the same object as long as nothing changes.
-
-    A changed document is noticed within `LOOK_AGAIN` seconds. Not for several threads at once.
-    """
-
-    def __init__(self, manifest: Manifest) -> None:
-        self._manifest = manifest
-        self._known: dict[Path, tuple[tuple[int, int], PlacedFile | None]] = {}
-        self._looked: dict[Path, tuple[float, bool]] = {}
-
-    def of(self, folder: Path) -> PlacedFile | None:
-        """Return the file of the index in `folder`; None without one or where a document changed."""
-        try:
-            status = (folder / PLACED_FOLDER / PLACED_FILE).stat()
-        except OSError:
-            return None
-        stamp = status.st_mtime_ns, status.st_ino
-        if folder not in self._known or self._known[folder][0] != stamp:
-            self._known[folder] = stamp, read_placed_file(folder)
-            self._looked.pop(folder, None)
-        placed = self._known[folder][1]
-        return placed if placed is not None and self._holds(folder, placed) else None
-
-    def _holds(self, folder: Path, placed: PlacedFile) -> bool:
-        looked, holds = self._looked.get(folder, (-LOOK_AGAIN, False))
-        if time.monotonic() - looked >= LOOK_AGAIN:
-            holds = placed.agrees_with(self._manifest)
-            self._looked[folder] = time.monotonic(), holds
-        return holds

@@ -10,6 +10,7 @@ from proofspan.contracts.records.records import LineIssue, SourceLine, TraceKey
 from proofspan.diagnosis.suggest import Suggestion
 from proofspan.diagnosis.types import Profile
 from proofspan.errors import Problem
+from proofspan.store.files.located import PlacedFile
 
 #: An index is up to date with its files, behind a file that grew, behind one that changed, or missing.
 State = Literal["fresh", "growing", "stale", "missing"]
@@ -120,18 +121,6 @@ class Flips:
 
 
 @dataclass(frozen=True, slots=True)
-class PlacedFacts:
-    """How many citations a run has, how many could be located, and how many are in each state.
-
-    `counts` is by evidence state; a citation may be in several.
-    """
-
-    citations: int
-    placed: int
-    counts: Mapping[str, int]
-
-
-@dataclass(frozen=True, slots=True)
 class RunFacts:
     """The facts that are shown beside a run's numbers.
 
@@ -155,7 +144,7 @@ class RunFacts:
     from_report: bool
     problems: tuple[Problem, ...]
     suggestion: Suggestion | None
-    placed: PlacedFacts | None = None
+    placed: PlacedFile | None = None
 
 
 @dataclass(frozen=True, slots=True)

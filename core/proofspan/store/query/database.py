@@ -100,3 +100,11 @@ class Database:
 def statement(name: str) -> str:
     """Return the text of `sql/{name}.sql`."""
     return text_of(f"store/query/sql/{name}.sql")
+
+
+def selection(
+    where: str, *, columns: str = "row", order: str = "row", limit: int | None = None, offset: int = 0
+) -> str:
+    """Return the SQL of some columns of the traces that meet a condition; all SQL is our own."""
+    most = "NULL" if limit is None else limit
+    return statement("selection").format(columns=columns, where=where, order=order, limit=most, offset=offset)

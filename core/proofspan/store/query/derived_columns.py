@@ -9,7 +9,6 @@ and the id of a metric or outcome its number there, `was_` and a column's name t
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import accumulate, compress
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from proofspan.store.files.columns import ROW_SCHEMA
-from proofspan.store.query.database import Database, statement
+from proofspan.store.query.database import Database, selection, statement
 from proofspan.store.query.loaded_runs import LoadedRun, results_of
 from proofspan.store.query.metric_sql import PARAPHRASES, SEEDS, measure_of
 
@@ -86,7 +85,7 @@ class Columns:
             return self._database.table(statement("counterparts"), {}, tables).column("row")
         if name.startswith(_VALUE):
             measure = measure_of(name.removeprefix(_VALUE))
-            sql = statement("values").format(value=measure.number)
+            sql = selection("TRUE", columns=f"{measure.number} AS value")
             tables = {"rows": self.table(other, measure.columns)}
             column = self._database.table(sql, {}, tables).column("value")
         else:
@@ -99,27 +98,22 @@ class Columns:
     def _compute_convergence(self, runs: Sequence[LoadedRun]) -> list[pa.Table]:
         """Return the columns of `sql/convergence.sql` of each run; one without paraphrases needs no query."""
         tables = [run.table(_CONVERGING_READS) for run in runs]
-        varied = [len(table.column("paraphrase").unique()) >= PARAPHRASES for table in tables]
-        computed = iter(self._query_convergence(list(compress(tables, varied))))
-        return [
-            next(computed) if has else _unvaried(len(table))
-            for table, has in zip(tables, varied, strict=True)
-        ]
-
-    def _query_convergence(self, tables: Sequence[pa.Table]) -> list[pa.Table]:
-        if not tables:
-            return []
-        rows = _concatenated(tables)
-        rows = rows.append_column("at", pa.array(np.arange(len(rows))))
-        enough = {"paraphrases": PARAPHRASES, "seeds": SEEDS}
-        result = self._database.table(statement("convergence"), enough, {"rows": rows})
-        ends = accumulate(map(len, tables))
-        return [result.slice(end - len(table), len(table)) for table, end in zip(tables, ends, strict=True)]
-
-
-def _unvaried(rows: int) -> pa.Table:
-    """Return what `sql/convergence.sql` gives where no question has enough paraphrases."""
-    return pa.table({"unconverged": pa.repeat("few_variants", rows), "converges": pa.repeat(False, rows)})
+        varied = [table for table in tables if len(table.column("paraphrase").unique()) >= PARAPHRASES]
+        result, start = pa.table({}), 0
+        if varied:
+            rows = _concatenated(varied)
+            rows = rows.append_column("at", pa.array(np.arange(len(rows))))
+            enough = {"paraphrases": PARAPHRASES, "seeds": SEEDS}
+            result = self._database.table(statement("convergence"), enough, {"rows": rows})
+        found = []
+        for table in tables:
+            if any(table is each for each in varied):
+                found.append(result.slice(start, len(table)))
+                start += len(table)
+            else:
+                few, no = pa.repeat("few_variants", len(table)), pa.repeat(False, len(table))
+                found.append(pa.table({"unconverged": few, "converges": no}))
+        return found
 
 
 def _is_derived(name: str) -> bool:

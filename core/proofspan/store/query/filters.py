@@ -25,13 +25,13 @@ from proofspan.store.query.metric_sql import FAILS, HEADLINE, MEETS, MISSES, OUT
 #: both.
 Flip = Literal["fixed", "regressed", "both", "neither"]
 #: Each flip with what it says of the other run's outcome and of this one's, and the words before the run.
-_FLIPS: Mapping[Flip, tuple[int, int, str]] = {
+TURNS: Mapping[Flip, tuple[int, int, str]] = {
     "fixed": (0, 1, "fixed against"),
     "regressed": (1, 0, "regressed against"),
     "both": (1, 1, "right here and in"),
     "neither": (0, 0, "wrong here and in"),
 }
-FLIPS: tuple[Flip, ...] = tuple(_FLIPS)
+FLIPS: tuple[Flip, ...] = tuple(TURNS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ class Filter:
 
     def _flipped(self, flip: Flip) -> Clause:
         """Return the clause on both runs' outcomes; a column that begins with `was_` is the other run's."""
-        was, is_now, words = _FLIPS[flip]
+        was, is_now, words = TURNS[flip]
         outcome = self.outcome or next(iter(OUTCOMES))
         here, there = measure_of(outcome), f"was_value_{outcome}"
         sentence = f"{words} {self.vs or NO_RUN} by {OUTCOMES[outcome]}"

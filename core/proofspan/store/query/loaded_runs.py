@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from pathlib import Path
@@ -16,7 +17,15 @@ import pyarrow.compute as pc
 from proofspan.errors import StoreFault
 from proofspan.manifest.types import Manifest
 from proofspan.store.files.columns import ISSUE_SCHEMA, ROW_SCHEMA
-from proofspan.store.files.located import ROW_COLUMNS, PlacedFile, Placements, RowStates, read_placed
+from proofspan.store.files.located import (
+    PLACED_FILE,
+    PLACED_FOLDER,
+    ROW_STATES,
+    PlacedFile,
+    read_placed,
+    read_placed_file,
+    row_states,
+)
 from proofspan.store.files.run_file import RUN_FILE, RunFile, read_run_file
 from proofspan.store.files.segment_files import (
     DamagedError,
@@ -30,12 +39,10 @@ from proofspan.store.index.build import index_folder
 T = TypeVar("T")
 V = TypeVar("V")
 
-#: The columns of the joined file beside `row`, a trace's place in its run from 0.
-JOINED = ("repeat", "stored_label")
 #: The list columns that the joined file adds to, with the name of its column.
 _COMPLETED = {"suspicions": "late", "codes": "late_codes"}
-#: Every column that can be asked for.
-ALL_COLUMNS: tuple[str, ...] = ("row", *ROW_SCHEMA.names, *JOINED, *ROW_COLUMNS)
+#: Every column that can be asked for; the last are of the joined file and of located citations.
+ALL_COLUMNS = ("row", *ROW_SCHEMA.names, "repeat", "stored_label", *ROW_STATES.names)
 
 #: Up to this many rows are read by their places rather than with all others of their columns.
 FEW_ROWS = 1_000
@@ -44,6 +51,8 @@ CACHED_RESULTS = 128
 #: How many bytes of columns are cached, of the runs used last; this many runs in any case.
 CACHED_BYTES = 512 << 20
 CACHED_RUNS = 2
+#: Seconds after which the documents of located citations are checked again.
+LOOK_AGAIN = 1.0
 
 
 class LoadedRun:
@@ -59,7 +68,7 @@ class LoadedRun:
         #: Unique to this object, for keys of results that depend on it.
         self.state = object()
         self._placed = placed
-        self._states: RowStates | None = None
+        self._states: pa.Table | None = None
         self._columns: dict[str, pa.ChunkedArray] = {}
         self._joined: pa.Table | None = None
         self._lock = Lock()
@@ -105,7 +114,7 @@ class LoadedRun:
         found = self._rows_at(wanted, by_place)
         taken = self.table([name for name in names if name not in found]).take(pa.array(wanted))
         found |= dict(zip(taken.column_names, taken.columns, strict=True))
-        return pd.DataFrame({name: _series(found[name], found[name].type) for name in names})
+        return pd.DataFrame({name: _series(found[name]) for name in names})
 
     def list_counts(self, column: str, rows: np.ndarray | None = None) -> list[tuple[str, int]]:
         """Return each value of a column of lists with how many rows (None: all) have it."""
@@ -116,9 +125,7 @@ class LoadedRun:
         if rows is not None and len(rows) < len(lists):
             lists = lists.take(pa.array(rows))
         counted = pc.value_counts(pc.list_flatten(lists).combine_chunks())
-        return list(
-            zip(counted.field("values").to_pylist(), counted.field("counts").to_pylist(), strict=True)
-        )
+        return list(zip(*(part.to_pylist() for part in counted.flatten()), strict=True))
 
     def issues(self) -> pd.DataFrame:
         """Return the line issues of the run, in the order of the file, then those of chunks and report."""
@@ -140,19 +147,21 @@ class LoadedRun:
         if placed is None:
             return None
         table = read_placed(self.folder, placed.parts, columns)
-        return pd.DataFrame({name: _series(table[name], table[name].type) for name in columns})
+        return pd.DataFrame({name: _series(table[name]) for name in columns})
 
-    def _row_states(self) -> RowStates:
+    def _row_states(self) -> pa.Table:
         if self._states is None:
-            self._states = RowStates.unknown(self.run_file.rows)
             if self._placed is not None:
                 try:
                     self._states = self._read_states(self._placed)
+                    return self._states
                 except DamagedError:
                     self._placed = None
+            nulls = [pa.nulls(self.run_file.rows, field.type) for field in ROW_STATES]
+            self._states = pa.table(nulls, schema=ROW_STATES)
         return self._states
 
-    def _read_states(self, placed: PlacedFile) -> RowStates:
+    def _read_states(self, placed: PlacedFile) -> pa.Table:
         columns = ("row", "status", "page_mismatch", "numbers_differ", "agreement")
         table = read_placed(self.folder, placed.parts, columns)
         rows = table.column("row").to_numpy()
@@ -160,7 +169,7 @@ class LoadedRun:
         rows = rows + np.repeat(starts, [part.citations for part in placed.parts])
         if len(rows) and not 0 <= rows.min() <= rows.max() < self.run_file.rows:
             raise DamagedError("citations of rows that the index does not have")
-        return RowStates.of(table.set_column(0, "row", pa.array(rows)), self.run_file.rows)
+        return row_states(table.set_column(0, "row", pa.array(rows)), self.run_file.rows)
 
     def _is_unread(self, name: str) -> bool:
         """Return whether the column is in the segments as it is and was not read as a whole yet."""
@@ -185,93 +194,73 @@ class LoadedRun:
 
     def _load(self, missing: Sequence[str]) -> None:
         stored = [name for name in missing if name in ROW_SCHEMA.names]
-        if stored:
-            table = self._read(stored)
-            self._columns |= {name: table.column(name) for name in stored}
-        for name, late in _COMPLETED.items():
-            if name in stored:
-                self._columns[name] = _with_late(self._columns[name], self._joined_table(), late)
-        if "row" in missing:
-            self._columns["row"] = pa.chunked_array([pa.array(np.arange(self.run_file.rows))])
-        if "repeat" in missing:
-            self._columns["repeat"] = self._scattered("repeat", 1)
+        if stored and (files := [segment.name for segment in self.run_file.segments]):
+            table = read_columns(self.folder, files, stored).unify_dictionaries()
+        else:
+            table = ROW_SCHEMA.empty_table().select(stored)
+        self._columns |= {name: table.column(name) for name in stored}
         for name in missing:
-            if name in ROW_COLUMNS:
-                self._columns[name] = pa.chunked_array([getattr(self._row_states(), name)])
-        if "stored_label" in missing:
-            self._columns["stored_label"] = self._scattered("stored_label", None)
-
-    def _read(self, names: Sequence[str]) -> pa.Table:
-        files = [segment.name for segment in self.run_file.segments]
-        if not files:
-            return ROW_SCHEMA.empty_table().select(list(names))
-        return read_columns(self.folder, files, names).unify_dictionaries()
+            if name in _COMPLETED:
+                self._columns[name] = self._completed(table.column(name), _COMPLETED[name])
+            elif name == "row":
+                self._columns[name] = pa.chunked_array([pa.array(np.arange(self.run_file.rows))])
+            elif name == "repeat":
+                self._columns[name] = self._scattered(name, pa.scalar(1, pa.int32()))
+            elif name == "stored_label":
+                self._columns[name] = self._scattered(name, pa.scalar(None, pa.string()))
+            elif name in ROW_STATES.names:
+                self._columns[name] = self._row_states().column(name)
 
     def _joined_table(self) -> pa.Table | None:
         if self._joined is None and self.run_file.joined:
             self._joined = read_table(self.folder / self.run_file.joined)
         return self._joined
 
-    def _scattered(self, name: str, default: object) -> pa.ChunkedArray:
+    def _scattered(self, name: str, default: pa.Scalar) -> pa.ChunkedArray:
         """Return a sparse column of the joined file, with the default in every other row."""
+        joined, everywhere = self._joined_table(), pa.repeat(default, self.run_file.rows)
+        if joined is not None:
+            mask = np.zeros(self.run_file.rows, dtype=bool)
+            mask[joined.column("row").to_numpy()] = True
+            values = joined.column(name).combine_chunks()
+            everywhere = pc.replace_with_mask(everywhere, pa.array(mask), values)
+        return pa.chunked_array([everywhere])
+
+    def _completed(self, column: pa.ChunkedArray, late: str) -> pa.ChunkedArray:
+        """Return a column of lists with those of the joined file's column `late` appended."""
         joined = self._joined_table()
-        kind = pa.string() if joined is None else joined.schema.field(name).type
-        if name == "repeat":
-            kind = pa.int32()
-        everywhere = pa.repeat(pa.scalar(default, kind), self.run_file.rows)
-        if joined is None:
-            return pa.chunked_array([everywhere])
-        mask = np.zeros(self.run_file.rows, dtype=bool)
-        mask[joined.column("row").to_numpy()] = True
-        values = joined.column(name).combine_chunks()
-        return pa.chunked_array([pc.replace_with_mask(everywhere, pa.array(mask), values)])
+        if joined is not None:
+            joined = joined.filter(pc.greater(pc.list_value_length(joined.column(late)), 0))
+        if joined is None or not len(joined):
+            return column
+        lists, rows = column.combine_chunks(), joined.column("row")
+        own, added = lists.take(rows.combine_chunks()).to_pylist(), joined.column(late).to_pylist()
+        longer = pa.array([[*(a or ()), *b] for a, b in zip(own, added, strict=True)], lists.type)
+        places = np.arange(len(lists))
+        places[rows.to_numpy()] = len(lists) + np.arange(len(longer))
+        return pa.chunked_array([pa.concat_arrays([lists, longer]).take(pa.array(places))])
 
 
 def record_of(frame: pd.DataFrame) -> dict[str, object]:
     """Return the only row of a frame; missing values are None."""
     record = frame.to_dict("records")[0]
-    return {str(name): None if _is_missing(value) else value for name, value in record.items()}
-
-
-def _is_missing(value: object) -> bool:
-    return value is None or value is pd.NA or (isinstance(value, float) and value != value)
-
-
-def _with_late(column: pa.ChunkedArray, joined: pa.Table | None, name: str) -> pa.ChunkedArray:
-    """Return lists with those of the joined column `name` appended."""
-    if joined is None:
-        return column
-    late = joined.column(name).combine_chunks()
-    counts = pc.list_value_length(late).to_numpy(zero_copy_only=False)
-    if not counts.any():
-        return column
-    rows = joined.column("row").to_numpy()
-    lists = column.combine_chunks()
-    offsets = np.asarray(lists.offsets).astype(np.int64)
-    offsets -= offsets[0]
-    values, added = lists.flatten(), late.flatten()
-    places = np.repeat(offsets[rows + 1], counts)
-    order = np.insert(np.arange(len(values)), places, len(values) + np.arange(len(added)))
-    grown = np.zeros(len(offsets), dtype=np.int64)
-    grown[rows + 1] = counts
-    new_offsets = pa.array((offsets + np.cumsum(grown)).astype(np.int32))
-    return pa.chunked_array(
-        [pa.ListArray.from_arrays(new_offsets, pa.concat_arrays([values, added]).take(pa.array(order)))]
-    )
+    return {
+        str(name): None if value is pd.NA or (isinstance(value, float) and value != value) else value
+        for name, value in record.items()
+    }
 
 
 _NULLABLE = {pa.int8(): "Int8", pa.int32(): "Int32", pa.int64(): "Int64", pa.bool_(): "boolean"}
 
 
-def _series(column: pa.ChunkedArray, kind: pa.DataType) -> pd.Series:
-    if pa.types.is_list(kind):
-        return pd.Series(column.to_pylist(), dtype=object)
-    if pa.types.is_dictionary(kind):
-        column = column.cast(pa.string())
+def _series(column: pa.ChunkedArray) -> pd.Series:
+    kind = column.type
     if kind in _NULLABLE and (column.null_count or kind == pa.bool_()):
         return pd.Series(column.to_pylist(), dtype=_NULLABLE[kind])
     if pa.types.is_floating(kind) or pa.types.is_integer(kind):
         return pd.Series(column.to_numpy())
+    if pa.types.is_dictionary(kind):
+        column = column.cast(pa.string())
     return pd.Series(column.to_pylist(), dtype=object)
 
 
@@ -284,7 +273,8 @@ class RunCache:
     def __init__(self, manifest: Manifest, cache_dir: Path) -> None:
         self._manifest = manifest
         self._cache_dir = cache_dir
-        self._placements = Placements(manifest)
+        #: The `placed.json` of a folder: stamp, contents, when its documents were checked, the result.
+        self._placed: dict[Path, tuple[tuple[int, int], PlacedFile | None, float, bool]] = {}
         self._folders: dict[str, Path] = {}
         self._runs: OrderedDict[str, tuple[tuple[int, int], PlacedFile | None, LoadedRun]] = OrderedDict()
         self._lock = Lock()
@@ -324,7 +314,7 @@ class RunCache:
         """Return the run as its index is now: the same object as long as nothing changes."""
         stamp, folder = self.stamp(run), self._folder(run)
         with self._lock:
-            placed = self._placements.of(folder)
+            placed = self._valid_placed(folder)
             known = self._runs.get(run)
             if known and known[0] == stamp and known[1] is placed:
                 self._runs.move_to_end(run)
@@ -348,6 +338,21 @@ class RunCache:
         if run not in self._folders:
             self._folders[run] = index_folder(self._manifest, run, self._cache_dir)
         return self._folders[run]
+
+    def _valid_placed(self, folder: Path) -> PlacedFile | None:
+        """Return an index's `placed.json`: the same object as long as neither it nor a document changes."""
+        try:
+            status = (folder / PLACED_FOLDER / PLACED_FILE).stat()
+        except OSError:
+            return None
+        stamp = status.st_mtime_ns, status.st_ino
+        known, placed, checked, is_valid = self._placed.get(folder, (None, None, 0.0, False))
+        if known != stamp:
+            placed, checked, is_valid = read_placed_file(folder), -LOOK_AGAIN, False
+        if placed is not None and time.monotonic() - checked >= LOOK_AGAIN:
+            checked, is_valid = time.monotonic(), placed.agrees_with(self._manifest)
+        self._placed[folder] = stamp, placed, checked, is_valid
+        return placed if is_valid else None
 
     def _make_room(self) -> None:
         """Drop the least recently used runs while all take more than `CACHED_BYTES`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,29 +20,25 @@ from proofspan.journal.cohorts import read_cohorts
 from proofspan.manifest.types import Manifest
 from proofspan.metrics.ranked import Bucket
 from proofspan.metrics.values import Tally
-from proofspan.store.files.citations import CitedTrace, read_citations
 from proofspan.store.files.columns import KEY_COLUMNS, PAGE_COLUMNS, parse_setting
 from proofspan.store.files.evidence_states import EVIDENCE_STATES, EvidenceState
-from proofspan.store.files.located import PLACED_SCHEMA, PlacedFile
-from proofspan.store.files.types import FailureCount, Flips, Found, Neighbours, PlacedFacts, RunFacts
-from proofspan.store.query.database import Database, statement
+from proofspan.store.files.located import PLACED_SCHEMA
+from proofspan.store.files.types import FailureCount, Flips, Found, Neighbours, RunFacts
+from proofspan.store.query.database import Database, selection, statement
 from proofspan.store.query.derived_columns import Basis, Columns
-from proofspan.store.query.filters import Filter, Flip, Sort
+from proofspan.store.query.filters import TURNS, Filter, Flip, Sort
 from proofspan.store.query.loaded_runs import ALL_COLUMNS, LoadedRun, RunCache, record_of, results_of
 from proofspan.store.query.metric_sql import FAILS, HEADLINE, OUTCOMES, Clause, measure_of
 from proofspan.store.query.metrics import (
     MEASURED,
     MOST_SLICES,
+    NO_TALLIES,
     SLICES,
+    Ends,
     RunSums,
     Slice,
-    by_bucket,
-    by_refusal,
-    ends_of,
-    most_frequent_first,
-    no_tallies,
+    quantiles_of,
     quantiles_statements,
-    run_sums,
     sums_statement,
     tallies_of,
 )
@@ -49,8 +46,6 @@ from proofspan.store.query.metrics import (
 T = TypeVar("T")
 #: Filter name → its values, each with a count.
 Choices = dict[str, tuple[tuple[str, int], ...]]
-#: A code with its traces and its questions.
-CodeCounts = tuple[tuple[str, int, int], ...]
 
 #: The columns of a page that are those of the run it is compared with.
 WAS_COLUMNS = ("was_label", "was_bucket")
@@ -58,16 +53,29 @@ _INNER = {"row", "q_folded", "answer_folded", "evidence_severity", "cited_print"
 _INNER |= {"memory", "offset_unit", "answer_print", "citations", "settings"}
 #: The columns of an export and of a single row.
 FULL_COLUMNS = tuple(name for name in ALL_COLUMNS if name not in _INNER)
-#: The filters with choices, and the columns that these are counted from, except the documents'.
-_CHOICES = ("suspicion", "code", "doc", "section", "gold", "bucket", "type", "state")
-_CHOSEN_BY = ("suspicions", "codes", "rank1_section", "gold_state", "bucket", "q_type", "lambda_state")
+#: The filters with choices, and the columns that these are counted from; lists count each of their values.
+_CHOICES: Mapping[str, str] = {
+    "suspicion": "suspicions",
+    "code": "codes",
+    "section": "rank1_section",
+    "gold": "gold_state",
+    "bucket": "bucket",
+    "type": "q_type",
+    "state": "lambda_state",
+}
 #: The columns of a step through a list.
 PLACE_COLUMNS = (*KEY_COLUMNS, "q", "label", "line", "offset", "length")
 #: The columns of a located citation.
 CITATION_COLUMNS = tuple(name for name in PLACED_SCHEMA.names if name != "row")
-_OUTCOMES = ("label", "bucket", "lambda_state", "unranked", "refused", "top_rank")
+_JUDGED = "unranked, refused, coalesce(top_rank <= 20, FALSE)"
+#: What the questions of a run are counted by, with the columns that this reads.
+_COUNTED: Mapping[str, tuple[str, ...]] = {
+    "label": ("label",),
+    "bucket": ("bucket",),
+    "lambda_state": ("lambda_state",),
+    _JUDGED: ("unranked", "refused", "top_rank"),
+}
 _RANKED = ("section_rank", "top_rank", "bucket")
-_RANKS = ["q_id", "q", "run_id", *_RANKED]
 _VARIED = (*KEY_COLUMNS, "rank1_section", "cited_print", "label", "lambda_state")
 #: The order of a column's values in `transitions`.
 _ORDERS: Mapping[str, tuple[str, ...]] = {"label": LABELS, "bucket": get_args(Bucket)}
@@ -121,7 +129,7 @@ class Store:
                 from_report=about.from_report,
                 problems=about.problems,
                 suggestion=suggest_profile(about.facts, self._profile),
-                placed=_placed_facts(loaded.placed()),
+                placed=loaded.placed(),
             )
 
         return self._kept.with_run(run, read)
@@ -153,15 +161,6 @@ class Store:
 
     # Citations
 
-    def citations(self, run: str) -> list[CitedTrace]:
-        """Return what the traces of a run cite, in the order of its file; other traces are left out."""
-
-        def read(loaded: LoadedRun) -> list[CitedTrace]:
-            about, folder = loaded.run_file, loaded.folder
-            return [trace for segment in about.segments for trace in read_citations(folder, about, segment)]
-
-        return self._kept.with_run(run, read)
-
     def placed(self, run: str) -> pd.DataFrame | None:
         """Return every citation of a run with its location, in the order of the traces.
 
@@ -179,7 +178,8 @@ class Store:
 
     def matching(self, shown: Filter) -> int:
         """Return how many traces pass the filter."""
-        return self._count("matching", shown)
+        ((count,),) = self._rows("matching", shown)
+        return int(count)
 
     def total(self, run: str, *, all_variants: bool = False) -> int:
         """Return how many questions (or traces, with all variants) the run has."""
@@ -192,7 +192,7 @@ class Store:
         """
 
         def read(run: LoadedRun, basis: Basis) -> pd.DataFrame:
-            rows = self._query(run, basis, "page", shown, sort, {"limit": limit, "offset": offset})
+            rows = self._select(run, basis, shown, sort, limit=limit, offset=offset)
             frame = self._frame(run, shown.run, rows, PAGE_COLUMNS)
             if basis.other is None:
                 return frame
@@ -256,10 +256,9 @@ class Store:
 
         def read(run: LoadedRun) -> TraceKey | None:
             row = self._row(run, key)
-            tables = {"rows": run.table(("answer_print",))}
-            alike = self._database.rows(statement("alike"), {"row": row}, tables)
-            first = alike[0][0] if alike else row
-            return None if first is None or first == row else self._key(run, key.run_id, first)
+            same = "answer_print = (SELECT answer_print FROM rows WHERE row = $row)"
+            alike = self._where(run, same, ("answer_print",), {"row": row})
+            return self._key(run, key.run_id, alike[0]) if len(alike) and alike[0] != row else None
 
         return self._kept.with_run(key.run_id, read)
 
@@ -273,27 +272,25 @@ class Store:
         """Return all traces of a question in one run, with every column, the headline one first."""
 
         def read(loaded: LoadedRun) -> pd.DataFrame:
-            rows = self._database.column(
-                statement("question"), {"q_id": q_id}, {"rows": loaded.table(KEY_COLUMNS)}
-            )
+            asked, order = {"q_id": q_id}, "paraphrase, seed, repeat"
+            rows = self._where(loaded, "q_id = $q_id", KEY_COLUMNS, asked, order=order)
             return self._frame(loaded, run, rows, FULL_COLUMNS)
 
         return self._kept.with_run(run, read)
 
     # Counts for filters
 
-    def counts(self, shown: Filter) -> dict[Label, int]:
-        """Return traces by label, for the filter without its label part; every label is there."""
-        counted = self._label_counts(shown)
-        return {label: counted.get(label, 0) for label in LABELS}
+    def counts(self, shown: Filter) -> dict[Label | None, int]:
+        """Return traces by label, for the filter without its label part; every label is there.
 
-    def unlabelled(self, shown: Filter) -> int:
-        """Return how many traces have no label, for the filter without its label part."""
-        return self._label_counts(shown).get(None, 0)
+        None, which comes last, are those without a label.
+        """
+        counted = self._counts(replace(shown, label=()), "label")
+        return {label: counted.get(label, 0) for label in (*LABELS, None)}
 
     def gold_counts(self, shown: Filter) -> dict[GoldState, int]:
         """Return traces by gold state, for the filter without its gold part; every state is there."""
-        counted = self._counts(replace(shown, gold=()), "gold_state")
+        counted = dict(self._rows("counts", replace(shown, gold=()), ("gold_state",), columns="gold_state"))
         return {state: counted.get(state, 0) for state in GOLD_STATES}
 
     def evidence_counts(self, shown: Filter) -> dict[EvidenceState, int]:
@@ -303,22 +300,21 @@ class Store:
         """
         if self._kept.with_run(shown.run, lambda run: run.placed()) is None:
             return {}
-        counted = dict(self._rows("evidence", replace(shown, evidence=()), ("evidence",)))
+        shown = replace(shown, evidence=())
+        counted = dict(self._rows("counts", shown, ("evidence",), columns="unnest(evidence)"))
         return {state: counted.get(state, 0) for state in EVIDENCE_STATES}
-
-    def safety_count(self, shown: Filter) -> int:
-        """Return how many traces may omit a warning or caution, for the filter without its safety part."""
-        return self.matching(replace(shown, safety=True))
-
-    def safety_judged(self, shown: Filter) -> int:
-        """Return how many traces `safety_count` judges: those with a citation, chunks and a catalogue."""
-        return self.safety_count(shown) + self.matching(replace(shown, safety=False))
 
     def failures(self, shown: Filter) -> tuple[FailureCount, ...]:
         """Return failures by place, for the filter without `about` and `fails`; a trace is in one entry."""
         shown = replace(shown, about=(), fails=None)
-        rows = self._rows("failures", shown, ("about", *FAILS.columns), fails=FAILS.sql)
-        return tuple(FailureCount(tuple(about or ()), judged, failing) for about, judged, failing in rows)
+        judged: Counter[tuple[str, ...]] = Counter()
+        failing: Counter[tuple[str, ...]] = Counter()
+        columns = ("about", *FAILS.columns)
+        for about, fails, traces in self._rows("counts", shown, columns, columns=f"about, {FAILS.sql}"):
+            place = tuple(about or ())
+            judged[place] += 0 if fails is None else traces
+            failing[place] += traces if fails else 0
+        return tuple(FailureCount(place, judged[place], failing[place]) for place in sorted(judged))
 
     def options(self, run: str) -> Choices:
         """Return the values that the run's list can be filtered by: filter → values with headline traces.
@@ -332,17 +328,31 @@ class Store:
 
         return self._kept.with_run(run, read)
 
-    def code_counts(self, runs: Sequence[str]) -> pd.DataFrame:
-        """Return how often each contract code occurs: a row per run and code, by run and code.
+    def code_counts(
+        self, runs: Sequence[str], column: Literal["codes", "suspicions"] = "codes"
+    ) -> pd.DataFrame:
+        """Return how often each contract code or suspicion occurs: a row per run and code, by run and code.
 
         The columns are `run_id`, `code`, `traces` (all variants) and `questions`: the headline ones among
         them. A code of variants and repeats only has 0 questions. A run without an index is left out.
         """
-        return self._counts_by(runs, "codes", "code")
+        indexed = self._indexed(runs)
 
-    def suspicion_counts(self, runs: Sequence[str]) -> pd.DataFrame:
-        """Return the counts of suspicions as `code_counts`, in a column `suspicion`."""
-        return self._counts_by(runs, "suspicions", "suspicion")
+        def compute(loaded: Sequence[LoadedRun]) -> list[list[tuple[str | int, ...]]]:
+            table = self._columns.tables(loaded, (column, *HEADLINE.columns))
+            # Most traces of a run have the very codes that many others have, so whole lists are counted.
+            sql = statement("counts").format(columns=f"run, {column}, {HEADLINE.sql}", where="TRUE")
+            counts: list[dict[str, list[int]]] = [{} for _ in loaded]
+            for place, codes, is_headline, count in self._database.rows(sql, {}, {"rows": table}):
+                for code in codes or ():
+                    both = counts[place].setdefault(code, [0, 0])
+                    both[0] += count
+                    both[1] += count * is_headline
+            return [[(code, *of_run[code]) for code in sorted(of_run)] for of_run in counts]
+
+        counts = self._kept.with_runs(indexed, lambda loaded: results_of(loaded, column, compute))
+        rows = [(run, *each) for run, of_run in zip(indexed, counts, strict=True) for each in of_run]
+        return pd.DataFrame(rows, columns=["run_id", "code", "traces", "questions"])
 
     # Metrics: of headline traces, one per question, also where a list shows all variants
 
@@ -358,7 +368,7 @@ class Store:
         shown = _headline(shown)
         if not shown.is_narrowed:
             return dict(self.run_sums([shown.run])[shown.run].measures)
-        return self._sliced(shown, "0", ()).get("0") or no_tallies()
+        return self._sliced(shown, "0", ()).get("0") or dict(NO_TALLIES)
 
     def measure_by(self, shown: Filter, by: Slice) -> dict[str, dict[str, Tally]]:
         """Return `measure` by slice: the largest first, then by name; at most `MOST_SLICES`.
@@ -374,26 +384,21 @@ class Store:
 
         None, which comes last, are those whose ranking cannot be judged.
         """
-        shown = replace(shown, bucket=())
-        known = self._known_sums(shown)
-        return dict(known.buckets) if known else by_bucket(self._counts(shown, "bucket"))
+        counted = self._counts(replace(shown, bucket=()), "bucket")
+        return {bucket: counted.get(bucket, 0) for bucket in (*get_args(Bucket), None)}
 
     def state_counts(self, shown: Filter) -> dict[str | None, int]:
         """Return questions by logged λ state (None: none), the most frequent first.
 
         The filter's state part is left out.
         """
-        shown = replace(shown, state=())
-        known = self._known_sums(shown)
-        return dict(known.states) if known else most_frequent_first(self._counts(shown, "lambda_state"))
+        counted = self._counts(replace(shown, state=()), "lambda_state")
+        return dict(sorted(counted.items(), key=lambda each: (-each[1], each[0] or "")))
 
     def refusal_table(self, shown: Filter) -> dict[tuple[bool, bool], int]:
         """Return judged questions by (does the answer decline?, is the gold in the top 20?)."""
-        shown = _headline(shown)
-        known = self._known_sums(shown)
-        return (
-            dict(known.refusals) if known else by_refusal(self._rows("outcomes", shown, _OUTCOMES, slice="0"))
-        )
+        counted, either = self._counts(_headline(shown), _JUDGED), (True, False)
+        return {(refused, top): counted.get((None, refused, top), 0) for refused in either for top in either}
 
     def ranks(self, runs: Sequence[str]) -> pd.DataFrame:
         """Return the gold rank of judged questions in several runs, by the order of the runs and q_id.
@@ -401,17 +406,19 @@ class Store:
         The columns are `q_id`, `q`, `run_id`, `section_rank`, `top_rank` and `bucket`. A run without an index
         is left out.
         """
-        indexed = self._indexed(runs)
+        indexed, names = self._indexed(runs), ("q_id", "q", "run", *_RANKED)
         if not indexed:
-            return pd.DataFrame(columns=_RANKS)
+            return pd.DataFrame(columns=["q_id", "q", "run_id", *_RANKED])
 
         def read(loaded: Sequence[LoadedRun]) -> pd.DataFrame:
             table = self._columns.tables(loaded, ("q", "q_id", *HEADLINE.columns, "unranked", *_RANKED))
-            result = self._database.table(statement("ranks").format(where=HEADLINE.sql), {}, {"rows": table})
-            columns = {name: result.column(name).to_pylist() for name in ("q_id", "q", *_RANKED)}
-            columns["run_id"] = [indexed[place] for place in result.column("run").to_pylist()]
-            frame = pd.DataFrame(columns, columns=_RANKS, dtype=object)
-            return frame.astype({"section_rank": "Int32", "top_rank": "Int32"})
+            judged = f"{HEADLINE.sql} AND unranked IS NULL"
+            sql = selection(judged, columns=", ".join(names), order="run, q_id")
+            frame = pd.DataFrame(self._database.rows(sql, {}, {"rows": table}), columns=names, dtype=object)
+            frame["run"] = [indexed[place] for place in frame["run"]]
+            return frame.rename(columns={"run": "run_id"}).astype(
+                {"section_rank": "Int32", "top_rank": "Int32"}
+            )
 
         return self._kept.with_runs(indexed, read)
 
@@ -442,22 +449,35 @@ class Store:
 
         None is a question without a label, or whose ranking cannot be judged; it comes last.
         """
-        names = (column, f"was_{column}", "was_row")
-        rows = self._rows("transitions", _headline(shown), names, compares=True, column=column)
+        names, values = (column, f"was_{column}", "was_row"), f"was_row IS NULL, was_{column}, {column}"
+        rows = self._rows("counts", _headline(shown), names, compares=True, columns=values)
         place = {value: number for number, value in enumerate((*_ORDERS[column], None))}
-        return sorted(
-            ((was, now, count) for was, now, count in rows), key=lambda row: (place[row[0]], place[row[1]])
-        )
+        moved = [(was, now, count) for is_alone, was, now, count in rows if not is_alone]
+        return sorted(moved, key=lambda row: (place[row[0]], place[row[1]]))
 
     def flips(self, shown: Filter) -> Flips:
         """Return how the filter's `outcome` changed, in all kinds: its part `flip` is left out."""
         shown = replace(_headline(shown), flip="")
         outcome = shown.outcome or next(iter(OUTCOMES))
         here, was = measure_of(outcome), f"was_value_{outcome}"
+        values = f"was_row IS NULL, {was}, {here.number}"
         columns = (*here.columns, was, "was_row")
-        (row,) = self._rows("flips", shown, columns, compares=True, value=here.number, was=was)
-        fixed, regressed, both, neither, only_here, left_out = row
-        return Flips(fixed, regressed, both, neither, only_here, self._only_there(shown), left_out)
+        counted = Counter[object]()
+        rows = self._rows("counts", shown, columns, compares=True, columns=values)
+        for is_alone, there, now, count in rows:
+            is_known = there is not None and now is not None
+            counted["alone" if is_alone else (there, now) if is_known else "left_out"] += count
+        only_there = 0
+        if self._is_indexed(shown.vs):  # what the same filter keeps of the other run that this one lacks
+            mirrored = replace(shown.without_comparison, run=shown.vs, vs=shown.run)
+            is_there = self._rows("counts", mirrored, ("was_row",), compares=True, columns="was_row IS NULL")
+            only_there = dict(is_there).get(True, 0)
+        return Flips(
+            **{flip: counted[was, is_now] for flip, (was, is_now, _) in TURNS.items()},
+            only_here=counted["alone"],
+            only_there=only_there,
+            left_out=counted["left_out"],
+        )
 
     def paired(self, shown: Filter, metric_id: str) -> np.ndarray:
         """Return each question's difference in a metric (here less there), in the order of this run's file.
@@ -467,7 +487,8 @@ class Store:
         """
         shown = _headline(shown)
         clause, measure, was = shown.where(), measure_of(metric_id), f"was_value_{metric_id}"
-        sql = statement("paired").format(where=clause.sql, value=measure.number, was=was)
+        number = f"{measure.number} - {was}"
+        sql = selection(f"{clause.sql} AND {number} IS NOT NULL", columns=number)
 
         def read(run: LoadedRun, basis: Basis) -> np.ndarray:
             table = self._table(run, basis, shown, (*measure.columns, was))
@@ -483,7 +504,7 @@ class Store:
         shown = replace(_headline(shown), flip=kind)
 
         def read(run: LoadedRun, basis: Basis) -> pd.DataFrame:
-            rows = self._query(run, basis, "page", shown, Sort(), {"limit": limit, "offset": offset})
+            rows = self._select(run, basis, shown, Sort(), limit=limit, offset=offset)
             names = [*_FLIPPED, *(f"was_{name}" for name in _FLIPPED)]
             both = self._columns.table(run, names, basis).take(pa.array(rows))
             frame = run.frame(rows, ("q_id", "q")).astype(object)
@@ -522,46 +543,47 @@ class Store:
         return self._columns.table(run, (*names, *shown.where().columns), basis)
 
     def _rows(
-        self, name: str, shown: Filter, columns: Iterable[str], *, compares: bool = False, **parts: str
+        self, name: str, shown: Filter, reads: Iterable[str] = (), *, compares: bool = False, **parts: str
     ) -> list[tuple[Any, ...]]:
         """Return the rows of a statement about a list, which reads these columns besides the filter's."""
         clause = shown.where()
         sql = statement(name).format(where=clause.sql, **parts)
 
         def read(run: LoadedRun, basis: Basis) -> list[tuple[Any, ...]]:
-            table = self._table(run, basis, shown, columns)
-            return self._database.rows(sql, clause.params, {"rows": table})
+            return self._database.rows(sql, clause.params, {"rows": self._table(run, basis, shown, reads)})
 
         return self._read(shown, read, compares=compares)
 
-    def _count(self, name: str, shown: Filter, columns: Iterable[str] = (), *, compares: bool = False) -> int:
-        """Return the only value of a statement about a list."""
-        ((count,),) = self._rows(name, shown, columns, compares=compares)
-        return int(count)
-
-    def _query(
-        self,
-        run: LoadedRun,
-        basis: Basis,
-        name: str,
-        shown: Filter,
-        sort: Sort,
-        params: Mapping[str, object],
+    def _select(
+        self, run: LoadedRun, basis: Basis, shown: Filter, sort: Sort, *, limit: int | None, offset: int
     ) -> np.ndarray:
+        """Return the rows of a list in order: all (`limit` None), or a page."""
         clause = shown.where()
-        sql = statement(name).format(where=clause.sql, order=sort.order())
         table = self._table(run, basis, shown, sort.columns())
-        return self._database.column(sql, {**clause.params, **params}, {"rows": table})
+        sql = selection(clause.sql, order=sort.order(), limit=limit, offset=offset)
+        return self._database.column(sql, clause.params, {"rows": table})
 
     def _order(self, run: LoadedRun, basis: Basis, shown: Filter, sort: Sort) -> np.ndarray:
         """Return all rows of a list in order, cached."""
         key = (shown, sort, basis.cohort, basis.other and basis.other.state)
-        return run.get_or_make(key, lambda: self._query(run, basis, "ordered", shown, sort, {}))
+        return run.get_or_make(key, lambda: self._select(run, basis, shown, sort, limit=None, offset=0))
+
+    def _where(
+        self,
+        run: LoadedRun,
+        sql: str,
+        columns: Sequence[str],
+        params: Mapping[str, object],
+        *,
+        order: str = "row",
+    ) -> np.ndarray:
+        """Return the rows of a run that meet a condition of our own."""
+        return self._database.column(selection(sql, order=order), params, {"rows": run.table(columns)})
 
     def _row(self, run: LoadedRun, key: TraceKey) -> int | None:
-        identity = {name: getattr(key, name) for name in KEY_COLUMNS}
-        rows = self._database.rows(statement("find"), identity, {"rows": run.table(KEY_COLUMNS)})
-        return rows[0][0] if rows else None
+        same = " AND ".join(f"{name} = ${name}" for name in KEY_COLUMNS)
+        rows = self._where(run, same, KEY_COLUMNS, {name: getattr(key, name) for name in KEY_COLUMNS})
+        return int(rows[0]) if len(rows) else None
 
     def _key(self, run: LoadedRun, name: str, row: int) -> TraceKey:
         record: Mapping[str, Any] = record_of(run.frame([row], KEY_COLUMNS))
@@ -575,45 +597,31 @@ class Store:
         frame["file"] = run.run_file.file
         return frame
 
-    def _counts(
-        self, shown: Filter, column: Literal["label", "gold_state", "bucket", "lambda_state"]
-    ) -> dict[Any, int]:
-        return dict(self._rows("counts", shown, (column,), column=column))
+    def _counts(self, shown: Filter, counted: str) -> dict[Any, int]:
+        """Return traces by a key of `_COUNTED`, from memory where the sums of the whole run are cached.
 
-    def _label_counts(self, shown: Filter) -> Mapping[str | None, int]:
-        shown = replace(shown, label=())
-        known = self._known_sums(shown)
-        return known.labels if known else self._counts(shown, "label")
+        One count alone is not worth computing all sums.
+        """
+        known: RunSums | None = None
+        if not shown.is_narrowed:
+            known = self._kept.with_run(shown.run, lambda run: run.cached("sums"))
+        if known:
+            return known.counts[counted]
+        return _counts_of(self._rows("counts", shown, _COUNTED[counted], columns=counted))
 
     def _choices(self, run: LoadedRun) -> Choices:
-        tables = {"rows": run.table((*HEADLINE.columns, *_CHOSEN_BY))}
-        headline = self._database.column(statement("rows").format(where=HEADLINE.sql), {}, tables)
-        counted: list[tuple[str, str, int]] = [
-            *self._database.rows(statement("options").format(where=HEADLINE.sql), {}, tables),
-            *(("doc", doc, traces) for doc, traces in run.list_counts("docs", headline)),
-        ]
-        counted.sort(key=lambda choice: (-choice[2], choice[1]))
+        tables = {"rows": run.table((*HEADLINE.columns, *_CHOICES.values()))}
+        headline = self._database.column(selection(HEADLINE.sql), {}, tables)
+        counted = {"doc": run.list_counts("docs", headline)}
+        for name, column in _CHOICES.items():
+            value = f"unnest({column})" if name in ("suspicion", "code") else column
+            sql = statement("counts").format(columns=value, where=HEADLINE.sql)
+            rows = self._database.rows(sql, {}, tables)
+            counted[name] = [(value, traces) for value, traces in rows if value is not None]
         return {
-            name: tuple((value, traces) for kind, value, traces in counted if kind == name)
-            for name in _CHOICES
+            name: tuple(sorted(values, key=lambda choice: (-choice[1], choice[0])))
+            for name, values in counted.items()
         }
-
-    def _counts_by(
-        self, runs: Sequence[str], column: Literal["codes", "suspicions"], name: str
-    ) -> pd.DataFrame:
-        indexed, columns = self._indexed(runs), ["run_id", name, "traces", "questions"]
-        if not indexed:
-            return pd.DataFrame(columns=columns)
-
-        def compute(loaded: Sequence[LoadedRun]) -> list[CodeCounts]:
-            table = self._columns.tables(loaded, (column, *HEADLINE.columns))
-            sql = statement("codes").format(column=column, headline=HEADLINE.sql)
-            rows = self._database.rows(sql, {}, {"rows": table})
-            return [tuple(row[1:] for row in rows if row[0] == place) for place in range(len(loaded))]
-
-        counts = self._kept.with_runs(indexed, lambda loaded: results_of(loaded, column, compute))
-        rows = [(run, *each) for run, of_run in zip(indexed, counts, strict=True) for each in of_run]
-        return pd.DataFrame(rows, columns=columns)
 
     def _sliced(self, shown: Filter, slice_sql: str, columns: Sequence[str]) -> dict[str, dict[str, Tally]]:
         where = shown.where()
@@ -630,34 +638,28 @@ class Store:
     ) -> dict[object, dict[str, Tally]]:
         """Return the metrics of the rows that a condition keeps, by slice."""
         tables = {"rows": table}
-        ends: dict[tuple[object, str], tuple[float | None, ...]] = {}
+        ends: Ends = {}
         for metric_ids, sql in quantiles_statements(where=where.sql, slice_sql=slice_sql):
-            ends |= ends_of(metric_ids, self._database.rows(sql, where.params, tables))
+            ends |= quantiles_of(metric_ids, self._database.rows(sql, where.params, tables))
         sql = sums_statement(where=where.sql, slice_sql=slice_sql)
         return tallies_of(self._database.rows(sql, {**where.params, "most": most}, tables), ends)
 
-    def _known_sums(self, shown: Filter) -> RunSums | None:
-        """Return the cached sums of a whole run: one count alone is not worth computing them."""
-        if shown.is_narrowed:
-            return None
-        return self._kept.with_run(shown.run, lambda run: run.cached("sums"))
-
     def _compute_sums(self, runs: Sequence[LoadedRun]) -> list[RunSums]:
-        table = self._columns.tables(runs, (*MEASURED, *HEADLINE.columns, *_OUTCOMES))
+        reads = (column for columns in _COUNTED.values() for column in columns)
+        table = self._columns.tables(runs, (*MEASURED, *HEADLINE.columns, *reads))
         measures = self._tallies(table, HEADLINE, "run", most=len(runs))
-        sql = statement("outcomes").format(where=HEADLINE.sql, slice="run")
-        outcomes = self._database.rows(sql, {}, {"rows": table})
-        return [
-            run_sums(measures.get(place, no_tallies()), [row for row in outcomes if row[0] == place])
-            for place in range(len(runs))
-        ]
+        counts: list[dict[str, dict[Any, int]]] = [{} for _ in runs]
+        for counted in _COUNTED:
+            sql = statement("counts").format(columns=f"run, {counted}", where=HEADLINE.sql)
+            rows = self._database.rows(sql, {}, {"rows": table})
+            for place, of_run in enumerate(counts):
+                of_run[counted] = _counts_of(row[1:] for row in rows if row[0] == place)
+        return [RunSums(measures.get(place, NO_TALLIES), of_run) for place, of_run in enumerate(counts)]
 
-    def _only_there(self, shown: Filter) -> int:
-        """Return how many questions the same filter keeps of the other run that this one does not have."""
-        if not self._is_indexed(shown.vs):
-            return 0
-        mirrored = replace(shown.without_comparison, run=shown.vs, vs=shown.run)
-        return self._count("alone", mirrored, ("was_row",), compares=True)
+
+def _counts_of(rows: Iterable[tuple[Any, ...]]) -> dict[Any, int]:
+    """Return counts by value, or by the values of several columns."""
+    return {values[0] if len(values) == 1 else tuple(values): count for *values, count in rows}
 
 
 def _headline(shown: Filter) -> Filter:
@@ -666,10 +668,3 @@ def _headline(shown: Filter) -> Filter:
 
 def _source_line(run: LoadedRun, record: Mapping[str, Any]) -> SourceLine:
     return SourceLine(run.run_file.file, record["line"], record["offset"], record["length"])
-
-
-def _placed_facts(placed: PlacedFile | None) -> PlacedFacts | None:
-    if placed is None:
-        return None
-    located = placed.citations - placed.counts.get("not_placed", 0)
-    return PlacedFacts(placed.citations, located, placed.counts)

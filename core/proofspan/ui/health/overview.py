@@ -352,7 +352,7 @@ def _located(about: RunFacts | None) -> str:
         return "not located yet"
     if not about.placed.citations:
         return "none"
-    return f"{about.placed.placed:,} of {about.placed.citations:,} looked for"
+    return f"{about.placed.located:,} of {about.placed.citations:,} looked for"
 
 
 def bundle_levels(levels: Mapping[Level, int], run_id: str) -> None:

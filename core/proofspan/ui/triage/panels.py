@@ -22,7 +22,8 @@ from proofspan.services.page_base import in_words
 from proofspan.services.workspace.index_job import IndexJob
 from proofspan.services.workspace.open import profile_snippet
 from proofspan.store.files.evidence_states import EVIDENCE, EvidenceState
-from proofspan.store.files.types import Flips, PlacedFacts
+from proofspan.store.files.located import PlacedFile
+from proofspan.store.files.types import Flips
 from proofspan.store.query.filters import Flip
 from proofspan.store.query.metric_sql import OUTCOMES
 from proofspan.ui.status.fragments import fragment
@@ -70,10 +71,9 @@ def compare_choice(view: ViewState, runs: Sequence[Run]) -> None:
 
 
 def label_cards(
-    counts: Mapping[Label, int],
+    counts: Mapping[Label | None, int],
     view: ViewState,
     *,
-    unlabelled: int,
     moved: Sequence[tuple[str | None, str | None, int]] = (),
 ) -> None:
     """Draw a card per label with its count; a click filters by it, and several may be chosen.
@@ -81,11 +81,11 @@ def label_cards(
     `moved` counts questions by their label in the run that is compared with and in this one, for
     `+3 vs R003`: by how many there are more or fewer.
     """
-    whole = sum(counts.values())
+    whole = sum(counts[label] for label in LABELS)
     with st.container(key="cards"):
         for label in LABELS:
-            number = counts.get(label, 0)
-            summary = text.unbroken(text.share_of(number, whole, unlabelled=unlabelled))
+            number = counts[label]
+            summary = text.unbroken(text.share_of(number, whole, unlabelled=counts[None]))
             if moved:
                 more = sum(count * ((now == label) - (was == label)) for was, now, count in moved)
                 signed = "±0" if not more else f"{'+' if more > 0 else '−'}{abs(more):,}"
@@ -169,7 +169,7 @@ def flip_line(flips: Flips, view: ViewState, *, outcomes: Sequence[str]) -> None
 
 def cited_line(
     counts: Mapping[EvidenceState, int],
-    placed: PlacedFacts | None,
+    placed: PlacedFile | None,
     view: ViewState,
     *,
     folder: Path,

@@ -1,7 +1,6 @@
--- How many traces of a list have each value of a column, which is `label` or `gold_state`.
--- Grain: one row a value that occurs; traces without one are one row with a null.
--- Columns: value; traces, a count.
-SELECT {column} AS value, count(*) AS traces
-FROM rows
-WHERE {where}
-GROUP BY {column}
+-- How many traces of a list have which value, or combination of values.
+-- Grain: one row a combination that occurs; null is a value. A list that is unnested counts once a value.
+-- Columns: the values asked for; traces, a count.
+SELECT *, count(*) AS traces
+FROM (SELECT {columns} FROM rows WHERE {where})
+GROUP BY ALL
