@@ -10,8 +10,8 @@ import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import platformdirs
 
@@ -22,9 +22,6 @@ _FILES = repr((INDEX_VERSION, ROW_SCHEMA.to_string(), ISSUE_SCHEMA.to_string(), 
 #: Part of every path, made from version and columns: program versions with other columns never read or
 #: replace each other's files, so that they can share a cache.
 LAYOUT = f"index-{hashlib.sha256(_FILES.encode()).hexdigest()[:8]}"
-
-_READ_ONLY = {errno.EROFS, errno.EACCES, errno.EPERM}
-_FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
 def default_cache_dir() -> Path:
@@ -39,12 +36,8 @@ def run_folder(cache_dir: Path, workspace: Path, run_id: str, variant: str) -> P
     The run id may come from an untrusted manifest: only a hash and its harmless characters are in the name.
     `variant` differs between profiles.
     """
-    return (
-        cache_dir
-        / LAYOUT
-        / _name(workspace.name, str(workspace.resolve()))
-        / f"{_name(run_id, run_id)}-{variant}"
-    )
+    folder = cache_dir / LAYOUT / _name(workspace.name, str(workspace.resolve()))
+    return folder / f"{_name(run_id, run_id)}-{variant}"
 
 
 def _name(readable: str, identity: str) -> str:
@@ -55,13 +48,21 @@ def _name(readable: str, identity: str) -> str:
 @contextmanager
 def writing_to(folder: Path) -> Iterator[None]:
     """Turn a system error about a cache folder that cannot be written into a StoreFault with a fix."""
+    elsewhere = "name another folder with --cache-dir or PROOFSPAN_CACHE_DIR"
     try:
         yield
     except OSError as error:
-        problem = _problem_of(error, folder)
-        if problem is None:
+        if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+            code, message = "cache_read_only", "the cache folder cannot be written"
+            fix = f"make it writable, or {elsewhere}"
+        elif error.errno in (errno.ENOSPC, errno.EDQUOT):
+            code, message = "cache_full", "there is no room left for the index"
+            fix = f"free some space, or {elsewhere}"
+        elif isinstance(error, (NotADirectoryError, FileExistsError)):
+            code, message, fix = "cache_not_a_folder", "the cache folder is a file", elsewhere
+        else:
             raise
-        raise StoreFault(problem) from error
+        raise StoreFault.of(code, message, where=str(folder), fix=fix) from error
 
 
 @contextmanager
@@ -72,29 +73,7 @@ def turn(folder: Path) -> Iterator[None]:
         yield
 
 
-def _problem_of(error: OSError, folder: Path) -> Problem | None:
-    elsewhere = "name another folder with --cache-dir or PROOFSPAN_CACHE_DIR"
-    if error.errno in _READ_ONLY:
-        return Problem(
-            "cache_read_only",
-            "the cache folder cannot be written",
-            str(folder),
-            f"make it writable, or {elsewhere}",
-        )
-    if error.errno in _FULL:
-        return Problem(
-            "cache_full",
-            "there is no room left for the index",
-            str(folder),
-            f"free some space, or {elsewhere}",
-        )
-    if isinstance(error, (NotADirectoryError, FileExistsError)):
-        return Problem("cache_not_a_folder", "the cache folder is a file", str(folder), elsewhere)
-    return None
-
-
-@dataclass(frozen=True, slots=True)
-class CacheDir:
+class CacheDir(NamedTuple):
     """A writable folder; `problem` says why it is not the one that was requested."""
 
     path: Path

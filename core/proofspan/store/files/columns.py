@@ -27,7 +27,7 @@ from proofspan.metrics.gold_eval import UNJUDGED, Judged
 from proofspan.metrics.ranked import CUTS
 from proofspan.traces.records.chunks import Place, Places
 from proofspan.traces.records.citations import citations, cited_record
-from proofspan.traces.records.trace_record import RankOnePlace, doc_ids, measures, rank_one_place
+from proofspan.traces.records.trace_record import doc_ids, measures, rank_one_place
 
 #: Raise it whenever the meaning of a column changes: existing indexes are then rebuilt.
 INDEX_VERSION = "10"
@@ -186,8 +186,16 @@ def index_row(
     rules that the trace breaks.
     """
     raw, source, logged = trace.raw, trace.source, measures(trace)
-    first = rank_one_place(trace)
-    place = Place(None, None, None) if first is None else _completed(first, places)
+    first, place = rank_one_place(trace), Place(None, None, None)
+    if first is not None:  # the chunk file completes what the candidate's record leaves open
+        place = Place(*first[2:])
+        if None in place and (known := places.get(first.chunk_id)) is not None:
+            page_idx = known.page_idx if place.page_idx is None else place.page_idx
+            place = Place(place.doc_id or known.doc_id, place.section_id or known.section_id, page_idx)
+    docs = doc_ids(trace)
+    if not docs:
+        known_docs = (places[each].doc_id for each in trace.chunk_ids if each in places)
+        docs = tuple(dict.fromkeys(doc_id for doc_id in known_docs if doc_id))
     label = verdict.label if verdict else None
     row: dict[str, object] = {
         "q_id": trace.q_id,
@@ -200,7 +208,7 @@ def index_row(
         "rank1_section": place.section_id,
         "rank1_doc": place.doc_id,
         "rank1_stage": first and first.stage,
-        "docs": doc_ids(trace) or _known_documents(trace.chunk_ids, places),
+        "docs": docs,
         "candidates": len(trace.chunk_ids),
         "suspicions": trace.suspicions,
         "codes": codes,
@@ -222,45 +230,27 @@ def index_row(
         **judged.columns,
     }
     if verdict is not None:
-        row |= _verdict_columns(verdict)
+        signals = verdict.signals
+        row |= {
+            "why": verdict.why,
+            "cited": signals.cited,
+            "cited_retrieved": signals.cited_retrieved,
+            "cited_resolved": signals.cited_resolved,
+            "query_coverage": signals.query_coverage,
+            "answer_coverage": signals.answer_coverage,
+            "numbers_unsupported": signals.numbers_unsupported,
+            "suspicions": verdict.suspicions,
+        }
     if gold is not None:
-        row |= _gold_columns(gold)
+        row |= {
+            "gold_state": gold.state,
+            "gold_severity": GOLD_SEVERITY[gold.state],
+            "gold_is_refusal": gold.is_refusal,
+            "gold_seen_rank": gold.seen,
+            "gold_retrieved_rank": gold.retrieved,
+            "gold_retrieved_stage": gold.stage,
+        }
     return row
-
-
-def _completed(first: RankOnePlace, places: Places) -> Place:
-    """Return the place of the first candidate, with what its record leaves open from the chunk file."""
-    place = Place(*first[2:])
-    known = places.get(first.chunk_id) if None in place else None
-    if known is None:
-        return place
-    page_idx = known.page_idx if place.page_idx is None else place.page_idx
-    return Place(place.doc_id or known.doc_id, place.section_id or known.section_id, page_idx)
-
-
-def _verdict_columns(verdict: ReportRow) -> Row:
-    signals = verdict.signals
-    return {
-        "why": verdict.why,
-        "cited": signals.cited,
-        "cited_retrieved": signals.cited_retrieved,
-        "cited_resolved": signals.cited_resolved,
-        "query_coverage": signals.query_coverage,
-        "answer_coverage": signals.answer_coverage,
-        "numbers_unsupported": signals.numbers_unsupported,
-        "suspicions": verdict.suspicions,
-    }
-
-
-def _gold_columns(gold: GoldOutcome) -> Row:
-    return {
-        "gold_state": gold.state,
-        "gold_severity": GOLD_SEVERITY[gold.state],
-        "gold_is_refusal": gold.is_refusal,
-        "gold_seen_rank": gold.seen,
-        "gold_retrieved_rank": gold.retrieved,
-        "gold_retrieved_stage": gold.stage,
-    }
 
 
 def _cited_print(trace: Trace) -> str:
@@ -270,11 +260,6 @@ def _cited_print(trace: Trace) -> str:
         cited = citations(trace)
         ids = [each.chunk_id or f"{each.doc_id} {each.section_id} {each.page_idx}" for each in cited]
     return sha1_8("\n".join(sorted(set(ids))))
-
-
-def _known_documents(chunk_ids: Iterable[str], places: Places) -> tuple[str, ...]:
-    documents = (places[chunk_id].doc_id for chunk_id in chunk_ids if chunk_id in places)
-    return tuple(dict.fromkeys(doc for doc in documents if doc))
 
 
 def row_table(rows: Iterable[Row]) -> pa.Table:
@@ -316,10 +301,10 @@ def memory_state(raw: Mapping[str, Json]) -> str | None:
 
     The part that the record lacks is empty; None where it lacks both.
     """
-    rev, digest = text_of(raw.get("mem_rev")), text_of(raw.get("mem_hash"))
-    if rev is None and digest is None:
+    parts = [text_of(raw.get(name)) for name in ("mem_rev", "mem_hash")]
+    if parts == [None, None]:
         return None
-    return f"{'' if rev is None else sha1_8(rev)}:{'' if digest is None else sha1_8(digest)}"
+    return ":".join("" if part is None else sha1_8(part) for part in parts)
 
 
 def offset_unit(payload: Sequence[Json]) -> str | None:
@@ -362,10 +347,18 @@ def settings_of(raw: Mapping[str, Json]) -> tuple[str, ...]:
     if SETTINGS.isdisjoint(set().union(raw, *records)):  # one look at all keys: few traces log any
         return ()
     settings: dict[str, None] = {}
-    _add_settings(settings, raw, "")
-    for record in records:
-        doc_id = record.get("doc_id")
-        _add_settings(settings, record, doc_id if isinstance(doc_id, str) else "")
+    for record in (raw, *records):
+        doc_id = "" if record is raw else record.get("doc_id")
+        for field, value in (
+            ("index_hash", record.get("index_hash")),
+            ("embed_model", record.get("embed_model", record.get("embed"))),
+            ("analyzer", record.get("analyzer")),
+            ("rev", record.get("rev") if isinstance(doc_id, str) and doc_id else None),
+        ):
+            if isinstance(value, str) and value.strip():
+                if field == "index_hash" and isinstance(store := record.get("store"), str):
+                    value = index_name(value, store)
+                settings[_PART.join((field, str(doc_id) if field == "rev" else "", value))] = None
     return tuple(settings)
 
 
@@ -373,20 +366,6 @@ def parse_setting(text: str) -> tuple[str, str, str]:
     """Return field, document and value of an entry of the column `settings`."""
     field, doc_id, value = text.split(_PART, 2)
     return field, doc_id, value
-
-
-def _add_settings(settings: dict[str, None], record: Mapping[str, Json], doc_id: str) -> None:
-    embed_model = record.get("embed_model", record.get("embed"))
-    for field, value in (
-        ("index_hash", record.get("index_hash")),
-        ("embed_model", embed_model),
-        ("analyzer", record.get("analyzer")),
-        ("rev", record.get("rev") if doc_id else None),
-    ):
-        if isinstance(value, str) and value.strip():
-            if field == "index_hash" and isinstance(store := record.get("store"), str):
-                value = index_name(value, store)
-            settings[_PART.join((field, doc_id if field == "rev" else "", value))] = None
 
 
 def fold(text: str) -> str:

@@ -190,7 +190,7 @@ def read_placed(folder: Path, parts: Iterable[Part], columns: Sequence[str]) -> 
 
 
 def row_states(table: pa.Table, rows: int) -> pa.Table:
-    """Return the `ROW_STATES` of an index of so many rows, from citations with their trace's `row` in it."""
+    """Return the `ROW_STATES` of an index with `rows` rows, from citations with their trace's `row` in it."""
     at = table.column("row").to_numpy()
     mask = np.zeros(rows, dtype=np.uint8)
     np.bitwise_or.at(mask, at, _bits_of(table))

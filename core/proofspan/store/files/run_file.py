@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 import orjson
 
@@ -127,7 +126,11 @@ def read_run_file(folder: Path) -> RunFile | None:
     """Return the run file of a folder; None without one of this format."""
     try:
         data = orjson.loads((folder / RUN_FILE).read_bytes())
-        return _run_file(data)
+        for name in ("source", "report_print", "chunks_print"):
+            data[name] = None if data[name] is None else Fingerprint(**data[name])
+        data["segments"] = tuple(Segment(**segment) for segment in data["segments"])
+        data["problems"] = tuple(Problem(**problem) for problem in data["problems"])
+        return RunFile(**data)
     except (OSError, orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
         return None
 
@@ -135,10 +138,8 @@ def read_run_file(folder: Path) -> RunFile | None:
 def whole_run_file(folder: Path) -> RunFile | None:
     """Return the run file if all files that it names exist: some may have been deleted."""
     run = read_run_file(folder)
-    if run is None:
-        return None
     try:
-        return run if all((folder / name).stat().st_size for name in run.files()) else None
+        return run if run and all((folder / name).stat().st_size for name in run.files()) else None
     except FileNotFoundError:
         return None
 
@@ -171,18 +172,3 @@ def remove_folder(path: Path) -> None:
     """Remove a folder with its contents, if it exists."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
-
-
-def _run_file(data: dict[str, Any]) -> RunFile:
-    known = data | {
-        "source": _print(data["source"]),
-        "report_print": _print(data["report_print"]),
-        "chunks_print": _print(data["chunks_print"]),
-        "segments": tuple(Segment(**segment) for segment in data["segments"]),
-        "problems": tuple(Problem(**problem) for problem in data["problems"]),
-    }
-    return RunFile(**known)
-
-
-def _print(data: dict[str, Any] | None) -> Fingerprint | None:
-    return None if data is None else Fingerprint(**data)

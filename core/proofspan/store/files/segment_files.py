@@ -43,8 +43,14 @@ def _sound(table: pa.Table) -> pa.Table:
 
 
 def write_segment(folder: Path, name: str, table: pa.Table) -> None:
-    """Write a segment's two files from a table of `ROW_SCHEMA`."""
-    _write_rows(folder, rows_name(name), table)
+    """Write a segment's two files from a table of `ROW_SCHEMA`; each appears whole or not at all."""
+    whole = table.unify_dictionaries().combine_chunks()  # batches are of equal length only within a chunk
+    options = ipc.IpcWriteOptions(compression="lz4", use_threads=False)
+    with (
+        new_file(folder, rows_name(name)) as part,
+        ipc.new_file(str(part), table.schema, options=options) as file,
+    ):
+        file.write_table(whole, max_chunksize=BATCH_ROWS)
     write_table(folder, name, table.select(LISTED))
 
 
@@ -127,24 +133,6 @@ def can_be_read(folder: Path, segments: Sequence[str]) -> bool:
     except DamagedError:
         return False
     return True
-
-
-def merge_segments(folder: Path, names: Sequence[str], into: str) -> None:
-    """Write the rows of several segments, in their order, as one."""
-    write_segment(folder, into, read_columns(folder, names, ROW_SCHEMA.names))
-
-
-def merge_tables(folder: Path, names: Sequence[str], into: str) -> None:
-    """Write the rows of several Parquet files, in their order, as one."""
-    write_table(folder, into, pa.concat_tables([read_table(folder / name) for name in names]))
-
-
-def _write_rows(folder: Path, name: str, table: pa.Table) -> None:
-    """Write a table as an Arrow file so that it appears whole or not at all."""
-    whole = table.unify_dictionaries().combine_chunks()  # batches are of equal length only within a chunk
-    options = ipc.IpcWriteOptions(compression="lz4", use_threads=False)
-    with new_file(folder, name) as part, ipc.new_file(str(part), table.schema, options=options) as file:
-        file.write_table(whole, max_chunksize=BATCH_ROWS)
 
 
 @contextmanager

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, takewhile
 from pathlib import Path
+
+import pyarrow as pa
 
 from proofspan.contracts.records.records import LineIssue
 from proofspan.diagnosis.types import Profile, profile_from
@@ -15,7 +17,7 @@ from proofspan.errors import Fault, InputFault, Problem, StoreFault
 from proofspan.fingerprints import GROWN, Fingerprint, change_since, fingerprint_of
 from proofspan.manifest.types import Manifest, Run
 from proofspan.store.files.cache_dir import run_folder, turn, writing_to
-from proofspan.store.files.columns import issue_from, issue_table
+from proofspan.store.files.columns import ROW_SCHEMA, issue_from, issue_table
 from proofspan.store.files.located import PLACED_FOLDER
 from proofspan.store.files.run_file import (
     RunFile,
@@ -29,9 +31,9 @@ from proofspan.store.files.run_file import (
 from proofspan.store.files.segment_files import (
     DamagedError,
     can_be_read,
-    merge_segments,
-    merge_tables,
+    read_columns,
     read_table,
+    write_segment,
     write_table,
 )
 from proofspan.store.files.types import IndexReport, IndexState, OnProgress, Progress, RunReport
@@ -70,12 +72,12 @@ def build_index(
     they take turns run by run. StoreFault where the cache cannot be written or a run is not in the manifest;
     problems of single files are in the report.
     """
-    chosen = _chosen_runs(manifest, runs)
-    labellers = SharedLabeller(profile_from(manifest.triage))
+    profile = profile_from(manifest.triage)
+    made: dict[str, tuple[Labeller, tuple[Problem, ...]]] = {}
     reports = []
-    for run in chosen:
+    for run in _chosen_runs(manifest, runs):
         folder = index_folder(manifest, run.run_id, cache_dir)
-        builder = Builder(manifest, run, folder, cache_dir, labellers, workers, on_progress)
+        builder = Builder(manifest, run, profile, folder, cache_dir, made, workers, on_progress)
         with writing_to(folder):
             folder.mkdir(parents=True, exist_ok=True)
             with turn(folder):
@@ -112,34 +114,19 @@ def _chosen_runs(manifest: Manifest, wanted: Sequence[str] | None) -> list[Run]:
     return [known[name] for name in dict.fromkeys(wanted)]
 
 
-class SharedLabeller:
-    """The labeller of all runs with the same inputs: chunks, gold and catalogue are read once."""
-
-    def __init__(self, profile: Profile) -> None:
-        self.profile = profile
-        self._key = ""
-        self._made: tuple[Labeller, tuple[Problem, ...]] | None = None
-
-    def get(self, inputs: Inputs) -> tuple[Labeller, tuple[Problem, ...]]:
-        """Return the labeller and the problems of its files, as `labeller_for`."""
-        if self._made is None or self._key != inputs.labeller_key:
-            self._key, self._made = inputs.labeller_key, labeller_for(inputs)
-        return self._made
-
-
-#: The segments of a run, the fingerprint of their source, and the bytes of an unfinished last line.
-_Segments = tuple[tuple[Segment, ...], Fingerprint | None, int]
-
-
 @dataclass(slots=True)
 class Builder:
-    """Refreshes the index of one run, whose lock is held meanwhile."""
+    """Refreshes the index of one run, whose lock is held meanwhile.
+
+    `made` holds the last labeller by its key, for all runs: chunks, gold and catalogue are read once.
+    """
 
     manifest: Manifest
     run: Run
+    profile: Profile
     folder: Path
     cache_dir: Path
-    labellers: SharedLabeller
+    made: dict[str, tuple[Labeller, tuple[Problem, ...]]]
     workers: int | None
     on_progress: OnProgress | None
 
@@ -163,45 +150,63 @@ class Builder:
         """Refresh once, keeping what is valid of an earlier index; None where files changed meanwhile."""
         if earlier and not can_be_read(self.folder, [segment.name for segment in earlier.segments]):
             earlier = None
-        plan = make_plan(self.manifest, self.run, self.labellers.profile, earlier, cache_dir=self.cache_dir)
+        plan = make_plan(self.manifest, self.run, self.profile, earlier, cache_dir=self.cache_dir)
         if plan.state == "fresh" and earlier is not None:
             return self._report(plan, earlier, lines_read=0)
-        kept = earlier.segments if earlier and plan.keep else ()
+        kept = earlier if earlier and plan.keep else None
         before = fingerprint_of(plan.source.path) if plan.source.path else None
-        built = self._build(plan, kept)
-        if not self._is_unchanged(plan, built, before, earlier if kept else None):
+        built = self._build(plan, kept.segments if kept else ())
+        if not self._is_unchanged(plan, built, before, kept):
             return None
         write_run_file(self.folder, built)
-        report = self._report(plan, built, lines_read=built.lines - sum(each.lines for each in kept))
-        self._remove_unused(built)
+        report = self._report(plan, built, lines_read=built.lines - (kept.lines if kept else 0))
+        wanted = built.files() | {"lock", PLACED_FOLDER}
+        for path in self.folder.iterdir():  # also unfinished files of processes that died
+            if path.name not in wanted:
+                remove_folder(path)
+                path.unlink(missing_ok=True)
         return report
 
     def _is_unchanged(
         self, plan: Plan, built: RunFile, before: Fingerprint | None, kept: RunFile | None
     ) -> bool:
         """Return whether the files are still those that were read; the trace file may have grown."""
-        path, profile = plan.source.path, plan.inputs.profile
-        now = find_inputs(self.manifest, profile, built, cache_dir=self.cache_dir, run=self.run)
+        now = find_inputs(self.manifest, self.profile, built, cache_dir=self.cache_dir, run=self.run)
         if now.key != plan.inputs.key:
             return False
+        path = plan.source.path
         known = [each for each in (before, kept.source if kept else None) if each is not None]
         try:
             return path is None or all(change_since(path, each) in GROWN for each in known)
         except FileNotFoundError:
             return False
 
+    def _labeller(self, inputs: Inputs) -> tuple[Labeller, tuple[Problem, ...]]:
+        if inputs.labeller_key not in self.made:
+            self.made.clear()
+            self.made[inputs.labeller_key] = labeller_for(inputs)
+        return self.made[inputs.labeller_key]
+
     def _build(self, plan: Plan, kept: tuple[Segment, ...]) -> RunFile:
         segments, printed, waiting = self._segments(plan, kept)
-        labeller, problems = self.labellers.get(plan.inputs)
-        stored, report_issues, report_problems, report_print = self._stored_report(plan)
-        joined = join_run(self.folder, [segment.name for segment in segments], stored)
-        issues = [*plan.source.issues, *labeller.issues, *report_issues, *joined.unmatched]
+        labeller, problems = self._labeller(plan.inputs)
+        stored: list[StoredRow] = []
+        report_issues: list[LineIssue] = []
+        report_problems, report_print = plan.report_problems, None
+        if plan.report is not None and self.run.report is not None:
+            report_print = fingerprint_of(plan.report)
+            try:
+                stored, report_issues = read_report(plan.report, file=self.run.report.path)
+            except Fault as fault:
+                report_problems = fault.problems
         names = [segment.name for segment in segments]
+        joined, unmatched = join_run(self.folder, names, stored)
+        issues = [*plan.source.issues, *labeller.issues, *report_issues, *unmatched]
         stem = hashlib.sha256(repr((plan.inputs.key, names, report_print)).encode()).hexdigest()[:12]
-        joined_name = f"{stem}.joined.parquet" if joined.table.num_rows else None
+        joined_name = f"{stem}.joined.parquet" if joined.num_rows else None
         issues_file = f"{stem}.joined.issues.parquet" if issues else None
         if joined_name:
-            write_table(self.folder, joined_name, joined.table)
+            write_table(self.folder, joined_name, joined)
         if issues_file:
             write_table(self.folder, issues_file, issue_table(issues))
         return RunFile(
@@ -213,70 +218,56 @@ class Builder:
             joined=joined_name,
             joined_issues=issues_file,
             other_issues=len(issues),
-            unmatched=len(joined.unmatched),
+            unmatched=len(unmatched),
             report_print=report_print,
             chunks_print=plan.inputs.chunks_print,
             chunks_sha256=plan.inputs.chunks.version if plan.inputs.chunks_print else None,
-            from_report=plan.source.from_report,
+            from_report=plan.from_report,
             problems=(*plan.source.problems, *plan.inputs.problems, *problems, *report_problems),
         )
 
-    def _segments(self, plan: Plan, kept: tuple[Segment, ...]) -> _Segments:
-        """Return the segments that are kept and those read now, in order."""
-        path = plan.source.path
+    def _segments(
+        self, plan: Plan, kept: tuple[Segment, ...]
+    ) -> tuple[tuple[Segment, ...], Fingerprint | None, int]:
+        """Return the segments that are kept and those read now, in order.
+
+        Also the fingerprint of their source, and the bytes of an unfinished last line.
+        """
+        path, file = plan.source.path, plan.source.file
         if path is None:
             return (), None, 0
         before = fingerprint_of(path)
-        source = self._source(plan, path, before)
-        if plan.source.from_report:
+        prefix = hashlib.sha256(repr((plan.inputs.key, file, before)).encode()).hexdigest()[:12]
+        source = Source(
+            path, file, self.run.run_id, self.folder, prefix, plan.inputs, final=plan.source.is_final
+        )
+        if plan.from_report:
             return (index_report(source),), before, 0
         start, size = kept[-1].end if kept else 0, before.size
         target = segment_bytes(size)
         line = kept[-1].line + kept[-1].lines if kept else 1
-        cuts = cut(path, start=start, line=line, end=size, target=target, final=plan.source.is_final)
+        cuts = cut(path, start=start, line=line, end=size, target=target, final=source.final)
         first = next(cuts, None)
-        if first and not kept and foreign_file(path, file=plan.source.file):
+        if first and not kept and foreign_file(path, file=file):
             first, cuts = Range(0, size, 1, 1), iter(())
         cuts = chain([first] if first else [], cuts)
-        workers = self._worker_count(size - start)
+        workers = self.workers
+        if workers is None:
+            workers = min(os.cpu_count() or 1, MOST_WORKERS) if size - start >= WORTH_A_WORKER else 1
+        segments, done, rows = list(kept), start, sum(segment.rows for segment in kept)
         with collector_paused():
-            read = index_ranges(source, lambda: self.labellers.get(plan.inputs)[0], cuts, workers=workers)
-            watched = self._watched(read, kept, size)
-            segments = (*kept, *sorted(watched, key=lambda segment: segment.start))
-        segments = self._merged_tail(segments, source.prefix, target)
-        end = segments[-1].end if segments else 0
+            for segment in index_ranges(
+                source, lambda: self._labeller(plan.inputs)[0], cuts, workers=workers
+            ):
+                segments.append(segment)
+                done, rows = done + segment.end - segment.start, rows + segment.rows
+                if self.on_progress:
+                    self.on_progress(Progress(self.run.run_id, done, size, rows))
+        segments.sort(key=lambda segment: segment.start)
+        merged = self._merged_tail(tuple(segments), prefix, target)
+        end = merged[-1].end if merged else 0
         read_print = fingerprint_of(path, indexed=end)
-        return segments, replace(read_print, size=size, mtime_ns=before.mtime_ns), size - end
-
-    def _source(self, plan: Plan, path: Path, now: Fingerprint) -> Source:
-        identity = repr((plan.inputs.key, plan.source.file, now))
-        return Source(
-            path=path,
-            file=plan.source.file,
-            run_id=self.run.run_id,
-            folder=self.folder,
-            prefix=hashlib.sha256(identity.encode()).hexdigest()[:12],
-            inputs=plan.inputs,
-            final=plan.source.is_final,
-        )
-
-    def _worker_count(self, size: int) -> int:
-        if self.workers is not None:
-            return self.workers
-        return min(os.cpu_count() or 1, MOST_WORKERS) if size >= WORTH_A_WORKER else 1
-
-    def _watched(
-        self, segments: Iterable[Segment], kept: tuple[Segment, ...], total: int
-    ) -> Iterator[Segment]:
-        """Pass the segments on and report the progress after each."""
-        done = sum(segment.end - segment.start for segment in kept)
-        rows = sum(segment.rows for segment in kept)
-        for segment in segments:
-            done += segment.end - segment.start
-            rows += segment.rows
-            if self.on_progress:
-                self.on_progress(Progress(self.run.run_id, done, total, rows))
-            yield segment
+        return merged, replace(read_print, size=size, mtime_ns=before.mtime_ns), size - end
 
     def _merged_tail(self, segments: tuple[Segment, ...], prefix: str, target: int) -> tuple[Segment, ...]:
         """Merge many small segments at the end, as a growing file leaves them, into one."""
@@ -286,30 +277,21 @@ class Builder:
         tail = segments[-len(small) :]
         first, last = tail[0], tail[-1]
         name = f"{prefix}-{first.start:014d}-{last.end:014d}.parquet"
-        merge_segments(self.folder, [segment.name for segment in tail], name)
+        names = [segment.name for segment in tail]
+        write_segment(self.folder, name, read_columns(self.folder, names, ROW_SCHEMA.names))
         with_issues = [issues_name(segment.name) for segment in tail if segment.issues]
         if with_issues:
-            merge_tables(self.folder, with_issues, issues_name(name))
-        lines, rows, issues = (
-            sum(getattr(segment, of) for segment in tail) for of in ("lines", "rows", "issues")
-        )
-        merged = Segment(name, first.start, last.end, first.line, lines, rows, issues, added_facts(tail))
+            issues = pa.concat_tables([read_table(self.folder / each) for each in with_issues])
+            write_table(self.folder, issues_name(name), issues)
+        lines, rows, count = (sum(getattr(each, of) for each in tail) for of in ("lines", "rows", "issues"))
+        merged = Segment(name, first.start, last.end, first.line, lines, rows, count, added_facts(tail))
         return (*segments[: -len(small)], merged)
 
-    def _stored_report(
-        self, plan: Plan
-    ) -> tuple[list[StoredRow], list[LineIssue], tuple[Problem, ...], Fingerprint | None]:
-        """Return the rows of the run's stored report, its bad lines, and why it could not be used."""
-        if plan.report is None or self.run.report is None:
-            return [], [], plan.report_problems, None
-        printed = fingerprint_of(plan.report)
-        try:
-            rows, issues = read_report(plan.report, file=self.run.report.path)
-        except Fault as fault:
-            return [], [], fault.problems, printed
-        return rows, issues, (), printed
-
     def _report(self, plan: Plan, built: RunFile, *, lines_read: int) -> RunReport:
+        issues: list[LineIssue] = []
+        for name in built.issue_files():
+            records = read_table(self.folder / name).slice(0, ISSUES_REPORTED - len(issues)).to_pylist()
+            issues += map(issue_from, records)
         return RunReport(
             run_id=self.run.run_id,
             was=plan.state,
@@ -319,21 +301,5 @@ class Builder:
             line_issues=built.line_issues,
             waiting_bytes=built.waiting_bytes,
             problems=built.problems,
-            issues=tuple(self._issues(built)),
+            issues=tuple(issues),
         )
-
-    def _issues(self, built: RunFile) -> Iterator[LineIssue]:
-        """Yield the first line issues of the run, in the order of `RunFile.issue_files`."""
-        left = ISSUES_REPORTED
-        for name in built.issue_files():
-            records = read_table(self.folder / name).slice(0, left).to_pylist()
-            yield from map(issue_from, records)
-            left -= len(records)
-
-    def _remove_unused(self, built: RunFile) -> None:
-        """Remove files that no index needs any more, and unfinished ones of processes that died."""
-        wanted = built.files() | {"lock", PLACED_FOLDER}
-        for path in self.folder.iterdir():
-            if path.name not in wanted:
-                remove_folder(path)
-                path.unlink(missing_ok=True)

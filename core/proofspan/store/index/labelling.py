@@ -20,22 +20,12 @@ from proofspan.diagnosis.topic import GoldPlaces
 from proofspan.diagnosis.types import Profile, ReportRow
 from proofspan.errors import Problem
 from proofspan.fingerprints import Fingerprint, change_since, fingerprint_of, sha256_of
-from proofspan.manifest.types import Artifact, Manifest, Run
+from proofspan.manifest.types import Manifest, Run
 from proofspan.metrics.citations import NO_CHUNK_FILE, ChunkFile
 from proofspan.metrics.gold_eval import Judge, Judged
 from proofspan.store.files.columns import INDEX_VERSION
 from proofspan.store.files.run_file import RunFile
-from proofspan.store.index.side_files import (
-    CATALOGUE_LOSS,
-    CHUNKS_LOSS,
-    GOLD_LOSS,
-    NO_FILE,
-    REDIRECTS_LOSS,
-    Loss,
-    SideFile,
-    find_side_file,
-    read_side_file,
-)
+from proofspan.store.index.side_files import NO_FILE, SideFile, find_side_file, read_side_file
 from proofspan.traces.contract import context_of, trace_codes
 from proofspan.traces.records.catalogue import read_catalogue
 from proofspan.traces.records.chunks import Places, place_of, read_chunks
@@ -106,20 +96,13 @@ def find_inputs(
     Without a `run` there are no pins and so no context. A packed file is unpacked into the cache; its version
     is that of the packed file.
     """
-
-    def find(artifact: Artifact | None, loss: Loss) -> SideFile:
-        return find_side_file(manifest, artifact, loss, cache_dir=cache_dir)
-
     chunks, chunks_print = _find_chunks(manifest, earlier, cache_dir)
-    return Inputs(
-        profile,
-        chunks,
-        find(manifest.gold, GOLD_LOSS),
-        find(manifest.catalogue, CATALOGUE_LOSS),
-        find(manifest.redirects, REDIRECTS_LOSS),
-        NO_CONTEXT if run is None else context_of(manifest, run, None),
-        chunks_print,
+    others = (manifest.gold, manifest.catalogue, manifest.redirects)
+    gold, catalogue, redirects = (
+        find_side_file(manifest, artifact, cache_dir=cache_dir) for artifact in others
     )
+    context = NO_CONTEXT if run is None else context_of(manifest, run, None)
+    return Inputs(profile, chunks, gold, catalogue, redirects, context, chunks_print)
 
 
 def _find_chunks(
@@ -145,7 +128,7 @@ def _find_chunks(
         fingerprint = fingerprint_of(path)
         return sha256_of(path)
 
-    file = find_side_file(manifest, artifact, CHUNKS_LOSS, cache_dir=cache_dir, digest=digest)
+    file = find_side_file(manifest, artifact, cache_dir=cache_dir, digest=digest)
     if file.path and artifact.sha256 and artifact.sha256.lower() != file.version:
         problem = Problem(
             "chunks_differ",
@@ -221,36 +204,29 @@ class Labeller:
 
 def labeller_for(inputs: Inputs) -> tuple[Labeller, tuple[Problem, ...]]:
     """Read the inputs and return the labeller, and the problems of files that cannot be used."""
-    chunks = read_side_file(inputs.chunks, read_chunks)
-    gold = read_side_file(inputs.gold, read_gold)
-    catalogue = read_side_file(inputs.catalogue, read_catalogue)
-    redirects = read_side_file(inputs.redirects, read_redirects)
-    problems = (*chunks.problems, *gold.problems, *catalogue.problems, *redirects.problems)
-    issues = (*chunks.issues, *redirects.issues, *catalogue.issues, *gold.issues)
-    if inputs.chunks.path is None or chunks.problems:
-        return Labeller(inputs.profile, issues=issues, questions=gold.by_id), problems
-    by_id = with_redirects(chunks.by_id, redirects.by_id)
+    chunks, chunk_issues, unread = read_side_file(inputs.chunks, read_chunks)
+    gold, gold_issues, gold_problems = read_side_file(inputs.gold, read_gold)
+    catalogue, notice_issues, notice_problems = read_side_file(inputs.catalogue, read_catalogue)
+    redirects, redirect_issues, redirect_problems = read_side_file(inputs.redirects, read_redirects)
+    problems = (*unread, *gold_problems, *notice_problems, *redirect_problems)
+    issues = (*chunk_issues, *redirect_issues, *notice_issues, *gold_issues)
+    if inputs.chunks.path is None or unread:
+        return Labeller(inputs.profile, issues=issues, questions=gold), problems
+    by_id = with_redirects(chunks, redirects)
     texts = mapped(by_id, lambda chunk: chunk.text)
     known = ChunkFile(mapped(by_id, place_of), texts, mapped(by_id, lambda chunk: chunk.offsets))
     corpus, notices = Corpus(texts), None
-    if catalogue.by_id:
-        warnings = (each for each in catalogue.by_id.values() if each.kind in KINDS)
-        notices = Notices(tuple(warnings), corpus)
-        problems += _crowded_problems(notices, file=inputs.catalogue.file)
-    questions = gold_of_today(gold.by_id, by_id)
-    return Labeller(inputs.profile, corpus, issues, questions, notices, known), problems
-
-
-def _crowded_problems(notices: Notices, *, file: str) -> tuple[Problem, ...]:
-    """Return one problem for all sections with more notices than are looked for."""
-    if not notices.crowded:
-        return ()
-    doc_id, section, count = notices.crowded[0]
-    others = len(notices.crowded) - 1
-    more = f", and so have {others:,} other sections" if others else ""
-    message = (
-        f"section {section[:80]} of {doc_id[:80] or 'no document'} has {count:,} warnings and cautions"
-        f"{more}; only the first {MOST_NOTICES} of a section are looked for in the answers"
-    )
-    fix = "give each entry of the catalogue the narrowest section that contains it"
-    return (Problem("section_crowded", message, file, fix, severity="warning"),)
+    if catalogue:
+        notices = Notices(tuple(each for each in catalogue.values() if each.kind in KINDS), corpus)
+        if notices.crowded:  # one problem for all sections with more notices than are looked for
+            doc_id, section, count = notices.crowded[0]
+            others = len(notices.crowded) - 1
+            more = f", and so have {others:,} other sections" if others else ""
+            message = (
+                f"section {section[:80]} of {doc_id[:80] or 'no document'} has {count:,} warnings and "
+                f"cautions{more}; only the first {MOST_NOTICES} of a section are looked for in the answers"
+            )
+            fix = "give each entry of the catalogue the narrowest section that contains it"
+            file = inputs.catalogue.file
+            problems += (Problem("section_crowded", message, file, fix, severity="warning"),)
+    return Labeller(inputs.profile, corpus, issues, gold_of_today(gold, by_id), notices, known), problems

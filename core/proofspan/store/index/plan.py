@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from proofspan.contracts.records.records import LineIssue
 from proofspan.diagnosis.types import Profile
 from proofspan.errors import Fault, Problem
 from proofspan.fingerprints import change_since
@@ -22,33 +21,17 @@ from proofspan.traces.separate.join_cache import TraceFile, trace_file
 
 
 @dataclass(frozen=True, slots=True)
-class RunSource:
-    """The file that a run's rows come from. `path` is None without one; `problems` then says why.
-
-    `is_final`: the last line counts without its line end, and the file never grows (an unpacked one).
-    `traces` is set where separate records are joined, with the lines that could not be.
-    """
-
-    path: Path | None
-    file: str
-    is_final: bool = False
-    from_report: bool = False
-    problems: tuple[Problem, ...] = ()
-    traces: TraceFile | None = None
-
-    @property
-    def issues(self) -> tuple[LineIssue, ...]:
-        """Return the lines of separate records that belong to no trace."""
-        return self.traces.issues if self.traces is not None else ()
-
-
-@dataclass(frozen=True, slots=True)
 class Plan:
-    """The state of a run's index and what it is to be made from. `keep`: its segments are still valid."""
+    """The state of a run's index and what it is to be made from.
+
+    `report` is its stored report. `from_report`: the run has no traces, so that `source` is a report. `keep`:
+    the segments are still valid.
+    """
 
     state: State
     reason: str
-    source: RunSource
+    source: TraceFile
+    from_report: bool
     inputs: Inputs
     report: Path | None
     report_problems: tuple[Problem, ...]
@@ -70,19 +53,18 @@ def make_plan(
     """
     inputs = find_inputs(manifest, profile, earlier, cache_dir=cache_dir, run=run)
     source = find_source(manifest, run, cache_dir=cache_dir, join=join)
-    report = None if source.from_report else run.report
-    path, problems = _find_plain(manifest, report, cache_dir)
+    from_report = not run.has_traces and run.report is not None
+    path, problems = _find_plain(manifest, None if from_report else run.report, cache_dir)
     state, reason, keep = _compare(earlier, source, inputs, path)
-    return Plan(state, reason, source, inputs, path, problems, keep)
+    return Plan(state, reason, source, from_report, inputs, path, problems, keep)
 
 
-def find_source(manifest: Manifest, run: Run, *, cache_dir: Path, join: bool = True) -> RunSource:
+def find_source(manifest: Manifest, run: Run, *, cache_dir: Path, join: bool = True) -> TraceFile:
     """Return the run's traces, unpacked or joined if need be; its report where the manifest names none."""
     if run.has_traces or run.report is None:
-        traces = trace_file(manifest, run, cache_dir=cache_dir, join=join)
-        return RunSource(traces.path, traces.file, traces.is_final, False, traces.problems, traces)
+        return trace_file(manifest, run, cache_dir=cache_dir, join=join)
     path, problems = _find_plain(manifest, run.report, cache_dir)
-    return RunSource(path, run.report.path, is_final=True, from_report=True, problems=problems)
+    return TraceFile(path, run.report.path, is_final=True, problems=problems)
 
 
 def _find_plain(
@@ -100,7 +82,7 @@ def _find_plain(
 
 
 def _compare(
-    earlier: RunFile | None, source: RunSource, inputs: Inputs, report: Path | None
+    earlier: RunFile | None, source: TraceFile, inputs: Inputs, report: Path | None
 ) -> tuple[State, str, bool]:
     """Return the state of the index, the reason, and whether its segments are still valid."""
     if earlier is None:
@@ -112,7 +94,7 @@ def _compare(
             "or the rules changed",
             False,
         )
-    if source.traces is not None and source.traces.is_pending:
+    if source.is_pending:
         return "stale", "the separate records changed", False
     if (earlier.source is None) != (source.path is None):
         return "stale", "the trace file appeared or disappeared", False
@@ -126,15 +108,13 @@ def _compare(
         if change != "same":
             shorter = change == "shrunk"
             return "stale", f"the trace file {'is shorter than it was' if shorter else 'changed'}", False
-    if _report_changed(earlier, report):
+    if report is None or earlier.report_print is None:
+        is_same = (report is None) == (earlier.report_print is None)
+    else:
+        is_same = change_since(report, earlier.report_print) == "same"
+    if not is_same:
         return "stale", "the stored report changed", True
     return "fresh", "the index is up to date", True
-
-
-def _report_changed(earlier: RunFile, report: Path | None) -> bool:
-    if report is None or earlier.report_print is None:
-        return (report is None) != (earlier.report_print is None)
-    return change_since(report, earlier.report_print) != "same"
 
 
 _BLOCK = 1 << 20

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -22,11 +22,8 @@ from proofspan.store.files.columns import SEVERAL, table_of
 from proofspan.store.files.segment_files import read_columns
 from proofspan.traces.records.stored_reports import StoredReport, StoredRow
 
-#: Places of rows in their run, from 0, in order.
-_NONE: np.ndarray = np.empty(0, dtype=np.int64)
 
-
-def late_codes(folder: Path, segments: Sequence[str]) -> dict[int, list[str]]:
+def _late_codes(folder: Path, segments: Sequence[str]) -> dict[int, list[str]]:
     """Return the codes of rules over the run, by row; few rows have any.
 
     A code that a row already has is left out.
@@ -96,7 +93,7 @@ def _repeated(folder: Path, segments: Sequence[str], prints: pa.ChunkedArray) ->
     numbers = prints.drop_null().to_numpy()
     ordered = np.sort(numbers)  # half the time of counting distinct ones
     if not (ordered[1:] == ordered[:-1]).any():
-        return _NONE
+        return np.empty(0, dtype=np.int64)
     known = np.flatnonzero(prints.is_valid().to_numpy())
     _, first, group, sizes = np.unique(numbers, return_index=True, return_inverse=True, return_counts=True)
     again = np.flatnonzero((sizes[group] > 1) & (first[group] != np.arange(len(numbers))))
@@ -121,28 +118,25 @@ JOINED_SCHEMA = pa.schema(
 IDENTITY = ["q_id", "paraphrase", "seed"]
 
 
-@dataclass(frozen=True, slots=True)
-class Joined:
-    """A sparse table of `JOINED_SCHEMA`, and the report rows that belong to no trace."""
+def join_run(
+    folder: Path, segments: Sequence[str], stored: Sequence[StoredRow]
+) -> tuple[pa.Table, tuple[LineIssue, ...]]:
+    """Number the repeats, and add codes over the run and stored labels, in the file's order.
 
-    table: pa.Table
-    unmatched: tuple[LineIssue, ...]
-
-
-def join_run(folder: Path, segments: Sequence[str], stored: Sequence[StoredRow]) -> Joined:
-    """Number the repeats, and add codes over the run and stored labels, in the file's order."""
-    codes = late_codes(folder, segments)
+    Return a sparse table of `JOINED_SCHEMA`, and the report rows that belong to no trace.
+    """
+    codes = _late_codes(folder, segments)
+    rows: list[dict[str, object]] = []
     if not stored and not _has_repeats(folder, segments):
-        rows = [
-            {"row": place, "repeat": 1, "late": [], "late_codes": codes[place]} for place in sorted(codes)
-        ]
-        return Joined(table_of(rows, JOINED_SCHEMA), ())
+        for place in sorted(codes):
+            rows.append({"row": place, "repeat": 1, "late": [], "late_codes": codes[place]})
+        return table_of(rows, JOINED_SCHEMA), ()
     report = StoredReport(stored)
-    rows = []
-    seen: dict[tuple[str, int, int], int] = {}
-    for place, (q_id, paraphrase, seed, q, label) in enumerate(_identities(folder, segments)):
-        identity = (q_id, paraphrase, seed)
-        repeat = seen[identity] = seen.get(identity, 0) + 1
+    seen: Counter[tuple[str, int, int]] = Counter()
+    traces = chain.from_iterable(_identities(folder, name) for name in segments)
+    for place, (q_id, paraphrase, seed, q, label) in enumerate(traces):
+        seen[q_id, paraphrase, seed] += 1
+        repeat = seen[q_id, paraphrase, seed]
         row = report.take(q=q, q_id=q_id, paraphrase=paraphrase, seed=seed) if stored else None
         late = ["duplicate_question"] if repeat > 1 else []
         of_run = in_order([*late, *codes.get(place, ())])
@@ -154,7 +148,17 @@ def join_run(folder: Path, segments: Sequence[str], stored: Sequence[StoredRow])
         rows.append(
             {"row": place, "repeat": repeat, "stored_label": stored_label, "late": late, "late_codes": of_run}
         )
-    return Joined(table_of(rows, JOINED_SCHEMA), tuple(_unmatched(row) for row in report.unmatched()))
+    unmatched = (
+        LineIssue.at(
+            source=row.source,
+            code="report_row_unmatched",
+            message=f"no trace of the run belongs to this row of its report ({row.q_id or row.q[:60]!r})",
+            fix="Write the report again from this run's traces.",
+            excerpt=row.q[:200],
+        )
+        for row in report.unmatched()
+    )
+    return table_of(rows, JOINED_SCHEMA), tuple(unmatched)
 
 
 def _has_repeats(folder: Path, segments: Sequence[str]) -> bool:
@@ -167,17 +171,6 @@ def _has_repeats(folder: Path, segments: Sequence[str]) -> bool:
     return bool(pc.count_distinct(identities).as_py() < table.num_rows)
 
 
-def _identities(folder: Path, segments: Sequence[str]) -> Iterator[tuple[str, int, int, str, str | None]]:
-    for name in segments:
-        table = read_columns(folder, [name], (*IDENTITY, "q", "label"))
-        yield from zip(*(column.to_pylist() for column in table.columns), strict=True)
-
-
-def _unmatched(row: StoredRow) -> LineIssue:
-    return LineIssue.at(
-        source=row.source,
-        code="report_row_unmatched",
-        message=f"no trace of the run belongs to this row of its report ({row.q_id or row.q[:60]!r})",
-        fix="Write the report again from this run's traces.",
-        excerpt=row.q[:200],
-    )
+def _identities(folder: Path, segment: str) -> Iterator[tuple[str, int, int, str, str | None]]:
+    table = read_columns(folder, [segment], (*IDENTITY, "q", "label"))
+    return zip(*(column.to_pylist() for column in table.columns), strict=True)

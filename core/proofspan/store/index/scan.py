@@ -26,7 +26,7 @@ from proofspan.store.index.labelling import Inputs, Labeller, labeller_for
 from proofspan.store.index.plan import Range
 from proofspan.traces.lines.worker_process import end_with_parent
 from proofspan.traces.records.citations import cited_record
-from proofspan.traces.records.stored_reports import StoredRow, read_report, remembered
+from proofspan.traces.records.stored_reports import read_report, remembered
 from proofspan.traces.records.traces import iter_traces
 
 
@@ -43,24 +43,18 @@ class Source:
     final: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """The rows of a range, its line issues, and the facts that suggest a profile."""
-
-    cut: Range
-    table: pa.Table
-    issues: list[LineIssue]
-    facts: dict[str, int]
+#: The rows of a range, its line issues, and the facts that suggest a profile.
+_Read = tuple[pa.Table, list[LineIssue], dict[str, int]]
 
 
-def _write(source: Source, read: _Read) -> Segment:
-    """Write the segment's files."""
-    cut, rows, issues = read.cut, read.table.num_rows, len(read.issues)
+def _write(source: Source, cut: Range, read: _Read) -> Segment:
+    """Write the files of a range."""
+    table, issues, facts = read
     name = f"{source.prefix}-{cut.start:014d}-{cut.end:014d}.parquet"
-    write_segment(source.folder, name, read.table)
+    write_segment(source.folder, name, table)
     if issues:
-        write_table(source.folder, issues_name(name), issue_table(read.issues))
-    return Segment(name, cut.start, cut.end, cut.line, cut.lines, rows, issues, read.facts)
+        write_table(source.folder, issues_name(name), issue_table(issues))
+    return Segment(name, cut.start, cut.end, cut.line, cut.lines, table.num_rows, len(issues), facts)
 
 
 def index_report(source: Source) -> Segment:
@@ -76,22 +70,14 @@ def index_report(source: Source) -> Segment:
         stored, issues = [], [LineIssue.at(line, problem.code, problem.message, problem.fix)]
     rows: list[Row] = []
     for row in stored:
-        trace = remembered(row, source.run_id)
-        payload = [{"chunk_id": chunk_id} for chunk_id in row.citations_in_answer]
-        cited = cited_record(replace(trace, payload=payload))
-        rows.append(index_row(trace, _stored_verdict(row), {}) | {"citations": cited})
+        trace, verdict, ids = remembered(row, source.run_id), None, row.citations_in_answer
+        if row.label in LABELS:  # an unknown label is none
+            signals = Signals(cited=len(ids), cited_retrieved=sum(each in row.chunks for each in ids))
+            verdict = ReportRow(row.q, row.label, row.why, row.chunks, ids, signals)
+        cited = cited_record(replace(trace, payload=[{"chunk_id": chunk_id} for chunk_id in ids]))
+        rows.append(index_row(trace, verdict, {}) | {"citations": cited})
     cut = Range(0, source.path.stat().st_size, 1, len(stored))
-    return _write(source, _Read(cut, row_table(rows), issues, {}))
-
-
-def _stored_verdict(row: StoredRow) -> ReportRow | None:
-    """Return the stored verdict; None where its label is unknown."""
-    if row.label not in LABELS:
-        return None
-    cited = row.citations_in_answer
-    retrieved = sum(chunk_id in row.chunks for chunk_id in cited)
-    signals = Signals(cited=len(cited), cited_retrieved=retrieved)
-    return ReportRow(row.q, row.label, row.why, row.chunks, cited, signals)
+    return _write(source, cut, (row_table(rows), issues, {}))
 
 
 def _read_range(source: Source, labeller: Labeller, cut: Range) -> _Read:
@@ -121,7 +107,7 @@ def _read_range(source: Source, labeller: Labeller, cut: Range) -> _Read:
             if verdict is not None and "following" not in facts:  # one answer by the template is enough
                 add_facts(facts, item, verdict, labeller.profile)
 
-    return _Read(cut, row_table(rows()), issues, facts)
+    return row_table(rows()), issues, facts
 
 
 def index_ranges(
@@ -164,7 +150,7 @@ def _index_here(source: Source, labeller: Labeller, cuts: Iterator[Range]) -> It
             read = _read_range(source, labeller, cut)
             if writing:
                 yield writing.result()
-            writing = writer.submit(_write, source, read)
+            writing = writer.submit(_write, source, cut, read)
         if writing:
             yield writing.result()
 
@@ -200,4 +186,4 @@ def _start_worker(source: Source) -> None:
 def _index_in_worker(cut: Range) -> Segment:
     assert _worker is not None  # noqa: S101 - set by the pool's initializer
     source, labeller = _worker
-    return _write(source, _read_range(source, labeller, cut))
+    return _write(source, cut, _read_range(source, labeller, cut))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, Protocol, TypeVar
+from typing import TypeVar
 
 from proofspan.contracts.records.records import Chunk, LineIssue
 from proofspan.errors import Fault, Problem
@@ -17,7 +17,6 @@ from proofspan.traces.records.chunks import read_chunks
 from proofspan.traces.records.redirects import read_redirects, with_redirects
 
 T = TypeVar("T")
-T_co = TypeVar("T_co", covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,35 +36,18 @@ class SideFile:
 NO_FILE = SideFile()
 
 
-@dataclass(frozen=True, slots=True)
-class Loss:
-    """The effect of a missing file, with the problem's code and the file's name."""
-
-    code: str
-    file: str
-    effect: str
-
-    def of(self, artifact: Artifact, problem: Problem) -> Problem:
-        """Return the problem of a file with its effect; `where` names the file."""
-        message = problem.message.removeprefix(f"`{artifact.key}`: ").removeprefix("the file ")
-        return Problem(
-            self.code,
-            f"{self.file} {message}; {self.effect}",
-            f"{artifact.key}: {problem.where or artifact.path}",
-            problem.fix or "put the file back and run `proofspan index` again",
-        )
-
-
-CHUNKS_LOSS = Loss("chunks_unusable", "the chunk file", "the questions have no label")
-GOLD_LOSS = Loss("gold_unusable", "the gold file", "answers are not compared with gold passages")
-CATALOGUE_LOSS = Loss("catalogue_unusable", "the catalogue", "omitted warnings are not known")
-REDIRECTS_LOSS = Loss("redirects_unusable", "the redirects file", "ids of earlier builds name no chunk")
+#: The files by their key in the manifest: the problem's code, the name of the file, and what its loss means.
+_LOSSES: Mapping[str, tuple[str, str, str]] = {
+    "chunks": ("chunks_unusable", "the chunk file", "the questions have no label"),
+    "gold": ("gold_unusable", "the gold file", "answers are not compared with gold passages"),
+    "catalogue": ("catalogue_unusable", "the catalogue", "omitted warnings are not known"),
+    "redirects": ("redirects_unusable", "the redirects file", "ids of earlier builds name no chunk"),
+}
 
 
 def find_side_file(
     manifest: Manifest,
     artifact: Artifact | None,
-    loss: Loss,
     *,
     cache_dir: Path,
     digest: Callable[[Path], str] = sha256_of,
@@ -81,34 +63,33 @@ def find_side_file(
         problems = fault.problems
     except OSError as error:
         problems = (Problem("unreadable", f"cannot be read: {error.strerror}", artifact.path),)
-    losses = tuple(loss.of(artifact, problem) for problem in problems)
+    code, file, effect = _LOSSES[artifact.key]
+    losses = tuple(
+        Problem(
+            code,
+            f"{file} {each.message.removeprefix(f'`{artifact.key}`: ').removeprefix('the file ')}; {effect}",
+            f"{artifact.key}: {each.where or artifact.path}",
+            each.fix or "put the file back and run `proofspan index` again",
+        )
+        for each in problems
+    )
     return SideFile(None, artifact.path, "unusable", losses)
 
 
-@dataclass(frozen=True, slots=True)
-class Records(Generic[T]):
-    """A side file's records by id, the lines that hold none, and why the whole file could not be read."""
+def read_side_file(
+    file: SideFile, read: Callable[..., tuple[Mapping[str, T], list[LineIssue]]]
+) -> tuple[Mapping[str, T], Sequence[LineIssue], tuple[Problem, ...]]:
+    """Return the file's records by id, its lines that hold none, and why the whole file could not be read.
 
-    by_id: Mapping[str, T] = field(default_factory=dict)
-    issues: tuple[LineIssue, ...] = ()
-    problems: tuple[Problem, ...] = ()
-
-
-class Reader(Protocol[T_co]):
-    """Reads a file's records by id, and the lines that hold none; Fault where it is another kind of file."""
-
-    def __call__(self, path: Path, *, file: str) -> tuple[Mapping[str, T_co], list[LineIssue]]: ...
-
-
-def read_side_file(file: SideFile, read: Reader[T]) -> Records[T]:
-    """Return the file's records; none where there is no file, and a problem where it cannot be used."""
+    There are no records where there is no file. `read` raises a Fault for another kind of file.
+    """
     if file.path is None:
-        return Records()
+        return {}, (), ()
     try:
         by_id, issues = read(file.path, file=file.file)
     except Fault as fault:
-        return Records(problems=fault.problems)
-    return Records(by_id, tuple(issues))
+        return {}, (), fault.problems
+    return by_id, issues, ()
 
 
 def read_led_chunks(
@@ -119,5 +100,5 @@ def read_led_chunks(
     Problems of the redirects file are left to the index. InputFault where the chunk file cannot be used.
     """
     chunks, issues = read_chunks(plain_source(path, cache_dir=cache_dir), file=file)
-    redirects = find_side_file(manifest, manifest.redirects, REDIRECTS_LOSS, cache_dir=cache_dir)
-    return with_redirects(chunks, read_side_file(redirects, read_redirects).by_id), issues
+    redirects = find_side_file(manifest, manifest.redirects, cache_dir=cache_dir)
+    return with_redirects(chunks, read_side_file(redirects, read_redirects)[0]), issues
