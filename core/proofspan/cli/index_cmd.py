@@ -83,7 +83,10 @@ def command(
             on_progress=lambda step: on_step("progress", step),
         )
         if in_words:
-            _print_index(report)
+            for run in report.runs:
+                _print_run(run)
+            if not report.runs:
+                click.echo("The manifest lists no run yet, so there is nothing to index.", err=True)
         placed: list[PlacedReport] = []
         if locate:
             locators = workers or LOCATORS
@@ -91,7 +94,11 @@ def command(
                 placed.append(found)
                 if in_words:
                     _print_placed(found)
-    data = report_to_json(report, placed)
+    data = {
+        "findings": report.has_findings,
+        "runs": [asdict(run) for run in report.runs],
+        "located": [asdict(run) for run in placed],
+    }
     if as_json:
         click.echo(json_text(data), nl=False)
     elif progress_json:
@@ -99,22 +106,12 @@ def command(
     sys.exit(1 if report.has_findings else 0)
 
 
-def report_to_json(report: IndexReport, placed: Sequence[PlacedReport] = ()) -> dict[str, object]:
-    """Return both reports as plain data; `located` counts each run's citations by status."""
-    return {
-        "findings": report.has_findings,
-        "runs": [asdict(run) for run in report.runs],
-        "located": [asdict(run) for run in placed],
-    }
-
-
 def _located(
     manifest: Manifest, report: IndexReport, *, cache: Path, workers: int, on_step: OnStep
 ) -> Iterator[PlacedReport]:
     """Locate the citations of the indexed runs, run by run."""
-    from proofspan.evidence.pdf.pool import (
-        PdfPool,  # a tenth of a second: a page may wait for the index alone
-    )
+    # A tenth of a second to import, which a page that waits for the index alone need not wait for.
+    from proofspan.evidence.pdf.pool import PdfPool
     from proofspan.services.locating import place_runs
     from proofspan.services.page_base import page_messages
 
@@ -129,13 +126,6 @@ def _located(
         ):
             findings = page_messages(manifest, placed.run_id, cache_dir=cache, document=pool.document)
             yield replace(placed, findings=findings)
-
-
-def _print_index(report: IndexReport) -> None:
-    for run in report.runs:
-        _print_run(run)
-    if not report.runs:
-        click.echo("The manifest lists no run yet, so there is nothing to index.", err=True)
 
 
 def _print_run(run: RunReport) -> None:
@@ -155,25 +145,19 @@ def _print_run(run: RunReport) -> None:
 
 def _print_placed(run: PlacedReport) -> None:
     """Print `R005: 47 citations: 40 exact, 4 fuzzy, 3 not placed (no quote) · 2 on another page`."""
-    click.echo(printable(f"{run.run_id}: {counted(run.citations, 'citation')}{_states(run)}"))
+    counts = run.counts
+    statuses = [f"{counts[name]:,} {name.replace('_', ' ')}" for name in COUNTED if name in counts]
+    if run.reasons:
+        reasons = (f"{count:,} {why.replace('_', ' ')}" for why, count in run.reasons.items())
+        statuses[-1] += f" ({', '.join(reasons)})"
+    besides = (f"{counts[name]:,} {words}" for name, words in BESIDES.items() if name in counts)
+    states = " · ".join(filter(None, (", ".join(statuses), *besides)))
+    total = f"{run.run_id}: {counted(run.citations, 'citation')}"
+    click.echo(printable(f"{total}: {states}" if states else total))
     for problem in run.problems:
         click.echo(printable(f"warning: {problem}"), err=True)
     for finding in run.findings:
         click.echo(printable(f"pages: {finding}"), err=True)
-
-
-def _states(run: PlacedReport) -> str:
-    counts = run.counts
-    statuses = [f"{counts[name]:,} {_plain(name)}" for name in COUNTED if name in counts]
-    if run.reasons:
-        statuses[-1] += f" ({', '.join(f'{count:,} {_plain(why)}' for why, count in run.reasons.items())})"
-    besides = (f"{counts[name]:,} {words}" for name, words in BESIDES.items() if name in counts)
-    states = " · ".join(filter(None, (", ".join(statuses), *besides)))
-    return f": {states}" if states else ""
-
-
-def _plain(code: str) -> str:
-    return code.replace("_", " ")
 
 
 #: Seconds between two progress lines of the same run.
@@ -187,20 +171,16 @@ OnStep = Callable[[Event, Step], None]
 @contextmanager
 def _progress(*, as_lines: bool, quiet: bool) -> Iterator[OnStep]:
     """Show a bar in a terminal, or print JSON lines for a program."""
-    if as_lines:
-        yield _line_printer()
+    if not as_lines:
+        with progress_bar("", quiet=quiet) as on_progress:
+            verbs: dict[Event, str] = {"progress": "indexing", "locating": "locating citations of"}
+            yield lambda event, step: on_progress(f"{verbs[event]} {step.run_id}", step.done, step.total)
         return
-    with progress_bar("", quiet=quiet) as on_progress:
-        verbs: dict[Event, str] = {"progress": "indexing", "locating": "locating citations of"}
-        yield lambda event, step: on_progress(f"{verbs[event]} {step.run_id}", step.done, step.total)
-
-
-def _line_printer() -> OnStep:
-    """Print the first and the last step of each run and event, and some between."""
     last: tuple[Event, str] | None = None
     due = 0.0
 
     def print_line(event: Event, step: Step) -> None:
+        """Print the first and the last step of each run and event, and some between."""
         nonlocal last, due
         if (event, step.run_id) == last and step.done != step.total and time.monotonic() < due:
             return
@@ -208,7 +188,7 @@ def _line_printer() -> OnStep:
         click.echo(orjson.dumps({"event": event, **asdict(step)}, option=orjson.OPT_SORT_KEYS))
         sys.stdout.flush()
 
-    return print_line
+    yield print_line
 
 
 def indexed(manifest: Manifest, runs: Sequence[str], cache_dir: Path | None) -> Store:

@@ -6,10 +6,9 @@ import os
 import shlex
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import BinaryIO
 
 import click
 
@@ -23,7 +22,7 @@ from proofspan.cli.output import (
     workspace_files,
 )
 from proofspan.contracts.records.records import LABELS
-from proofspan.diagnosis.types import TEMPLATES, Profile, ReportRow, markdown_row, row_to_json, table_head
+from proofspan.diagnosis.types import TEMPLATES, Profile, markdown_row, row_to_json, table_head
 from proofspan.errors import printable
 from proofspan.manifest.load import load_manifest
 from proofspan.services.triage import (
@@ -91,23 +90,19 @@ def command(
         with open_source(sources.traces) as file:
             total = os.fstat(file.fileno()).st_size
         rows = report_rows(sources, outcome, lambda offset: on_progress("", offset, total))
-        _write(rows, stack.enter_context(output_to(report)), markdown, stack)
+        lines = stack.enter_context(output_to(report))
+        table = stack.enter_context(output_to(markdown)) if markdown is not None else None
+        if table:
+            table.write(table_head().encode())
+        for row in rows:  # both files side by side: a run of any size passes through once
+            lines.write(row_to_json(row) + b"\n")
+            if table:
+                table.write(markdown_row(row).encode())
     if as_json:
         click.echo(json_text(_summary(outcome)), nl=False)
     else:
         _print_summary(outcome, [*again, "-o", report])
     sys.exit(1 if outcome.issues else 0)
-
-
-def _write(rows: Iterator[ReportRow], report: BinaryIO, markdown: str | None, stack: ExitStack) -> None:
-    """Write report and table side by side, so that a run of any size passes through once."""
-    table = stack.enter_context(output_to(markdown)) if markdown is not None else None
-    if table:
-        table.write(table_head().encode())
-    for row in rows:
-        report.write(row_to_json(row) + b"\n")
-        if table:
-            table.write(markdown_row(row).encode())
 
 
 def _summary(outcome: Outcome) -> dict[str, object]:

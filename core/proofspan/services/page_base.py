@@ -98,7 +98,15 @@ def examine_run(
         placed = read_placed(folder, known.parts, _COLUMNS).to_pydict() if known else {}
     except DamagedError:  # replaced while it was read
         placed = {}
-    return pages_of_placed(placed, lambda doc_id: labels_in(document, _path_of(manifest, doc_id)))
+
+    def labels_of(doc_id: str) -> Sequence[str]:
+        listed = manifest.document(doc_id)
+        try:
+            return labels_in(document, artifact_path(manifest, listed.artifact)) if listed else ()
+        except ManifestFault:
+            return ()
+
+    return pages_of_placed(placed, labels_of)
 
 
 def page_messages(
@@ -123,25 +131,13 @@ def pages_of_placed(placed: Placed, labels_of: Callable[[str], Sequence[str]]) -
             alike[doc_id, cited, page_idx, section, None if cited == page_idx else chunk_id] += 1
         if is_off:
             offsets[TraceKey("", q_id, *variant)].add(page_idx - cited)
-    quotes = [
-        PlacedQuote(doc_id, cited, page_idx, section, _page_by_id(chunk_id), times)
-        for (doc_id, cited, page_idx, section, chunk_id), times in alike.items()
-    ]
+    quotes = []
+    for (doc_id, cited, page_idx, section, chunk_id), times in alike.items():
+        parts = parse(chunk_id) if chunk_id is not None else None
+        by_id = parts.page_idx if parts else None
+        quotes.append(PlacedQuote(doc_id, cited, page_idx, section, by_id, times))
     same = {key: offset for key, (offset, *others) in offsets.items() if not others}
     return CitedPages(examine(quotes, labels_of), same)
-
-
-def _page_by_id(chunk_id: str | None) -> int | None:
-    parts = parse(chunk_id) if chunk_id is not None else None
-    return parts.page_idx if parts else None
-
-
-def _path_of(manifest: Manifest, doc_id: str) -> Path | None:
-    listed = manifest.document(doc_id)
-    try:
-        return artifact_path(manifest, listed.artifact) if listed else None
-    except ManifestFault:
-        return None
 
 
 def writer_of(manifest: Manifest) -> Writer:
@@ -152,6 +148,11 @@ def writer_of(manifest: Manifest) -> Writer:
 
 #: How many sections are named; others are counted.
 MAX_NAMED = 4
+#: Why all pages are off by one.
+_WHY = {
+    -1: "the producer counts pages from 1",
+    1: "the producer counts pages from 0, and was read as counting from 1",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,27 +215,35 @@ def worth_saying(findings: Iterable[PageBaseFinding]) -> tuple[PageBaseFinding, 
 
 def sentence(finding: PageBaseFinding) -> str:
     """Return the finding in one sentence, without its full stop: `212 of 220 quotes, 96 %, are …`."""
-    quotes, supporting = finding.quotes, finding.supporting
+    quotes, supporting, offset = finding.quotes, finding.supporting, finding.offset
     if finding.kind == "as_cited":
         low, high = (100 * end for end in wilson(quotes, quotes))
         are = "is" if quotes == 1 else "are"
         return f"{quotes:,} of {counted(quotes, 'quote')} {are} on the cited page ({low:.0f}–{high:.0f} %)"
-    if finding.kind == "too_few":
+    named, more = finding.sections[:MAX_NAMED], len(finding.sections) - MAX_NAMED
+    listed = ", ".join([*named, *([f"{more} more"] if more > 0 else [])])
+    sections = f"section{'s' if len(finding.sections) > 1 else ''} {listed}"
+    if finding.kind in ("too_few", "mixed"):
+        near = zip(NEAR_OFFSETS, finding.near, strict=True)
+        parts = [f"{count:,} {how_far(each)}" for each, count in near if each and count]
+        parts += [f"{finding.elsewhere:,} farther away"] if finding.elsewhere else []
+        off = (
+            f"{finding.off:,} of {counted(quotes, 'quote')} {'is' if finding.off == 1 else 'are'} on another"
+        )
+        off += f" page than cited ({', '.join(parts)}){f', in {sections}' if finding.sections else ''}"
+        if finding.kind == "mixed":
+            return f"{off}: no page base explains them"
         known = finding.by_id >= finding.off
-        return f"{_off(finding)}{', where the chunk ids place them' if known else ': too few to say why'}"
-    if finding.kind == "mixed":
-        return f"{_off(finding)}: no page base explains them"
+        return f"{off}{', where the chunk ids place them' if known else ': too few to say why'}"
     are = "is" if supporting == 1 else "are"
     head, share = f"{supporting:,} of {counted(quotes, 'quote')}", share_in_words(supporting, quotes)
     if finding.kind == "printed":
         return f"{head}, {share}, {are} on the page that bears the cited number: printed numbers were cited"
+    why = _WHY.get(offset, "always by the same number, but no page base is so large")
     if finding.kind == "shifted":
-        return f"{head}, {share}, {are} {how_far(finding.offset)} than cited: {_why(finding.offset)}"
+        return f"{head}, {share}, {are} {how_far(offset)} than cited: {why}"
     there = f"{supporting:,} of {finding.within:,} there"
-    return (
-        f"{head} {are} {how_far(finding.offset)} than cited in {_sections(finding)} ({there}): "
-        f"{_why(finding.offset)}"
-    )
+    return f"{head} {are} {how_far(offset)} than cited in {sections} ({there}): {why}"
 
 
 def in_words(finding: PageBaseFinding) -> str:
@@ -251,28 +260,3 @@ def how_far(offset: int) -> str:
     """Return an offset in words: `one page earlier`, `two pages later`, `7 pages later`."""
     steps = {1: "one page", 2: "two pages"}.get(abs(offset), f"{abs(offset):,} pages")
     return f"{steps} {'earlier' if offset < 0 else 'later'}"
-
-
-def _off(finding: PageBaseFinding) -> str:
-    """`67 of 346 quotes are on another page than cited (33 one page earlier, 34 one page later)`."""
-    near = zip(NEAR_OFFSETS, finding.near, strict=True)
-    parts = [f"{count:,} {how_far(offset)}" for offset, count in near if offset and count]
-    parts += [f"{finding.elsewhere:,} farther away"] if finding.elsewhere else []
-    are = "is" if finding.off == 1 else "are"
-    section = f", in {_sections(finding)}" if finding.sections else ""
-    quotes = counted(finding.quotes, "quote")
-    return f"{finding.off:,} of {quotes} {are} on another page than cited ({', '.join(parts)}){section}"
-
-
-def _why(offset: int) -> str:
-    if offset == -1:
-        return "the producer counts pages from 1"
-    if offset == 1:
-        return "the producer counts pages from 0, and was read as counting from 1"
-    return "always by the same number, but no page base is so large"
-
-
-def _sections(finding: PageBaseFinding) -> str:
-    named, more = finding.sections[:MAX_NAMED], len(finding.sections) - MAX_NAMED
-    listed = ", ".join([*named, *([f"{more} more"] if more > 0 else [])])
-    return f"section{'s' if len(finding.sections) > 1 else ''} {listed}"

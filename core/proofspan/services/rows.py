@@ -90,19 +90,16 @@ def write_rows(frames: Frames, kind: Kind, layout: Layout) -> Iterator[str]:
             yield "".join(orjson.dumps(row, option=option).decode() for row in layout.records(frame))
     elif kind == "json":
         option = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
-        rows = [row for frame in frames for row in layout.records(frame)]
-        yield orjson.dumps(rows, option=option).decode()
+        records = [row for frame in frames for row in layout.records(frame)]
+        yield orjson.dumps(records, option=option).decode()
     else:
-        yield from _markdown(iter(frames), layout)
-
-
-def _markdown(frames: Iterator[pd.DataFrame], layout: Layout) -> Iterator[str]:
-    first = next(frames, None)
-    columns = layout.markdown(first)
-    yield markdown_head([column.title for column in columns], [column.rule for column in columns])
-    for frame in chain([] if first is None else [first], frames):
-        rows = ((column.cell(row) for column in columns) for row in layout.records(frame))
-        yield "".join(map(markdown_line, rows))
+        pieces = iter(frames)
+        first = next(pieces, None)
+        columns = layout.markdown(first)
+        yield markdown_head([column.title for column in columns], [column.rule for column in columns])
+        for frame in chain([] if first is None else [first], pieces):
+            rows = ((column.cell(row) for column in columns) for row in layout.records(frame))
+            yield "".join(map(markdown_line, rows))
 
 
 def markdown_head(titles: Sequence[str], rules: Sequence[str]) -> str:

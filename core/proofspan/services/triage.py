@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NoReturn
 
-from proofspan.contracts.records.records import LineIssue, Trace
+from proofspan.contracts.records.records import LineIssue
 from proofspan.diagnosis.corpus import Corpus
 from proofspan.diagnosis.labelling import QUESTION_UNKNOWN, verdict
 from proofspan.diagnosis.suggest import Suggestion, add_facts, suggest_profile
@@ -86,7 +85,12 @@ def run_sources(
     """
     run = chosen_run(manifest, run_id)
     if not run.has_traces:
-        _not_named(f"{manifest.folder}: runs[{run.run_id}]", "traces for this run", "traces: {path: …}")
+        raise ManifestFault.of(
+            "not_named",
+            "the manifest names no traces for this run",
+            where=f"{manifest.folder}: runs[{run.run_id}]",
+            fix="add `traces: {path: …}` there",
+        )
     inputs = find_inputs(manifest, profile or profile_from(manifest.triage), None, cache_dir=cache_dir)
     source = find_source(manifest, run, cache_dir=cache_dir)
     if inputs.chunks.path is None or source.path is None:
@@ -112,8 +116,14 @@ def report_rows(
     chunk or the traces are no JSONL.
     """
     outcome.issues += sources.issues
-    corpus = _corpus(sources, outcome)
     path, file = sources.traces, sources.traces_file
+    chunks, issues = read_chunks(sources.chunks, file=sources.chunks_file)
+    outcome.issues += issues
+    if not chunks:
+        message, fix = "the file holds no chunk", "write chunks as {id, text}, in a JSON array or one a line"
+        problem = Problem("no_chunks", message, sources.chunks_file, fix)
+        raise InputFault(problem, *issues[:ISSUES_SHOWN])
+    corpus = Corpus({chunk_id: chunk.text for chunk_id, chunk in chunks.items()})
     if foreign := foreign_file(path, file=file):
         raise InputFault(foreign)
     repeats = Repeats()
@@ -122,42 +132,21 @@ def report_rows(
         if isinstance(item, LineIssue):
             outcome.issues.append(item)
             continue
-        row = _row(item, corpus, outcome.profile, is_repeat=repeats.key_of(item).repeat > 1)
+        repeat, row = repeats.key_of(item).repeat, verdict(item, corpus, outcome.profile)
         if row is None:
             outcome.suspicions.update([QUESTION_UNKNOWN])
             continue
+        variant = {"paraphrase": item.paraphrase, "seed": item.seed}
+        repeated = ("duplicate_question",) if repeat > 1 else ()
+        row = replace(  # with the identity only as far as the trace itself gives it
+            row,
+            q_id=row.q_id if item.raw.get("q_id") or item.raw.get("qid") else None,
+            suspicions=tuple(sorted((*row.suspicions, *repeated))) if repeated else row.suspicions,
+            extra={name: number for name, number in variant.items() if number},
+        )
         outcome.labels[row.label] += 1
         outcome.suspicions.update(row.suspicions)
         add_facts(outcome.facts, item, row, outcome.profile)
         yield row
     if not sources.is_final:
         outcome.waiting_bytes = unfinished_bytes(path)
-
-
-def _not_named(where: str, what: str, entry: str) -> NoReturn:
-    message = f"the manifest names no {what}"
-    raise ManifestFault.of("not_named", message, where=where, fix=f"add `{entry}` there")
-
-
-def _corpus(sources: Sources, outcome: Outcome) -> Corpus:
-    file = sources.chunks_file
-    chunks, issues = read_chunks(sources.chunks, file=file)
-    outcome.issues += issues
-    if not chunks:
-        fix = "write chunks as {id, text}, in a JSON array or one a line"
-        raise InputFault(Problem("no_chunks", "the file holds no chunk", file, fix), *issues[:ISSUES_SHOWN])
-    return Corpus({chunk_id: chunk.text for chunk_id, chunk in chunks.items()})
-
-
-def _row(trace: Trace, corpus: Corpus, profile: Profile, *, is_repeat: bool) -> ReportRow | None:
-    """Return the row with the identity only as far as the trace itself gives it; None without a question."""
-    row = verdict(trace, corpus, profile)
-    if row is None:
-        return None
-    variant = {"paraphrase": trace.paraphrase, "seed": trace.seed}
-    return replace(
-        row,
-        q_id=row.q_id if trace.raw.get("q_id") or trace.raw.get("qid") else None,
-        suspicions=tuple(sorted((*row.suspicions, "duplicate_question"))) if is_repeat else row.suspicions,
-        extra={name: number for name, number in variant.items() if number},
-    )

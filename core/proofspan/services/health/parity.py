@@ -8,12 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from proofspan.contracts.rules.parity import (
-    same_analyzer,
-    same_embed_model,
-    same_index,
-    same_rev,
-)
+from proofspan.contracts.rules.parity import same_analyzer, same_embed_model, same_index, same_rev
 from proofspan.manifest.types import Manifest, Run
 from proofspan.store.query.store import Store
 
@@ -25,8 +20,6 @@ _FIELDS: Mapping[str, tuple[str, str, Callable[[str, str], bool]]] = {
     "embed_model": ("embedding model", "embed_model_mismatch", same_embed_model),
     "analyzer": ("analyzer", "analyzer_mismatch", same_analyzer),
 }
-_REV, _REV_CODE = "revision", "rev_mismatch"
-
 #: What is logged: a field, and for revisions the document.
 Key = tuple[str, str]
 #: What the traces of a run log: each value with how many traces have it, the most frequent first.
@@ -73,28 +66,20 @@ def logged_of_run(store: Store, run_id: str) -> Logged:
 
 def parity_rows(manifest: Manifest, run: Run, logged: Logged) -> tuple[ParityRow, ...]:
     """Return index, model and analyzer, then the revision of each document; what nobody names is left out."""
-    rows = [_pinned_row(field, run, logged) for field in _FIELDS]
     revs = {document.doc_id: document.rev for document in manifest.documents if document.rev}
     named = [*revs, *sorted(doc for field, doc in logged if field == "rev" and doc not in revs)]
-    rows += [_rev_row(doc_id, revs.get(doc_id) or "", logged) for doc_id in named]
-    return tuple(row for row in rows if row.written or row.read)
-
-
-def _pinned_row(field: str, run: Run, logged: Logged) -> ParityRow:
-    name, code, same = _FIELDS[field]
-    written = run.pinned.get(field)
-    pinned = str(written) if isinstance(written, str | int) else ""
-    return ParityRow(name, code, pinned, _read(logged, (field, ""), pinned, same))
-
-
-def _rev_row(doc_id: str, written: str, logged: Logged) -> ParityRow:
-    return ParityRow(
-        f"{_REV} of {doc_id}", _REV_CODE, written, _read(logged, ("rev", doc_id), written, same_rev)
-    )
-
-
-def _read(logged: Logged, key: Key, written: str, same: Callable[[str, str], bool]) -> tuple[ReadValue, ...]:
-    return tuple(
-        ReadValue(value, count, same(value, written) if written else None)
-        for value, count in logged.get(key, {}).items()
-    )
+    fields = [((field, ""), *about, run.pinned.get(field)) for field, about in _FIELDS.items()]
+    fields += [
+        (("rev", doc_id), f"revision of {doc_id}", "rev_mismatch", same_rev, revs.get(doc_id))
+        for doc_id in named
+    ]
+    rows = []
+    for key, name, code, is_same, pinned in fields:
+        written = str(pinned) if isinstance(pinned, str | int) else ""
+        read = tuple(
+            ReadValue(value, count, is_same(value, written) if written else None)
+            for value, count in logged.get(key, {}).items()
+        )
+        if written or read:
+            rows.append(ParityRow(name, code, written, read))
+    return tuple(rows)

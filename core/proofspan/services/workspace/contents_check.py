@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 from proofspan.contracts.records.records import Attachment, Box
 from proofspan.contracts.records.render_ref import FileRef, lies_on, parse_render_ref
@@ -21,8 +21,6 @@ from proofspan.services.workspace.readable import lines_problems, reading, unpac
 from proofspan.traces.records.catalogue import read_catalogue
 from proofspan.wording import counted
 
-T = TypeVar("T")
-
 #: Problems of text files that only keep citations from being located there.
 _NOT_LOCATED = ("too_large",)
 
@@ -37,10 +35,21 @@ class Opener(Protocol):
 
 def everything(manifest: Manifest, opener: Opener) -> Examine:
     """Return the check that makes all checks of this file."""
-    checks: tuple[Examine, ...] = (opening(opener), reading, cataloguing(manifest, opener))
+    opened = opening(opener)
 
     def examine(artifact: Artifact, file: Path, on_bytes: OnBytes) -> Iterable[Problem]:
-        return [problem for check in checks for problem in check(artifact, file, on_bytes)]
+        problems = [*opened(artifact, file, on_bytes), *reading(artifact, file, on_bytes)]
+        if artifact.key != "catalogue":
+            return problems
+        try:
+            with unpacked(file) as plain:
+                attachments, issues = read_catalogue(plain, file=artifact.path)
+        except InputFault as fault:
+            return [*problems, *unusable(artifact, fault)]
+        problems += lines_problems(artifact, file, len(attachments) + len(issues), issues)
+        return problems + attachment_problems(
+            attachments, manifest=manifest, opener=opener, key=artifact.key, where=str(file)
+        )
 
     return examine
 
@@ -55,33 +64,10 @@ def opening(opener: Opener) -> Examine:
             elif artifact.kind == "text":
                 read_text(file)
         except EvidenceFault as fault:
-            return [_of_artifact(problem, artifact) for problem in fault.problems]
-        return []
-
-    return examine
-
-
-def _of_artifact(problem: Problem, artifact: Artifact) -> Problem:
-    is_slight = artifact.kind == "text" and problem.code in _NOT_LOCATED
-    message = f"`{artifact.key}`: {problem.message}"
-    return replace(problem, message=message, severity="warning" if is_slight else "error")
-
-
-def cataloguing(manifest: Manifest, opener: Opener) -> Examine:
-    """Return the check that reads the catalogue: its lines, and attachments that cannot be drawn."""
-
-    def examine(artifact: Artifact, file: Path, on_bytes: OnBytes) -> Iterable[Problem]:
-        if artifact.key != "catalogue":
-            return []
-        try:
-            with unpacked(file) as plain:
-                attachments, issues = read_catalogue(plain, file=artifact.path)
-        except InputFault as fault:
-            return unusable(artifact, fault)
-        wrong = attachment_problems(
-            attachments, manifest=manifest, opener=opener, key=artifact.key, where=str(file)
-        )
-        return [*lines_problems(artifact, file, len(attachments) + len(issues), issues), *wrong]
+            for problem in fault.problems:
+                is_slight = artifact.kind == "text" and problem.code in _NOT_LOCATED
+                message = f"`{artifact.key}`: {problem.message}"
+                yield replace(problem, message=message, severity="warning" if is_slight else "error")
 
     return examine
 
@@ -107,40 +93,38 @@ def attachment_problems(
     return summaries
 
 
-@dataclass(slots=True)
 class Pages:
     """The pages of a workspace's documents, each read once; None if a document cannot be opened."""
 
-    manifest: Manifest
-    opener: Opener
-    _counts: dict[str, int | None] = field(default_factory=dict)
-    _pages: dict[tuple[str, int], PageInfo | None] = field(default_factory=dict)
+    def __init__(self, manifest: Manifest, opener: Opener) -> None:
+        self.manifest = manifest
+        self._opener = opener
+        self._known: dict[tuple[str, int | None], DocumentInfo | PageInfo | None] = {}
 
     def count(self, document: Document) -> int | None:
         """Return the number of pages, 1 for a document without pages."""
         if not document.paged:
             return 1
-        if document.doc_id not in self._counts:
-            self._counts[document.doc_id] = self._read(
-                document, lambda path: self.opener.document(path).page_count
-            )
-        return self._counts[document.doc_id]
+        opened = self._read(document, None)
+        return opened.page_count if isinstance(opened, DocumentInfo) else None
 
     def page(self, document: Document, page_idx: int) -> PageInfo | None:
         """Return a page's size and rotation, None if the document has no such page."""
         count = self.count(document) if document.paged else None
-        if count is None or page_idx >= count:
-            return None
-        place = (document.doc_id, page_idx)
-        if place not in self._pages:
-            self._pages[place] = self._read(document, lambda path: self.opener.page(path, page_idx))
-        return self._pages[place]
+        page = self._read(document, page_idx) if count is not None and page_idx < count else None
+        return page if isinstance(page, PageInfo) else None
 
-    def _read(self, document: Document, read: Callable[[Path], T]) -> T | None:
-        try:
-            return read(artifact_path(self.manifest, document.artifact))
-        except Fault:
-            return None
+    def _read(self, document: Document, page_idx: int | None) -> DocumentInfo | PageInfo | None:
+        place = document.doc_id, page_idx
+        if place not in self._known:
+            try:
+                path = artifact_path(self.manifest, document.artifact)
+                self._known[place] = (
+                    self._opener.document(path) if page_idx is None else self._opener.page(path, page_idx)
+                )
+            except Fault:
+                self._known[place] = None
+        return self._known[place]
 
 
 def _problems(attachment: Attachment, pages: Pages) -> Iterator[Problem]:
@@ -168,13 +152,12 @@ def _place_problems(attachment: Attachment, pages: Pages) -> Iterator[Problem]:
         yield _not_listed(doc_id)
         return
     if box is not None and attachment.box_space != "points" and document is not None and document.paged:
-        page = pages.page(document, page_idx)
-        width, height = _unrotated(page) if page else (0, 0)
-        box = (
-            to_points(box, attachment.box_space, width=width, height=height, rotation=page.rotation)
-            if page
-            else None
-        )
+        page, space = pages.page(document, page_idx), attachment.box_space
+        if page is None:
+            box = None
+        else:
+            width, height = _unrotated(page)
+            box = to_points(box, space, width=width, height=height, rotation=page.rotation)
     yield from _region_problems(doc_id, page_idx, box, pages, is_drawn=False)
 
 

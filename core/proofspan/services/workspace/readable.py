@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from proofspan.contracts.records.records import LineIssue
+from proofspan.contracts.records.records import LineIssue, Trace
 from proofspan.errors import Fault, InputFault, Problem
 from proofspan.evidence.bundles import BundleLine, read_bundles
 from proofspan.journal.cohorts import cohorts_of
@@ -56,10 +56,14 @@ def reading(artifact: Artifact, file: Path, on_bytes: OnBytes) -> Iterable[Probl
             if part in _READERS:
                 records, issues = _READERS[part](plain, file=artifact.path)
                 return lines_problems(artifact, file, len(records) + len(issues), issues)
-            is_packed = plain != file
-            read = _read_traces if part == "traces" else _read_separate
-            lines = read(plain, artifact, is_final=is_packed, on_bytes=on_bytes)
-            return [*lines_problems(artifact, file, *lines), *([] if is_packed else _waiting(artifact, file))]
+            is_packed = plain != file  # only its last line counts without a line end
+            problems = lines_problems(artifact, file, *_read_lines(plain, artifact, is_packed, on_bytes))
+            if not is_packed and (size := unfinished_bytes(file)):
+                message = (
+                    f"`{artifact.key}`: the last line ({size:,} bytes) has no line end and is not counted"
+                )
+                problems.append(Problem("last_line_waits", f"{message} yet", str(file), severity="note"))
+            return problems
     except InputFault as fault:
         return unusable(artifact, fault)
 
@@ -118,14 +122,6 @@ def _unread(artifact: Artifact, file: Path, lines: int, issues: Sequence[LineIss
     return [Problem(LINES_UNREADABLE, message, where, fix, severity="warning")]
 
 
-def _waiting(artifact: Artifact, file: Path) -> list[Problem]:
-    size = unfinished_bytes(file)
-    if not size:
-        return []
-    message = f"`{artifact.key}`: the last line ({size:,} bytes) has no line end and is not counted yet"
-    return [Problem("last_line_waits", message, str(file), severity="note")]
-
-
 def _bundle_problems(
     artifact: Artifact, file: Path, found: Iterable[BundleLine | LineIssue]
 ) -> list[Problem]:
@@ -149,32 +145,24 @@ def _bundle_problems(
     return problems
 
 
-def _read_separate(
-    path: Path, artifact: Artifact, *, is_final: bool, on_bytes: OnBytes
+def _read_lines(
+    path: Path, artifact: Artifact, is_final: bool, on_bytes: OnBytes
 ) -> tuple[int, list[LineIssue]]:
-    """Count the lines of a file of separate records, and return those that are none by themselves."""
-    lines, issues = 0, []
-    for issue in unreadable(artifact.key.rsplit(".", 1)[-1], path, file=artifact.path, final=is_final):
-        lines += 1
-        if issue is not None:
-            issues.append(issue)
-            on_bytes(issue.source.offset)
-    return lines, issues
-
-
-def _read_traces(
-    path: Path, artifact: Artifact, *, is_final: bool, on_bytes: OnBytes
-) -> tuple[int, list[LineIssue]]:
-    """Count traces and return the lines that are none; only a packed file's last line is final."""
+    """Count the lines of traces or separate records, and return those that are none by themselves."""
+    found: Iterator[Trace | LineIssue | None]
+    run, part = artifact.key.removeprefix("runs[").rsplit("].", 1)
+    if part == "traces":
+        found = iter_traces(path, file=artifact.path, run_id=run, final=is_final)
+    else:
+        found = unreadable(part.rsplit(".", 1)[-1], path, file=artifact.path, final=is_final)
     lines = 0
     issues = []
-    run_id = artifact.key.removeprefix("runs[").rsplit("].", 1)[0]
-    for found in iter_traces(path, file=artifact.path, run_id=run_id, final=is_final):
+    for item in found:
         lines += 1
-        if isinstance(found, LineIssue):
-            issues.append(found)
-        if lines % LINES_A_STEP == 0:
-            on_bytes(found.source.offset)
+        if isinstance(item, LineIssue):
+            issues.append(item)
+        if item is not None and (lines % LINES_A_STEP == 0 or isinstance(item, LineIssue)):
+            on_bytes(item.source.offset)
     return lines, issues
 
 

@@ -71,7 +71,7 @@ def index_report(source: Source) -> Segment:
     rows: list[Row] = []
     for row in stored:
         trace, verdict, ids = remembered(row, source.run_id), None, row.citations_in_answer
-        if row.label in LABELS:  # an unknown label is none
+        if row.label in LABELS:  # any other counts as no label
             signals = Signals(cited=len(ids), cited_retrieved=sum(each in row.chunks for each in ids))
             verdict = ReportRow(row.q, row.label, row.why, row.chunks, ids, signals)
         cited = cited_record(replace(trace, payload=[{"chunk_id": chunk_id} for chunk_id in ids]))
