@@ -9,7 +9,7 @@ and the id of a metric or outcome its number there, `was_` and a column's name t
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -27,76 +27,74 @@ _CONVERGING_READS = (*_IDENTITY, "lambda_state")
 _WAS, _VALUE = "was_", "was_value_"
 
 
-class Basis(NamedTuple):
-    """The inputs of a list besides its run: the run that it is compared with, and the cohort's questions.
+@dataclass(frozen=True, slots=True, eq=False)
+class ListedRun:
+    """A run as a list reads it. Safe for several threads.
 
-    None where the filter names none, or one that does not exist (has no index).
+    `other` is the run that it is compared with, and `cohort` the questions of the filter's cohort; None where
+    the filter names none, or one that does not exist (has no index).
     """
 
+    database: Database
+    run: LoadedRun
     other: LoadedRun | None = None
     cohort: frozenset[str] | None = None
 
-
-ALONE = Basis()
-
-
-class Columns:
-    """Any columns of a run's rows as one table. Safe for several threads."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    def table(self, run: LoadedRun, names: Iterable[str], basis: Basis = ALONE) -> pa.Table:
-        """Return a table of the named columns and `row`, one row per trace of the run."""
+    def table(self, names: Iterable[str]) -> pa.Table:
+        """Return a table of the named columns, whatever they are, and `row`, one row per trace."""
         wanted = tuple(dict.fromkeys(names))
-        derived = [name for name in wanted if _is_derived(name)]
-        table = run.table([name for name in wanted if name not in derived])
-        for name in derived:
-            table = table.append_column(name, self._derived(run, name, basis))
+        table = self.run.table([name for name in wanted if not _is_derived(name)])
+        for name in filter(_is_derived, wanted):
+            table = table.append_column(name, self._derived(name))
         return table
 
-    def tables(self, runs: Sequence[LoadedRun], names: Sequence[str]) -> pa.Table:
-        """Return the tables of several runs concatenated; `run` is the run of a row, from 0.
-
-        `names` are columns that a run has without a filter.
-        """
-        if any(name in _CONVERGING for name in names):
-            stored = [name for name in names if not _is_derived(name)]
-            for run in runs:
-                run.table((*stored, *_CONVERGING_READS))  # at one go
-            self._convergence(runs)  # of all at once
-        return _concatenated([self.table(run, names) for run in runs])
-
-    def _derived(self, run: LoadedRun, name: str, basis: Basis) -> pa.ChunkedArray:
+    def _derived(self, name: str) -> pa.ChunkedArray:
         if name in _CONVERGING:
-            return self._convergence([run])[0].column(name)
+            return _convergence(self.database, [self.run])[0].column(name)
         if name == "in_cohort":
-            q_ids = run.table(["q_id"]).column("q_id")
-            return pc.is_in(q_ids, value_set=pa.array(sorted(basis.cohort or ()), pa.string()))
-        if basis.other is None:
-            return pa.chunked_array([pa.nulls(run.run_file.rows, _type_of(name))])
-        other = basis.other
-        return run.get_or_make((name, other.state), lambda: self._was(run, other, name))
-
-    def _was(self, run: LoadedRun, other: LoadedRun, name: str) -> pa.ChunkedArray:
-        """Return a column of the other run, in the order of this run's rows."""
+            q_ids = self.run.table(["q_id"]).column("q_id")
+            return pc.is_in(q_ids, value_set=pa.array(sorted(self.cohort or ()), pa.string()))
+        other, was = self.other, name.removeprefix(_WAS)
+        if other is not None:
+            return self.run.get_or_make((name, other.state), lambda: self._was(other, was))
         if name == "was_row":
-            tables = {"here": run.table(_IDENTITY), "there": other.table(_IDENTITY)}
-            return self._database.table(statement("counterparts"), {}, tables).column("row")
-        if name.startswith(_VALUE):
-            measure = measure_of(name.removeprefix(_VALUE))
-            sql = selection("TRUE", columns=f"{measure.number} AS value")
-            tables = {"rows": self.table(other, measure.columns)}
-            column = self._database.table(sql, {}, tables).column("value")
+            kind = pa.int64()
         else:
-            column = self.table(other, [name.removeprefix(_WAS)]).column(name.removeprefix(_WAS))
-        return column.take(self._derived(run, "was_row", Basis(other)))
+            kind = pa.float64() if name.startswith(_VALUE) else ROW_SCHEMA.field(was).type
+        return pa.chunked_array([pa.nulls(self.run.run_file.rows, kind)])
 
-    def _convergence(self, runs: Sequence[LoadedRun]) -> list[pa.Table]:
-        return results_of(runs, "convergence", self._compute_convergence)
+    def _was(self, other: LoadedRun, name: str) -> pa.ChunkedArray:
+        """Return a column of the other run, in the order of this run's rows."""
+        if name == "row":
+            tables = {"here": self.run.table(_IDENTITY), "there": other.table(_IDENTITY)}
+            return self.database.table(statement("counterparts"), {}, tables).column("row")
+        there = ListedRun(self.database, other)
+        if name.startswith("value_"):
+            measure = measure_of(name.removeprefix("value_"))
+            sql = selection("TRUE", columns=f"{measure.number} AS value")
+            table = self.database.table(sql, {}, {"rows": there.table(measure.columns)})
+        else:
+            table = there.table([name]).rename_columns({name: "value"})
+        return table.column("value").take(self._derived("was_row"))
 
-    def _compute_convergence(self, runs: Sequence[LoadedRun]) -> list[pa.Table]:
-        """Return the columns of `sql/convergence.sql` of each run; one without paraphrases needs no query."""
+
+def tables_of(database: Database, runs: Sequence[LoadedRun], names: Sequence[str]) -> pa.Table:
+    """Return the tables of several runs concatenated; `run` is the run of a row, from 0.
+
+    `names` are columns that a run has without a filter.
+    """
+    if any(name in _CONVERGING for name in names):
+        stored = [name for name in names if not _is_derived(name)]
+        for run in runs:
+            run.table((*stored, *_CONVERGING_READS))  # at one go
+        _convergence(database, runs)  # of all at once
+    return _concatenated([ListedRun(database, run).table(names) for run in runs])
+
+
+def _convergence(database: Database, runs: Sequence[LoadedRun]) -> list[pa.Table]:
+    """Return the columns of `sql/convergence.sql` of each run; one without paraphrases needs no query."""
+
+    def compute(runs: Sequence[LoadedRun]) -> list[pa.Table]:
         tables = [run.table(_CONVERGING_READS) for run in runs]
         varied = [table for table in tables if len(table.column("paraphrase").unique()) >= PARAPHRASES]
         result, start = pa.table({}), 0
@@ -104,7 +102,7 @@ class Columns:
             rows = _concatenated(varied)
             rows = rows.append_column("at", pa.array(np.arange(len(rows))))
             enough = {"paraphrases": PARAPHRASES, "seeds": SEEDS}
-            result = self._database.table(statement("convergence"), enough, {"rows": rows})
+            result = database.table(statement("convergence"), enough, {"rows": rows})
         found = []
         for table in tables:
             if any(table is each for each in varied):
@@ -115,17 +113,11 @@ class Columns:
                 found.append(pa.table({"unconverged": few, "converges": no}))
         return found
 
+    return results_of(runs, "convergence", compute)
+
 
 def _is_derived(name: str) -> bool:
     return name in _CONVERGING or name == "in_cohort" or name.startswith(_WAS)
-
-
-def _type_of(name: str) -> pa.DataType:
-    if name == "was_row":
-        return pa.int64()
-    if name.startswith(_VALUE):
-        return pa.float64()
-    return ROW_SCHEMA.field(name.removeprefix(_WAS)).type
 
 
 def _concatenated(tables: Sequence[pa.Table]) -> pa.Table:

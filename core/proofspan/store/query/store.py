@@ -25,7 +25,7 @@ from proofspan.store.files.evidence_states import EVIDENCE_STATES, EvidenceState
 from proofspan.store.files.located import PLACED_SCHEMA
 from proofspan.store.files.types import FailureCount, Flips, Found, Neighbours, RunFacts
 from proofspan.store.query.database import Database, selection, statement
-from proofspan.store.query.derived_columns import Basis, Columns
+from proofspan.store.query.derived_columns import ListedRun, tables_of
 from proofspan.store.query.filters import TURNS, Filter, Flip, Sort
 from proofspan.store.query.loaded_runs import ALL_COLUMNS, LoadedRun, RunCache, record_of, results_of
 from proofspan.store.query.metric_sql import FAILS, HEADLINE, OUTCOMES, Clause, measure_of
@@ -98,7 +98,6 @@ class Store:
         self._profile = profile_from(manifest.triage)
         self._database = Database()
         self._kept = RunCache(manifest, cache_dir)
-        self._columns = Columns(self._database)
 
     # Runs
 
@@ -191,12 +190,12 @@ class Store:
         Compared with another run also `WAS_COLUMNS`: the same trace's values there, null where it has none.
         """
 
-        def read(run: LoadedRun, basis: Basis) -> pd.DataFrame:
-            rows = self._select(run, basis, shown, sort, limit=limit, offset=offset)
-            frame = self._frame(run, shown.run, rows, PAGE_COLUMNS)
-            if basis.other is None:
+        def read(listed: ListedRun) -> pd.DataFrame:
+            rows = self._select(listed, shown, sort, limit=limit, offset=offset)
+            frame = self._frame(listed.run, shown.run, rows, PAGE_COLUMNS)
+            if listed.other is None:
                 return frame
-            was = self._columns.table(run, WAS_COLUMNS, basis).take(pa.array(rows))
+            was = listed.table(WAS_COLUMNS).take(pa.array(rows))
             return frame.assign(**{name: was.column(name).to_pylist() for name in WAS_COLUMNS})
 
         return self._read(shown, read, compares=True)
@@ -204,9 +203,9 @@ class Store:
     def rows(self, shown: Filter, sort: Sort) -> Iterator[pd.DataFrame]:
         """Yield the whole list in pieces, with every column, for an export."""
 
-        def read(run: LoadedRun, basis: Basis) -> tuple[LoadedRun, np.ndarray]:
-            run.table(FULL_COLUMNS)  # in memory: an index that is replaced meanwhile changes nothing
-            return run, self._order(run, basis, shown, sort)
+        def read(listed: ListedRun) -> tuple[LoadedRun, np.ndarray]:
+            listed.run.table(FULL_COLUMNS)  # in memory: an index that is replaced meanwhile changes nothing
+            return listed.run, self._order(listed, shown, sort)
 
         run, order = self._read(shown, read)
         for start in range(0, len(order), EXPORT_ROWS):
@@ -215,25 +214,24 @@ class Store:
     def places(self, shown: Filter, sort: Sort) -> pd.DataFrame:
         """Return the whole list in the order of `page`: `PLACE_COLUMNS`, `run_id` and `file`."""
 
-        def read(run: LoadedRun, basis: Basis) -> pd.DataFrame:
-            return self._frame(run, shown.run, self._order(run, basis, shown, sort), PLACE_COLUMNS)
+        def read(listed: ListedRun) -> pd.DataFrame:
+            return self._frame(listed.run, shown.run, self._order(listed, shown, sort), PLACE_COLUMNS)
 
         return self._read(shown, read)
 
     def neighbours(self, shown: Filter, sort: Sort, key: TraceKey) -> Neighbours:
         """Return the questions before and after one, in the order of `page`."""
 
-        def read(run: LoadedRun, basis: Basis) -> Neighbours:
-            order = self._order(run, basis, shown, sort)
-            row = self._row(run, key)
+        def read(listed: ListedRun) -> Neighbours:
+            order, row = self._order(listed, shown, sort), self._row(listed.run, key)
             places = np.flatnonzero(order == (-1 if row is None else row))
-            if len(places) == 0:
-                first = self._key(run, shown.run, order[0]) if len(order) else None
-                return Neighbours(None, first, None, len(order))
-            place = int(places[0])
-            before = self._key(run, shown.run, order[place - 1]) if place else None
-            after = self._key(run, shown.run, order[place + 1]) if place + 1 < len(order) else None
-            return Neighbours(before, after, place + 1, len(order))
+            place = int(places[0]) if len(places) else None
+            before, after = (-1, 0) if place is None else (place - 1, place + 1)
+            previous, following = (
+                self._key(listed.run, shown.run, order[at]) if 0 <= at < len(order) else None
+                for at in (before, after)
+            )
+            return Neighbours(previous, following, None if place is None else place + 1, len(order))
 
         return self._read(shown, read)
 
@@ -339,7 +337,7 @@ class Store:
         indexed = self._indexed(runs)
 
         def compute(loaded: Sequence[LoadedRun]) -> list[list[tuple[str | int, ...]]]:
-            table = self._columns.tables(loaded, (column, *HEADLINE.columns))
+            table = tables_of(self._database, loaded, (column, *HEADLINE.columns))
             # Most traces of a run have the very codes that many others have, so whole lists are counted.
             sql = statement("counts").format(columns=f"run, {column}, {HEADLINE.sql}", where="TRUE")
             counts: list[dict[str, list[int]]] = [{} for _ in loaded]
@@ -411,7 +409,7 @@ class Store:
             return pd.DataFrame(columns=["q_id", "q", "run_id", *_RANKED])
 
         def read(loaded: Sequence[LoadedRun]) -> pd.DataFrame:
-            table = self._columns.tables(loaded, ("q", "q_id", *HEADLINE.columns, "unranked", *_RANKED))
+            table = tables_of(self._database, loaded, ("q", "q_id", *HEADLINE.columns, "unranked", *_RANKED))
             judged = f"{HEADLINE.sql} AND unranked IS NULL"
             sql = selection(judged, columns=", ".join(names), order="run, q_id")
             frame = pd.DataFrame(self._database.rows(sql, {}, {"rows": table}), columns=names, dtype=object)
@@ -432,7 +430,7 @@ class Store:
         """
 
         def read(loaded: LoadedRun) -> pd.DataFrame:
-            rows = self._columns.table(loaded, _VARIED)
+            rows = ListedRun(self._database, loaded).table(_VARIED)
             result = self._database.table(statement("variants"), {"q_id": q_id}, {"rows": rows})
             frame = pd.DataFrame({name: result.column(name).to_pylist() for name in result.column_names})
             return frame.astype(dict.fromkeys(("same_rank1", "same_cited", "same_label"), "boolean"))
@@ -490,8 +488,8 @@ class Store:
         number = f"{measure.number} - {was}"
         sql = selection(f"{clause.sql} AND {number} IS NOT NULL", columns=number)
 
-        def read(run: LoadedRun, basis: Basis) -> np.ndarray:
-            table = self._table(run, basis, shown, (*measure.columns, was))
+        def read(listed: ListedRun) -> np.ndarray:
+            table = listed.table((*measure.columns, was, *clause.columns))
             return self._database.column(sql, clause.params, {"rows": table})
 
         return self._read(shown, read, compares=True)
@@ -503,11 +501,11 @@ class Store:
         """
         shown = replace(_headline(shown), flip=kind)
 
-        def read(run: LoadedRun, basis: Basis) -> pd.DataFrame:
-            rows = self._select(run, basis, shown, Sort(), limit=limit, offset=offset)
+        def read(listed: ListedRun) -> pd.DataFrame:
+            rows = self._select(listed, shown, Sort(), limit=limit, offset=offset)
             names = [*_FLIPPED, *(f"was_{name}" for name in _FLIPPED)]
-            both = self._columns.table(run, names, basis).take(pa.array(rows))
-            frame = run.frame(rows, ("q_id", "q")).astype(object)
+            both = listed.table(names).take(pa.array(rows))
+            frame = listed.run.frame(rows, ("q_id", "q")).astype(object)
             for name, was in _FLIPPED.items():
                 frame[was] = pd.Series(both.column(f"was_{name}").to_pylist(), dtype=object)
                 frame[name] = pd.Series(both.column(name).to_pylist(), dtype=object)
@@ -517,15 +515,20 @@ class Store:
 
     # Helpers
 
-    def _read(self, shown: Filter, read: Callable[[LoadedRun, Basis], T], *, compares: bool = False) -> T:
+    def _read(self, shown: Filter, read: Callable[[ListedRun], T], *, compares: bool = False) -> T:
         """Call `read` with the list's run and what else the list depends on.
 
         `compares`: the other run is needed even where the list is not restricted by it.
         """
-        cohort = self._cohort(shown.cohort) if shown.cohort else None
-        if not ((compares or shown.compares) and self._is_indexed(shown.vs)):
-            return self._kept.with_run(shown.run, lambda run: read(run, Basis(None, cohort)))
-        return self._kept.with_runs([shown.run, shown.vs], lambda runs: read(runs[0], Basis(runs[1], cohort)))
+        cohort = read_cohorts(self._manifest).get(shown.cohort) if shown.cohort else None
+        q_ids = None if cohort is None else frozenset(cohort.q_ids)
+        is_needed = (compares or shown.compares) and self._is_indexed(shown.vs)
+        names = [shown.run, shown.vs] if is_needed else [shown.run]
+
+        def read_listed(runs: Sequence[LoadedRun]) -> T:
+            return read(ListedRun(self._database, runs[0], runs[1] if is_needed else None, q_ids))
+
+        return self._kept.with_runs(names, read_listed)
 
     def _is_indexed(self, run: str) -> bool:
         """Return whether the workspace lists the run and it has an index."""
@@ -534,39 +537,31 @@ class Store:
     def _indexed(self, runs: Sequence[str]) -> list[str]:
         return [run for run in dict.fromkeys(runs) if self._is_indexed(run)]
 
-    def _cohort(self, name: str) -> frozenset[str] | None:
-        cohort = read_cohorts(self._manifest).get(name)
-        return None if cohort is None else frozenset(cohort.q_ids)
-
-    def _table(self, run: LoadedRun, basis: Basis, shown: Filter, names: Iterable[str]) -> pa.Table:
-        """Return the named columns and those that the filter reads, of all rows of the run."""
-        return self._columns.table(run, (*names, *shown.where().columns), basis)
-
     def _rows(
         self, name: str, shown: Filter, reads: Iterable[str] = (), *, compares: bool = False, **parts: str
     ) -> list[tuple[Any, ...]]:
         """Return the rows of a statement about a list, which reads these columns besides the filter's."""
         clause = shown.where()
-        sql = statement(name).format(where=clause.sql, **parts)
+        sql, reads = statement(name).format(where=clause.sql, **parts), (*reads, *clause.columns)
 
-        def read(run: LoadedRun, basis: Basis) -> list[tuple[Any, ...]]:
-            return self._database.rows(sql, clause.params, {"rows": self._table(run, basis, shown, reads)})
+        def read(listed: ListedRun) -> list[tuple[Any, ...]]:
+            return self._database.rows(sql, clause.params, {"rows": listed.table(reads)})
 
         return self._read(shown, read, compares=compares)
 
     def _select(
-        self, run: LoadedRun, basis: Basis, shown: Filter, sort: Sort, *, limit: int | None, offset: int
+        self, listed: ListedRun, shown: Filter, sort: Sort, *, limit: int | None = None, offset: int = 0
     ) -> np.ndarray:
         """Return the rows of a list in order: all (`limit` None), or a page."""
         clause = shown.where()
-        table = self._table(run, basis, shown, sort.columns())
         sql = selection(clause.sql, order=sort.order(), limit=limit, offset=offset)
-        return self._database.column(sql, clause.params, {"rows": table})
+        tables = {"rows": listed.table((*sort.columns(), *clause.columns))}
+        return self._database.column(sql, clause.params, tables)
 
-    def _order(self, run: LoadedRun, basis: Basis, shown: Filter, sort: Sort) -> np.ndarray:
+    def _order(self, listed: ListedRun, shown: Filter, sort: Sort) -> np.ndarray:
         """Return all rows of a list in order, cached."""
-        key = (shown, sort, basis.cohort, basis.other and basis.other.state)
-        return run.get_or_make(key, lambda: self._select(run, basis, shown, sort, limit=None, offset=0))
+        key = (shown, sort, listed.cohort, listed.other and listed.other.state)
+        return listed.run.get_or_make(key, lambda: self._select(listed, shown, sort))
 
     def _where(
         self,
@@ -626,8 +621,8 @@ class Store:
     def _sliced(self, shown: Filter, slice_sql: str, columns: Sequence[str]) -> dict[str, dict[str, Tally]]:
         where = shown.where()
 
-        def read(run: LoadedRun, basis: Basis) -> dict[str, dict[str, Tally]]:
-            table = self._table(run, basis, shown, (*MEASURED, *columns))
+        def read(listed: ListedRun) -> dict[str, dict[str, Tally]]:
+            table = listed.table((*MEASURED, *columns, *where.columns))
             by_slice = self._tallies(table, where, slice_sql, most=MOST_SLICES)
             return {str(name): tallies for name, tallies in by_slice.items()}
 
@@ -646,7 +641,7 @@ class Store:
 
     def _compute_sums(self, runs: Sequence[LoadedRun]) -> list[RunSums]:
         reads = (column for columns in _COUNTED.values() for column in columns)
-        table = self._columns.tables(runs, (*MEASURED, *HEADLINE.columns, *reads))
+        table = tables_of(self._database, runs, (*MEASURED, *HEADLINE.columns, *reads))
         measures = self._tallies(table, HEADLINE, "run", most=len(runs))
         counts: list[dict[str, dict[Any, int]]] = [{} for _ in runs]
         for counted in _COUNTED:
