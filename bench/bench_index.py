@@ -39,10 +39,9 @@ from proofspan.contracts.records.records import Trace, TraceKey
 from proofspan.diagnosis.types import Profile
 from proofspan.manifest.load import load_manifest
 from proofspan.store.index.build import build_index, index_folder
-from proofspan.store.index.labelling import Inputs, labeller_for
+from proofspan.store.index.labelling import Inputs, SideFile, labeller_for
 from proofspan.store.index.plan import Range, cut, segment_bytes
 from proofspan.store.index.scan import spare_pandas
-from proofspan.store.index.side_files import SideFile
 from proofspan.store.query.filters import Filter, Sort
 from proofspan.traces.records.traces import iter_traces
 

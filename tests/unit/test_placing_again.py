@@ -18,7 +18,6 @@ from proofspan.evidence.types import SpanQuery
 from proofspan.services import locating
 from proofspan.services.locating import is_placed, place_runs
 from proofspan.services.workspace.open import with_profile
-from proofspan.store.files import locate_cache
 from proofspan.store.files import located as placed_module
 from proofspan.store.files.located import PLACED_FOLDER
 from proofspan.store.index.build import build_index, index_folder
@@ -202,8 +201,8 @@ def test_the_folder_of_answers_is_bounded(
     tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
 
-    monkeypatch.setattr(locate_cache, "MOST_ANSWERS", 3)
-    monkeypatch.setattr(locate_cache, "MOST_BYTES", 6_000)
+    monkeypatch.setattr(placed_module, "MOST_ANSWERS", 3)
+    monkeypatch.setattr(placed_module, "MOST_BYTES", 6_000)
     manifest = workspace(tmp_path / "w")
     (cache / "answers").mkdir(parents=True)
     for number in range(9):

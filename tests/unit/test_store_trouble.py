@@ -354,7 +354,7 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from proofspan.store.index.labelling import Inputs
 from proofspan.store.index.scan import Source, _start_worker
-from proofspan.store.index.side_files import NO_FILE
+from proofspan.store.index.labelling import NO_FILE
 from proofspan.diagnosis.types import Profile
 from pathlib import Path
 import os

@@ -109,7 +109,6 @@ def command(
 def _located(
     manifest: Manifest, report: IndexReport, *, cache: Path, workers: int, on_step: OnStep
 ) -> Iterator[PlacedReport]:
-    """Locate the citations of the indexed runs, run by run."""
     # A tenth of a second to import, which a page that waits for the index alone need not wait for.
     from proofspan.evidence.pdf.pool import PdfPool
     from proofspan.services.locating import place_runs

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
 import tempfile
@@ -25,15 +24,8 @@ from proofspan.contracts.records.records import LABELS
 from proofspan.diagnosis.types import TEMPLATES, Profile, markdown_row, row_to_json, table_head
 from proofspan.errors import printable
 from proofspan.manifest.load import load_manifest
-from proofspan.services.triage import (
-    ISSUES_SHOWN,
-    Outcome,
-    bare_sources,
-    report_rows,
-    run_sources,
-)
+from proofspan.services import triage
 from proofspan.services.workspace.open import profile_of_options
-from proofspan.traces.lines.reader import open_source
 from proofspan.wording import counted
 
 #: A manifest may be named in place of its folder.
@@ -76,20 +68,19 @@ def command(
             if run_id is not None:
                 raise click.UsageError("--run chooses among the runs of a workspace; bare files hold one")
             check_outputs(outputs, (traces, chunks))
-            sources = bare_sources(traces, chunks, profile or Profile(), cache_dir=unpacked)
+            sources = triage.bare_sources(traces, chunks, profile or Profile(), cache_dir=unpacked)
             again = [str(traces), str(chunks)]
         elif traces.is_dir() or traces.suffix in MANIFEST_SUFFIXES:
             manifest = load_manifest(traces)
             check_outputs(outputs, workspace_files(manifest))
-            sources = run_sources(manifest, run_id, profile, cache_dir=unpacked)
+            sources = triage.run_sources(manifest, run_id, profile, cache_dir=unpacked)
             again = [str(traces), "--run", str(sources.run_id)]
         else:
             raise click.UsageError("name the CHUNKS file after the TRACES, or a workspace alone")
-        outcome = Outcome(sources.profile)
+        outcome = triage.Outcome(sources.profile)
         on_progress = stack.enter_context(progress_bar("triage"))
-        with open_source(sources.traces) as file:
-            total = os.fstat(file.fileno()).st_size
-        rows = report_rows(sources, outcome, lambda offset: on_progress("", offset, total))
+        total = sources.traces.path.stat().st_size if sources.traces.path else 0
+        rows = triage.report_rows(sources, outcome, lambda offset: on_progress("", offset, total))
         lines = stack.enter_context(output_to(report))
         table = stack.enter_context(output_to(markdown)) if markdown is not None else None
         if table:
@@ -105,7 +96,7 @@ def command(
     sys.exit(1 if outcome.issues else 0)
 
 
-def _summary(outcome: Outcome) -> dict[str, object]:
+def _summary(outcome: triage.Outcome) -> dict[str, object]:
     suggestion = outcome.suggestion
     return {
         "traces": outcome.labels.total(),
@@ -132,7 +123,7 @@ def _summary(outcome: Outcome) -> dict[str, object]:
     }
 
 
-def _print_summary(outcome: Outcome, arguments: Sequence[str]) -> None:
+def _print_summary(outcome: triage.Outcome, arguments: Sequence[str]) -> None:
     """Counts with the profile beside them, the fitting profile where the template is absent, line issues."""
     total = outcome.labels.total()
     lines = [f"{counted(total, 'question')} · {outcome.profile.describe()}"]
@@ -150,8 +141,8 @@ def _print_summary(outcome: Outcome, arguments: Sequence[str]) -> None:
         lines.append(waiting)
     if outcome.issues:
         lines.append(f"Lines that could not be used as they are: {len(outcome.issues)}")
-        lines += [f"  {issue}" for issue in outcome.issues[:ISSUES_SHOWN]]
-    if len(outcome.issues) > ISSUES_SHOWN:
-        lines.append(f"  … and {len(outcome.issues) - ISSUES_SHOWN} more; --json lists them all")
+        lines += [f"  {issue}" for issue in outcome.issues[: triage.ISSUES_SHOWN]]
+    if len(outcome.issues) > triage.ISSUES_SHOWN:
+        lines.append(f"  … and {len(outcome.issues) - triage.ISSUES_SHOWN} more; --json lists them all")
     for line in lines:
         click.echo(printable(line), err=True)

@@ -24,35 +24,17 @@ from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Manifest
 from proofspan.services.question.citation_queries import citation_view, span_query
 from proofspan.services.workspace.open import chosen_run
+from proofspan.store.files import located as stored
 from proofspan.store.files.cache_dir import turn, writing_to
 from proofspan.store.files.columns import table_of
-from proofspan.store.files.locate_cache import Answer, LocateCache
-from proofspan.store.files.located import (
-    PLACED_FOLDER,
-    PLACED_SCHEMA,
-    Cited,
-    Part,
-    PlacedFile,
-    counts_of,
-    document_stamp,
-    index_identity,
-    listed_documents,
-    locator_version,
-    read_citations,
-    read_placed,
-    read_placed_file,
-    reasons_of,
-    write_placed_file,
-)
 from proofspan.store.files.run_file import RunFile, Segment, read_run_file, whole_run_file
 from proofspan.store.files.segment_files import DamagedError, write_table
 from proofspan.store.files.types import Progress
 from proofspan.store.index.build import index_folder
-from proofspan.store.index.side_files import read_led_chunks
+from proofspan.store.index.labelling import read_led_chunks
 
 #: How many citations are located, and in memory, together; results are stored after each window.
 WINDOW = 10_000
-NOT_PLACED = "not_placed"
 
 OnProgress = Callable[[Progress], None]
 
@@ -96,21 +78,18 @@ def place_runs(
         folder = index_folder(manifest, run_id, cache_dir)
         _indexed(manifest, run_id, folder)
         with writing_to(folder):
-            (folder / PLACED_FOLDER).mkdir(exist_ok=True)
-            with turn(folder / PLACED_FOLDER):
+            (folder / stored.PLACED_FOLDER).mkdir(exist_ok=True)
+            with turn(folder / stored.PLACED_FOLDER):
                 run_file = _indexed(manifest, run_id, folder)  # another process may have rebuilt it
-                answers = LocateCache(cache_dir, locator_version())
-                work = _RunLocator(
-                    manifest, run_id, folder, run_file, chunks, answers, pool, workers, on_progress, given_up
-                )
-                report = work.refresh()
+                shared = (cache_dir, chunks, pool, workers, on_progress, given_up)
+                report = _RunLocator(manifest, run_id, folder, run_file, *shared).refresh()
         yield report
 
 
 def is_placed(manifest: Manifest, run_id: str, cache_dir: Path) -> bool:
     """Return whether the run's citations are located in the documents as they are. Reads two small files."""
     folder = index_folder(manifest, run_id, cache_dir)
-    placed, run_file = read_placed_file(folder), read_run_file(folder)
+    placed, run_file = stored.read_placed_file(folder), read_run_file(folder)
     return bool(placed and run_file and placed.is_of(run_file) and placed.agrees_with(manifest))
 
 
@@ -152,8 +131,8 @@ class _Document:
     path: Path | None = None
     is_text: bool = False
     fingerprint: Fingerprint | None = None
-    answers: dict[bytes, Answer] = field(default_factory=dict)
-    fresh: dict[bytes, Answer] = field(default_factory=dict)
+    answers: dict[bytes, stored.Answer] = field(default_factory=dict)
+    fresh: dict[bytes, stored.Answer] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -164,8 +143,8 @@ class _RunLocator:
     run_id: str
     folder: Path
     run_file: RunFile
+    cache_dir: Path
     chunks: Callable[[], Mapping[str, Chunk]]
-    cache: LocateCache
     locator: Locator
     workers: int
     on_progress: OnProgress | None
@@ -178,7 +157,9 @@ class _RunLocator:
 
     def refresh(self) -> PlacedReport:
         """Bring the stored results up to date."""
-        placed = self._reusable()
+        placed = stored.read_placed_file(self.folder)
+        if placed is not None and not self._is_reusable(placed):
+            placed = None
         if placed is None or placed.again or not placed.is_of(self.run_file):
             try:
                 placed = self._place(placed)
@@ -194,53 +175,52 @@ class _RunLocator:
             self.run_id, placed.citations, self.located, placed.counts, placed.reasons, problems
         )
 
-    def _reusable(self) -> PlacedFile | None:
-        """Return the stored results if this program made them from the documents as they are."""
-        placed = read_placed_file(self.folder)
-        if placed is None or placed.version != locator_version() or not placed.agrees_with(self.manifest):
-            return None
+    def _is_reusable(self, placed: stored.PlacedFile) -> bool:
+        """Return whether this program made the results from the documents as they are."""
+        if placed.version != stored.locator_version() or not placed.agrees_with(self.manifest):
+            return False
         try:
-            read_placed(self.folder, placed.parts, PLACED_SCHEMA.names)
+            stored.read_placed(self.folder, placed.parts, stored.PLACED_SCHEMA.names)
         except DamagedError:
-            return None
-        return placed
+            return False
+        return True
 
-    def _place(self, earlier: PlacedFile | None) -> PlacedFile:
+    def _place(self, earlier: stored.PlacedFile | None) -> stored.PlacedFile:
         kept = {part.segment: part for part in earlier.parts} if earlier and not earlier.again else {}
         parts = tuple(kept.get(each.name) or self._part(each) for each in self.run_file.segments)
         self._show_progress(self.run_file.rows, sum(part.citations for part in parts))
-        states = read_placed(self.folder, parts, ("status", "page_mismatch", "numbers_differ", "reason"))
-        placed = PlacedFile(
-            version=locator_version(),
-            index=index_identity(self.run_file),
-            listed=listed_documents(self.manifest),
+        counts, reasons = stored.counts_of(self.folder, parts)
+        placed = stored.PlacedFile(
+            version=stored.locator_version(),
+            index=stored.index_identity(self.run_file),
+            listed=stored.listed_documents(self.manifest),
             documents=(dict(earlier.documents) if earlier and kept else {}) | self._stamps(),
             parts=parts,
-            counts=counts_of(states),
-            reasons=reasons_of(states),
+            counts=counts,
+            reasons=reasons,
             problems=(dict(earlier.problems) if earlier and kept else {}) | self.problems,
             again=self.again,
         )
-        write_placed_file(self.folder, placed)
+        stored.write_placed_file(self.folder, placed)
         return placed
 
-    def _part(self, segment: Segment) -> Part:
+    def _part(self, segment: Segment) -> stored.Part:
         """Locate the citations of one segment, window by window, and write them."""
         chunks = self.chunks()
         cited = (
             each._replace(citation=citation_view(each.citation, chunks).citation)
-            for each in read_citations(self.folder, self.run_file, segment)
+            for each in stored.read_citations(self.folder, self.run_file, segment)
         )
-        tables = [PLACED_SCHEMA.empty_table()]
+        tables = [stored.PLACED_SCHEMA.empty_table()]
         while window := list(islice(cited, WINDOW)):
             tables.append(self._window(window, segment))
         table = pa.concat_tables(tables).unify_dictionaries()
-        digest = hashlib.sha256(repr((segment.name, locator_version(), self._stamps())).encode())
+        digest = hashlib.sha256(repr((segment.name, stored.locator_version(), self._stamps())).encode())
         name = f"{segment.name.removesuffix('.parquet')}-{digest.hexdigest()[:8]}.parquet"
-        write_table(self.folder / PLACED_FOLDER, name, table)
-        return Part(segment.name, name, table.num_rows)
+        write_table(self.folder / stored.PLACED_FOLDER, name, table)
+        return stored.Part(segment.name, name, table.num_rows)
 
-    def _window(self, window: Sequence[Cited], segment: Segment) -> pa.Table:
+    def _window(self, window: Sequence[stored.Cited], segment: Segment) -> pa.Table:
         """Return the window's rows; what is not known yet is located."""
         missing: dict[_Key, Ask] = {}
         keys = [self._key_of(item.citation) for item in window]
@@ -261,11 +241,11 @@ class _RunLocator:
         rows = [self._row(item, key, failed) for item, key in zip(window, keys, strict=True)]
         for each in self.documents.values():  # a document that changed meanwhile gives no answers to keep
             if each.fresh and each.path and each.fingerprint and _is_same(each.path, each.fingerprint):
-                self.cache.keep(each.fingerprint, each.fresh, is_text=each.is_text)
+                stored.keep_answers(self.cache_dir, each.fingerprint, each.fresh, is_text=each.is_text)
             each.fresh = {}
         show_share(1, 1)
         self.citations += len(window)
-        return table_of(rows, PLACED_SCHEMA)
+        return table_of(rows, stored.PLACED_SCHEMA)
 
     def _locate(self, missing: Mapping[_Key, Ask], on_done: Callable[[int, int], None]) -> dict[_Key, str]:
         """Locate these quotes and return the problem codes of those that failed."""
@@ -282,7 +262,7 @@ class _RunLocator:
                 self.again |= found.code in TEMPORARY
                 continue
             document = self._document(doc_id)
-            document.answers[digest] = document.fresh[digest] = Answer(
+            document.answers[digest] = document.fresh[digest] = stored.Answer(
                 status=found.status,
                 page_idx=found.page_idx,
                 page_mismatch=found.page_mismatch,
@@ -304,14 +284,14 @@ class _RunLocator:
             return "no_quote"
         return citation.doc_id, hashlib.blake2b(repr(query).encode(), digest_size=16).digest()
 
-    def _row(self, item: Cited, key: _Key | str, failed: Mapping[_Key, str]) -> Mapping[str, object]:
+    def _row(self, item: stored.Cited, key: _Key | str, failed: Mapping[_Key, str]) -> Mapping[str, object]:
         row: dict[str, object] = {name: getattr(item, name) for name in item._fields[:5]}
         for name in ("number", "chunk_id", "doc_id", "section_id"):
             row[name] = getattr(item.citation, name)
         row["cited_page_idx"] = item.citation.page_idx
         if isinstance(key, str) or key in failed:
             row |= dict.fromkeys(("page_mismatch", "numbers_differ", "tells_page"), False)
-            return row | {"status": NOT_PLACED, "reason": key if isinstance(key, str) else failed[key]}
+            return row | {"status": "not_placed", "reason": key if isinstance(key, str) else failed[key]}
         return row | self._document(key[0]).answers[key[1]]._asdict()
 
     def _show_progress(self, traces: int, citations: int) -> None:
@@ -325,14 +305,13 @@ class _RunLocator:
         }
 
     def _document(self, doc_id: str) -> _Document:
-        """Return a document, looked up when it is first cited."""
         if doc_id not in self.documents:
             self.documents[doc_id] = self._look_up(doc_id)
         return self.documents[doc_id]
 
     def _look_up(self, doc_id: str) -> _Document:
         document = self.manifest.document(doc_id)
-        stamp = document_stamp(self.manifest, document)
+        stamp = stored.document_stamp(self.manifest, document)
         if document is None:
             return _Document(stamp)
         try:
@@ -346,7 +325,8 @@ class _RunLocator:
             self.problems[doc_id] = Problem("unreadable", message, document.artifact.path)
             return _Document("unreadable")
         is_text = not document.paged
-        return _Document(stamp, path, is_text, fingerprint, self.cache.of(fingerprint, is_text=is_text))
+        answers = stored.known_answers(self.cache_dir, fingerprint, is_text=is_text)
+        return _Document(stamp, path, is_text, fingerprint, answers)
 
 
 def _is_same(path: Path, earlier: Fingerprint) -> bool:

@@ -77,13 +77,12 @@ def exports(layout: Layout, *kinds: Kind) -> dict[str, Export]:
 def write_rows(frames: Frames, kind: Kind, layout: Layout) -> Iterator[str]:
     """Write rows in pieces.
 
-    A CSV has a header, lists joined by "; ", and a `'` before text that a spreadsheet would run. JSON has
-    sorted keys and null for missing values.
+    A CSV has a header. JSON has sorted keys and null for missing values.
     """
     if kind == "csv":
         yield csv_lines([layout.columns])
         for frame in frames:
-            yield csv_lines([csv_cell(row[name]) for name in layout.columns] for row in layout.records(frame))
+            yield csv_lines([row[name] for name in layout.columns] for row in layout.records(frame))
     elif kind == "jsonl":
         option = orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
         for frame in frames:
@@ -128,17 +127,17 @@ def plain(value: Any) -> Any:
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
-def csv_cell(value: Any) -> Any:
-    """Return a plain value for a CSV: lists joined by "; ", and a `'` before what a spreadsheet would run."""
-    if isinstance(value, list):
-        value = "; ".join(str(item) for item in value)
-    if isinstance(value, str) and value.startswith(_FORMULA_STARTS):
-        return f"'{value}"
-    return "" if value is None else value
-
-
 def csv_lines(rows: Iterable[Iterable[Any]]) -> str:
-    """Return rows as lines of a CSV after RFC 4180, so that lone \\r and \\n are quoted."""
+    """Return rows of plain values as lines of a CSV after RFC 4180, so that lone \\r and \\n are quoted.
+
+    Lists are joined by "; ", and a `'` comes before what a spreadsheet would run.
+    """
+
+    def cell(value: Any) -> Any:
+        if isinstance(value, list):
+            value = "; ".join(str(item) for item in value)
+        return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA_STARTS) else value
+
     buffer = io.StringIO()
-    csv.writer(buffer, lineterminator="\r\n").writerows(rows)
+    csv.writer(buffer, lineterminator="\r\n").writerows(map(cell, row) for row in rows)
     return buffer.getvalue()

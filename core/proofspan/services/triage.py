@@ -15,7 +15,7 @@ from proofspan.diagnosis.types import Profile, ReportRow, profile_from
 from proofspan.errors import InputFault, ManifestFault, Problem
 from proofspan.manifest.types import Manifest
 from proofspan.services.workspace.open import chosen_run
-from proofspan.store.index.labelling import find_inputs
+from proofspan.store.index.labelling import SideFile, find_inputs
 from proofspan.store.index.plan import find_source
 from proofspan.traces.lines.reader import unfinished_bytes
 from proofspan.traces.lines.sniff import foreign_file
@@ -23,6 +23,7 @@ from proofspan.traces.lines.unpack import plain_source
 from proofspan.traces.records.chunks import read_chunks
 from proofspan.traces.records.identity import Repeats
 from proofspan.traces.records.traces import iter_traces
+from proofspan.traces.separate.join_cache import TraceFile
 
 #: How many line issues explain why a chunk file holds no chunk.
 ISSUES_SHOWN = 20
@@ -30,21 +31,15 @@ ISSUES_SHOWN = 20
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """The files to read, with the names that messages use for them.
+    """The files to read, both of which exist.
 
-    `run_id` is the manifest's; None with bare files, whose lines may name their own. With `is_final` the
-    last line of the traces counts without its line end. `issues` are the lines of separate records that
-    belong to no trace.
+    `run_id` is the manifest's; None with bare files, whose lines may name their own.
     """
 
-    traces: Path
-    traces_file: str
-    chunks: Path
-    chunks_file: str
+    traces: TraceFile
+    chunks: SideFile
     profile: Profile
     run_id: str | None = None
-    is_final: bool = True
-    issues: tuple[LineIssue, ...] = ()
 
 
 @dataclass(slots=True)
@@ -66,13 +61,8 @@ class Outcome:
 
 def bare_sources(traces: Path, chunks: Path, profile: Profile, *, cache_dir: Path) -> Sources:
     """Return the sources of bare files; packed ones are unpacked below `cache_dir`."""
-    return Sources(
-        traces=plain_source(traces, cache_dir=cache_dir),
-        traces_file=str(traces),
-        chunks=plain_source(chunks, cache_dir=cache_dir),
-        chunks_file=str(chunks),
-        profile=profile,
-    )
+    trace_file = TraceFile(plain_source(traces, cache_dir=cache_dir), str(traces), is_final=True)
+    return Sources(trace_file, SideFile(plain_source(chunks, cache_dir=cache_dir), str(chunks)), profile)
 
 
 def run_sources(
@@ -95,16 +85,7 @@ def run_sources(
     source = find_source(manifest, run, cache_dir=cache_dir)
     if inputs.chunks.path is None or source.path is None:
         raise InputFault(*source.problems, *inputs.chunks.problems)
-    return Sources(
-        traces=source.path,
-        traces_file=source.file,
-        chunks=inputs.chunks.path,
-        chunks_file=inputs.chunks.file,
-        profile=inputs.profile,
-        run_id=run.run_id,
-        is_final=source.is_final,
-        issues=source.issues,
-    )
+    return Sources(source, inputs.chunks, inputs.profile, run.run_id)
 
 
 def report_rows(
@@ -115,19 +96,19 @@ def report_rows(
     `on_offset` is called with the byte offset of each trace. Raises InputFault where the chunk file holds no
     chunk or the traces are no JSONL.
     """
-    outcome.issues += sources.issues
-    path, file = sources.traces, sources.traces_file
-    chunks, issues = read_chunks(sources.chunks, file=sources.chunks_file)
-    outcome.issues += issues
+    path, file, chunk_file = sources.traces.path, sources.traces.file, sources.chunks
+    assert path is not None and chunk_file.path is not None  # noqa: S101 - neither source is made without
+    chunks, issues = read_chunks(chunk_file.path, file=chunk_file.file)
+    outcome.issues += [*sources.traces.issues, *issues]
     if not chunks:
         message, fix = "the file holds no chunk", "write chunks as {id, text}, in a JSON array or one a line"
-        problem = Problem("no_chunks", message, sources.chunks_file, fix)
+        problem = Problem("no_chunks", message, chunk_file.file, fix)
         raise InputFault(problem, *issues[:ISSUES_SHOWN])
     corpus = Corpus({chunk_id: chunk.text for chunk_id, chunk in chunks.items()})
     if foreign := foreign_file(path, file=file):
         raise InputFault(foreign)
     repeats = Repeats()
-    for item in iter_traces(path, file=file, run_id=sources.run_id, final=sources.is_final):
+    for item in iter_traces(path, file=file, run_id=sources.run_id, final=sources.traces.is_final):
         on_offset(item.source.offset)
         if isinstance(item, LineIssue):
             outcome.issues.append(item)
@@ -148,5 +129,5 @@ def report_rows(
         outcome.suspicions.update(row.suspicions)
         add_facts(outcome.facts, item, row, outcome.profile)
         yield row
-    if not sources.is_final:
+    if not sources.traces.is_final:
         outcome.waiting_bytes = unfinished_bytes(path)

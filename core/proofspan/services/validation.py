@@ -46,8 +46,8 @@ from proofspan.manifest.load import load_manifest
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Artifact, Run
 from proofspan.store.files.columns import SEVERAL, offset_unit
+from proofspan.store.index.labelling import read_led_chunks
 from proofspan.store.index.plan import Range, cut
-from proofspan.store.index.side_files import read_led_chunks
 from proofspan.traces.contract import context_of, trace_problems
 from proofspan.traces.lines.json_document import (
     Entry,

@@ -36,7 +36,6 @@ def absolute(base: str, address: str) -> str:
 
 
 def _pairs(shown: Filter) -> Iterator[tuple[str, str]]:
-    """Yield the restrictions of the list by the names of the filter's fields."""
     for part in fields(shown):
         value = getattr(shown, part.name)
         if isinstance(value, tuple):

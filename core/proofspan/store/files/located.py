@@ -8,7 +8,10 @@ what they were made from; it is replaced as a whole. The locations come from `pr
 from __future__ import annotations
 
 import hashlib
+import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
@@ -21,12 +24,14 @@ import pyarrow.compute as pc
 
 from proofspan.contracts.records.records import Citation
 from proofspan.errors import Fault, Problem
-from proofspan.fingerprints import ABSENT, file_state
+from proofspan.fingerprints import ABSENT, Fingerprint, file_state
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Document, Manifest
+from proofspan.store.files.cache_dir import turn, writing_to
+from proofspan.store.files.columns import table_of
 from proofspan.store.files.evidence_states import EVIDENCE_STATES, FLAGS
-from proofspan.store.files.run_file import RunFile, Segment, new_file
-from proofspan.store.files.segment_files import DamagedError, read_columns, read_table
+from proofspan.store.files.run_file import RunFile, Segment, write_json
+from proofspan.store.files.segment_files import DamagedError, read_columns, read_table, write_table
 from proofspan.traces.records.citations import recorded_citations
 from proofspan.version import LOCATOR_VERSION
 
@@ -170,9 +175,7 @@ def read_placed_file(folder: Path) -> PlacedFile | None:
 
 def write_placed_file(folder: Path, placed: PlacedFile) -> None:
     """Replace `placed.json` in one step, then remove the files that it does not name."""
-    data = orjson.dumps(asdict(placed), option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS)
-    with new_file(folder / PLACED_FOLDER, PLACED_FILE) as part:
-        part.write_bytes(data)
+    write_json(folder / PLACED_FOLDER, PLACED_FILE, asdict(placed))
     wanted = {PLACED_FILE, "lock", *(part.name for part in placed.parts)}
     for path in (folder / PLACED_FOLDER).iterdir():
         if path.name not in wanted:
@@ -217,13 +220,6 @@ def _bits_of(table: pa.Table) -> np.ndarray:
     return bits
 
 
-def counts_of(table: pa.Table) -> dict[str, int]:
-    """Return how many citations are in each state; states without any are left out."""
-    bits = _bits_of(table)
-    counted = {state: int((bits >> n & 1).sum()) for n, state in enumerate(EVIDENCE_STATES)}
-    return {state: count for state, count in counted.items() if count}
-
-
 class Cited(NamedTuple):
     """A citation with its trace's row in the segment (from 0) and identity."""
 
@@ -252,8 +248,88 @@ def read_citations(folder: Path, run_file: RunFile, segment: Segment) -> Iterato
             yield Cited(row, q_id, paraphrase, seed, repeats.get(first + row, 1), citation)
 
 
-def reasons_of(table: pa.Table) -> dict[str, int]:
-    """Return why citations could not be located, with counts, the most frequent first."""
-    counted = pc.value_counts(table.column("reason").cast(pa.string()).drop_null().combine_chunks())
-    pairs = zip(counted.field("values").to_pylist(), counted.field("counts").to_pylist(), strict=True)
-    return dict(sorted(pairs, key=lambda each: (-each[1], each[0])))
+def counts_of(folder: Path, parts: Iterable[Part]) -> tuple[dict[str, int], dict[str, int]]:
+    """Return how many citations are in each state that any is in, and why others could not be located.
+
+    The most frequent reason comes first.
+    """
+    table = read_placed(folder, parts, ("status", "page_mismatch", "numbers_differ", "reason"))
+    bits = _bits_of(table)
+    counted = {state: int((bits >> n & 1).sum()) for n, state in enumerate(EVIDENCE_STATES)}
+    reasons = Counter(table.column("reason").cast(pa.string()).drop_null().to_pylist())
+    in_order = sorted(reasons.items(), key=lambda each: (-each[1], each[0]))
+    return {state: count for state, count in counted.items() if count}, dict(in_order)
+
+
+# Cached answers: what was found in a document for a quote, for all runs and workspaces. One file per state of
+# a document, named by its fingerprint and the locator's version. The folder may be deleted at any time, a
+# damaged file counts as empty, and several processes may add to it at once.
+
+#: How many answers are kept per document, the latest; how many bytes of all, those used last.
+MOST_ANSWERS = 200_000
+MOST_BYTES = 256 << 20
+ANSWERS_FOLDER = "answers"
+
+
+class Answer(NamedTuple):
+    """The result for one quote; fields as in `PLACED_SCHEMA`."""
+
+    status: str
+    page_idx: int | None
+    page_mismatch: bool
+    agreement: float
+    numbers_differ: bool
+    tells_page: bool
+
+
+ANSWER_SCHEMA = pa.schema(
+    [
+        ("asked", pa.binary()),
+        ("status", pa.string()),
+        ("page_idx", pa.int64()),
+        ("page_mismatch", pa.bool_()),
+        ("agreement", pa.float64()),
+        ("numbers_differ", pa.bool_()),
+        ("tells_page", pa.bool_()),
+    ]
+)
+
+
+def known_answers(cache_dir: Path, document: Fingerprint, *, is_text: bool) -> dict[bytes, Answer]:
+    """Return the cached answers on a document in this state by the hash of their query, oldest first."""
+    path = _answers_file(cache_dir, document, is_text)
+    with suppress(OSError):
+        os.utime(path)  # the files that are not used make room first
+    try:
+        table = read_table(path)
+    except DamagedError:
+        return {}
+    if table.schema != ANSWER_SCHEMA:
+        return {}
+    columns = (column.to_pylist() for column in table.columns)
+    return {asked: Answer(*answer) for asked, *answer in zip(*columns, strict=True)}
+
+
+def keep_answers(
+    cache_dir: Path, document: Fingerprint, answers: Mapping[bytes, Answer], *, is_text: bool
+) -> None:
+    """Add answers to the cached ones. StoreFault where the cache cannot be written."""
+    path, room = _answers_file(cache_dir, document, is_text), MOST_BYTES
+    with writing_to(path.parent):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with turn(path.parent):
+            stored = known_answers(cache_dir, document, is_text=is_text) | dict(answers)
+            latest = list(stored.items())[-MOST_ANSWERS:]
+            rows = [{"asked": asked, **answer._asdict()} for asked, answer in latest]
+            write_table(path.parent, path.name, table_of(rows, ANSWER_SCHEMA))
+            files = [(each.stat(), each) for each in path.parent.iterdir() if each.name != "lock"]
+            for status, each in sorted(files, key=lambda file: -file[0].st_mtime_ns):
+                room -= status.st_size
+                if room < 0 or each.suffix != ".parquet":  # or unfinished, of a process that died
+                    each.unlink(missing_ok=True)
+
+
+def _answers_file(cache_dir: Path, document: Fingerprint, is_text: bool) -> Path:
+    identity = repr((locator_version(), document, is_text))
+    name = f"{hashlib.sha256(identity.encode()).hexdigest()[:32]}.parquet"
+    return cache_dir / ANSWERS_FOLDER / name

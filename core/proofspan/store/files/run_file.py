@@ -146,9 +146,13 @@ def whole_run_file(folder: Path) -> RunFile | None:
 
 def write_run_file(folder: Path, run: RunFile) -> None:
     """Replace the run file in one step."""
-    data = orjson.dumps(asdict(run), option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS)
-    with new_file(folder, RUN_FILE) as part:
-        part.write_bytes(data)
+    write_json(folder, RUN_FILE, asdict(run))
+
+
+def write_json(folder: Path, name: str, data: object) -> None:
+    """Replace a file of JSON in one step."""
+    with new_file(folder, name) as part:
+        part.write_bytes(orjson.dumps(data, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS))
 
 
 @contextmanager

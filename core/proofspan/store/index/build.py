@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, takewhile
 from pathlib import Path
 
+import orjson
 import pyarrow as pa
 
 from proofspan.contracts.records.records import LineIssue
@@ -16,36 +17,19 @@ from proofspan.diagnosis.types import Profile, profile_from
 from proofspan.errors import Fault, InputFault, Problem, StoreFault
 from proofspan.fingerprints import GROWN, Fingerprint, change_since, fingerprint_of
 from proofspan.manifest.types import Manifest, Run
+from proofspan.store.files import run_file, segment_files
 from proofspan.store.files.cache_dir import run_folder, turn, writing_to
 from proofspan.store.files.columns import ROW_SCHEMA, issue_from, issue_table
 from proofspan.store.files.located import PLACED_FOLDER
-from proofspan.store.files.run_file import (
-    RunFile,
-    Segment,
-    added_facts,
-    issues_name,
-    remove_folder,
-    whole_run_file,
-    write_run_file,
-)
-from proofspan.store.files.segment_files import (
-    DamagedError,
-    can_be_read,
-    read_columns,
-    read_table,
-    write_segment,
-    write_table,
-)
+from proofspan.store.files.run_file import RunFile, Segment
 from proofspan.store.files.types import IndexReport, IndexState, OnProgress, Progress, RunReport
-from proofspan.store.index.labelling import Inputs, Labeller, find_inputs, labeller_for, variant_of
+from proofspan.store.index.labelling import Inputs, Labeller, find_inputs, labeller_for
 from proofspan.store.index.plan import Plan, Range, cut, make_plan, segment_bytes
 from proofspan.store.index.run_rules import join_run
 from proofspan.store.index.scan import Source, index_ranges, index_report
 from proofspan.traces.lines.sniff import foreign_file
 from proofspan.traces.lines.worker_process import collector_paused
 from proofspan.traces.records.stored_reports import StoredRow, read_report
-
-__all__ = ["IndexReport", "IndexState", "Progress", "RunReport", "build_index", "index_folder", "index_state"]
 
 #: Below this many bytes a second process costs more than it saves.
 WORTH_A_WORKER = 64 << 20
@@ -88,7 +72,7 @@ def build_index(
 def index_state(manifest: Manifest, run_id: str, cache_dir: Path) -> IndexState:
     """Compare a run's files with its index without reading them."""
     (run,) = _chosen_runs(manifest, [run_id])
-    earlier = whole_run_file(index_folder(manifest, run_id, cache_dir))
+    earlier = run_file.whole_run_file(index_folder(manifest, run_id, cache_dir))
     profile = profile_from(manifest.triage)
     plan = make_plan(manifest, run, profile, earlier, cache_dir=cache_dir, join=False)
     return IndexState(plan.state, plan.reason)
@@ -96,7 +80,9 @@ def index_state(manifest: Manifest, run_id: str, cache_dir: Path) -> IndexState:
 
 def index_folder(manifest: Manifest, run_id: str, cache_dir: Path) -> Path:
     """Return the folder of a run's index when it is read with the manifest's profile."""
-    return run_folder(cache_dir, manifest.folder, run_id, variant_of(profile_from(manifest.triage)))
+    profile = profile_from(manifest.triage)
+    variant = hashlib.sha256(orjson.dumps([profile.template, *profile.refusal])).hexdigest()[:8]
+    return run_folder(cache_dir, manifest.folder, run_id, variant)
 
 
 def _chosen_runs(manifest: Manifest, wanted: Sequence[str] | None) -> list[Run]:
@@ -132,12 +118,12 @@ class Builder:
 
     def refresh(self) -> RunReport:
         """Bring the index up to date. InputFault where files keep being replaced while they are read."""
-        earlier = whole_run_file(self.folder)
+        earlier = run_file.whole_run_file(self.folder)
         for _ in range(ATTEMPTS):
             try:
                 if report := self._refreshed(earlier):
                     return report
-            except DamagedError:
+            except segment_files.DamagedError:
                 earlier = None
         raise InputFault.of(
             "file_changing",
@@ -148,7 +134,9 @@ class Builder:
 
     def _refreshed(self, earlier: RunFile | None) -> RunReport | None:
         """Refresh once, keeping what is valid of an earlier index; None where files changed meanwhile."""
-        if earlier and not can_be_read(self.folder, [segment.name for segment in earlier.segments]):
+        if earlier and not segment_files.can_be_read(
+            self.folder, [segment.name for segment in earlier.segments]
+        ):
             earlier = None
         plan = make_plan(self.manifest, self.run, self.profile, earlier, cache_dir=self.cache_dir)
         if plan.state == "fresh" and earlier is not None:
@@ -158,12 +146,12 @@ class Builder:
         built = self._build(plan, kept.segments if kept else ())
         if not self._is_unchanged(plan, built, before, kept):
             return None
-        write_run_file(self.folder, built)
+        run_file.write_run_file(self.folder, built)
         report = self._report(plan, built, lines_read=built.lines - (kept.lines if kept else 0))
         wanted = built.files() | {"lock", PLACED_FOLDER}
         for path in self.folder.iterdir():  # also unfinished files of processes that died
             if path.name not in wanted:
-                remove_folder(path)
+                run_file.remove_folder(path)
                 path.unlink(missing_ok=True)
         return report
 
@@ -206,9 +194,9 @@ class Builder:
         joined_name = f"{stem}.joined.parquet" if joined.num_rows else None
         issues_file = f"{stem}.joined.issues.parquet" if issues else None
         if joined_name:
-            write_table(self.folder, joined_name, joined)
+            segment_files.write_table(self.folder, joined_name, joined)
         if issues_file:
-            write_table(self.folder, issues_file, issue_table(issues))
+            segment_files.write_table(self.folder, issues_file, issue_table(issues))
         return RunFile(
             key=plan.inputs.key,
             file=plan.source.file,
@@ -278,19 +266,26 @@ class Builder:
         first, last = tail[0], tail[-1]
         name = f"{prefix}-{first.start:014d}-{last.end:014d}.parquet"
         names = [segment.name for segment in tail]
-        write_segment(self.folder, name, read_columns(self.folder, names, ROW_SCHEMA.names))
-        with_issues = [issues_name(segment.name) for segment in tail if segment.issues]
+        segment_files.write_segment(
+            self.folder, name, segment_files.read_columns(self.folder, names, ROW_SCHEMA.names)
+        )
+        with_issues = [run_file.issues_name(segment.name) for segment in tail if segment.issues]
         if with_issues:
-            issues = pa.concat_tables([read_table(self.folder / each) for each in with_issues])
-            write_table(self.folder, issues_name(name), issues)
+            issues = pa.concat_tables([segment_files.read_table(self.folder / each) for each in with_issues])
+            segment_files.write_table(self.folder, run_file.issues_name(name), issues)
         lines, rows, count = (sum(getattr(each, of) for each in tail) for of in ("lines", "rows", "issues"))
-        merged = Segment(name, first.start, last.end, first.line, lines, rows, count, added_facts(tail))
+        facts = run_file.added_facts(tail)
+        merged = Segment(name, first.start, last.end, first.line, lines, rows, count, facts)
         return (*segments[: -len(small)], merged)
 
     def _report(self, plan: Plan, built: RunFile, *, lines_read: int) -> RunReport:
         issues: list[LineIssue] = []
         for name in built.issue_files():
-            records = read_table(self.folder / name).slice(0, ISSUES_REPORTED - len(issues)).to_pylist()
+            records = (
+                segment_files.read_table(self.folder / name)
+                .slice(0, ISSUES_REPORTED - len(issues))
+                .to_pylist()
+            )
             issues += map(issue_from, records)
         return RunReport(
             run_id=self.run.run_id,

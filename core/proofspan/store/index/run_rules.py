@@ -53,7 +53,6 @@ def unlike_most(words: pa.ChunkedArray, *, besides: str | None = None) -> np.nda
 
 
 def _counts(words: pa.ChunkedArray) -> dict[str, int]:
-    """Count the words, in the order of their first row."""
     counted = pc.value_counts(words.cast(pa.string()).drop_null().combine_chunks())
     return dict(zip(*(part.to_pylist() for part in counted.flatten()), strict=True))
 
@@ -162,7 +161,6 @@ def join_run(
 
 
 def _has_repeats(folder: Path, segments: Sequence[str]) -> bool:
-    """Return whether any identity occurs twice, which is rare."""
     if not segments:
         return False
     table = read_columns(folder, segments, IDENTITY)

@@ -48,7 +48,6 @@ _Read = tuple[pa.Table, list[LineIssue], dict[str, int]]
 
 
 def _write(source: Source, cut: Range, read: _Read) -> Segment:
-    """Write the files of a range."""
     table, issues, facts = read
     name = f"{source.prefix}-{cut.start:014d}-{cut.end:014d}.parquet"
     write_segment(source.folder, name, table)
@@ -81,7 +80,6 @@ def index_report(source: Source) -> Segment:
 
 
 def _read_range(source: Source, labeller: Labeller, cut: Range) -> _Read:
-    """Read and label the lines of a range."""
     issues: list[LineIssue] = []
     facts: dict[str, int] = {}
     context = labeller.context(source.inputs)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import cache, partial
 from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
@@ -16,6 +17,7 @@ import pyarrow.compute as pc
 
 from proofspan.errors import StoreFault
 from proofspan.manifest.types import Manifest
+from proofspan.store.files import segment_files
 from proofspan.store.files.columns import ISSUE_SCHEMA, ROW_SCHEMA
 from proofspan.store.files.located import (
     PLACED_FILE,
@@ -27,13 +29,6 @@ from proofspan.store.files.located import (
     row_states,
 )
 from proofspan.store.files.run_file import RUN_FILE, RunFile, read_run_file
-from proofspan.store.files.segment_files import (
-    DamagedError,
-    read_columns,
-    read_lists_coded,
-    read_rows,
-    read_table,
-)
 from proofspan.store.index.build import index_folder
 
 T = TypeVar("T")
@@ -59,7 +54,7 @@ class LoadedRun:
     """The columns of one state of a run's index, and results computed from them. Safe for several threads.
 
     `placed` is the file of its located citations, None where they are not located as files are now. Methods
-    that read raise DamagedError where the state was replaced.
+    that read raise segment_files.DamagedError where the state was replaced.
     """
 
     def __init__(self, folder: Path, run_file: RunFile, placed: PlacedFile | None = None) -> None:
@@ -121,7 +116,7 @@ class LoadedRun:
         segments = [segment.name for segment in self.run_file.segments]
         if not segments:
             return []
-        lists = read_lists_coded(self.folder, segments, column)
+        lists = segment_files.read_lists_coded(self.folder, segments, column)
         if rows is not None and len(rows) < len(lists):
             lists = lists.take(pa.array(rows))
         counted = pc.value_counts(pc.list_flatten(lists).combine_chunks())
@@ -132,7 +127,7 @@ class LoadedRun:
         names = self.run_file.issue_files()
         if not names:
             return pd.DataFrame(columns=ISSUE_SCHEMA.names)
-        found = pa.concat_tables([read_table(self.folder / name) for name in names])
+        found = pa.concat_tables([segment_files.read_table(self.folder / name) for name in names])
         return pd.DataFrame(found.to_pydict())
 
     def placed(self) -> PlacedFile | None:
@@ -155,7 +150,7 @@ class LoadedRun:
                 try:
                     self._states = self._read_states(self._placed)
                     return self._states
-                except DamagedError:
+                except segment_files.DamagedError:
                     self._placed = None
             nulls = [pa.nulls(self.run_file.rows, field.type) for field in ROW_STATES]
             self._states = pa.table(nulls, schema=ROW_STATES)
@@ -168,7 +163,7 @@ class LoadedRun:
         starts = np.cumsum([0, *(segment.rows for segment in self.run_file.segments)])[:-1]
         rows = rows + np.repeat(starts, [part.citations for part in placed.parts])
         if len(rows) and not 0 <= rows.min() <= rows.max() < self.run_file.rows:
-            raise DamagedError("citations of rows that the index does not have")
+            raise segment_files.DamagedError("citations of rows that the index does not have")
         return row_states(table.set_column(0, "row", pa.array(rows)), self.run_file.rows)
 
     def _is_unread(self, name: str) -> bool:
@@ -177,7 +172,6 @@ class LoadedRun:
         return name in ROW_SCHEMA.names and not completed_late and name not in self._columns
 
     def _rows_at(self, rows: np.ndarray, names: Sequence[str]) -> dict[str, pa.ChunkedArray]:
-        """Return columns of a few rows without reading the columns as a whole."""
         if not names or not len(rows):
             return {name: pa.chunked_array([], ROW_SCHEMA.field(name).type) for name in names}
         segments = self.run_file.segments
@@ -187,7 +181,7 @@ class LoadedRun:
         for place in np.unique(places):
             segment, chosen = segments[place], places == place
             inside = rows[chosen] - (ends[place] - segment.rows)
-            pieces.append(read_rows(self.folder, segment.name, inside, names))
+            pieces.append(segment_files.read_rows(self.folder, segment.name, inside, names))
         as_given = np.argsort(np.argsort(places, kind="stable"))
         table = pa.concat_tables(pieces).unify_dictionaries().take(pa.array(as_given))
         return {name: table.column(name) for name in names}
@@ -195,7 +189,7 @@ class LoadedRun:
     def _load(self, missing: Sequence[str]) -> None:
         stored = [name for name in missing if name in ROW_SCHEMA.names]
         if stored and (files := [segment.name for segment in self.run_file.segments]):
-            table = read_columns(self.folder, files, stored).unify_dictionaries()
+            table = segment_files.read_columns(self.folder, files, stored).unify_dictionaries()
         else:
             table = ROW_SCHEMA.empty_table().select(stored)
         self._columns |= {name: table.column(name) for name in stored}
@@ -213,7 +207,7 @@ class LoadedRun:
 
     def _joined_table(self) -> pa.Table | None:
         if self._joined is None and self.run_file.joined:
-            self._joined = read_table(self.folder / self.run_file.joined)
+            self._joined = segment_files.read_table(self.folder / self.run_file.joined)
         return self._joined
 
     def _scattered(self, name: str, default: pa.Scalar) -> pa.ChunkedArray:
@@ -272,10 +266,9 @@ class RunCache:
 
     def __init__(self, manifest: Manifest, cache_dir: Path) -> None:
         self._manifest = manifest
-        self._cache_dir = cache_dir
         #: The `placed.json` of a folder: stamp, contents, when its documents were checked, the result.
         self._placed: dict[Path, tuple[tuple[int, int], PlacedFile | None, float, bool]] = {}
-        self._folders: dict[str, Path] = {}
+        self._folder = cache(partial(index_folder, manifest, cache_dir=cache_dir))
         self._runs: OrderedDict[str, tuple[tuple[int, int], PlacedFile | None, LoadedRun]] = OrderedDict()
         self._lock = Lock()
 
@@ -299,7 +292,7 @@ class RunCache:
         for _ in range(3):
             try:
                 return read([self.loaded(run) for run in runs])
-            except DamagedError:
+            except segment_files.DamagedError:
                 with self._lock:
                     for run in runs:
                         self._runs.pop(run, None)
@@ -333,11 +326,6 @@ class RunCache:
             loaded = LoadedRun(folder, run_file, placed if holds else None)
             self._runs[run] = (stamp, placed, loaded)
             return loaded
-
-    def _folder(self, run: str) -> Path:
-        if run not in self._folders:
-            self._folders[run] = index_folder(self._manifest, run, self._cache_dir)
-        return self._folders[run]
 
     def _valid_placed(self, folder: Path) -> PlacedFile | None:
         """Return an index's `placed.json`: the same object as long as neither it nor a document changes."""

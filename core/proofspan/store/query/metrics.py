@@ -39,8 +39,6 @@ NO_TALLIES: Mapping[str, Tally] = {metric_id: Tally(0) for metric_id in MEASURES
 
 @dataclass(slots=True)
 class _Sum:
-    """The sums for one metric of one slice."""
-
     of: int = 0
     total: int | Decimal = 0
     squares: int | Decimal = 0

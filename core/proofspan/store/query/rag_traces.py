@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Final
 
 import orjson
 import pyarrow as pa
@@ -14,20 +13,13 @@ from proofspan.contracts.rules.catalogue import Finding, finding_of
 from proofspan.store.query.database import Database, statement
 from proofspan.traces.separate.log_lines import COLUMNS, LISTS, LogRecord, row_of
 
-#: The columns that the page declares NOT NULL, and by what name a code knows them.
-REQUIRED: Final[Mapping[str, str]] = {
-    "ts": "ts",
-    "qid": "qid",
-    "seg": "seg",
-    "deltaS": "delta_s",
-    "lambda_state": "lambda_state",
-}
+#: The columns that the page declares NOT NULL.
+REQUIRED = ("ts", "qid", "seg", "deltaS", "lambda_state")
 #: A row of the table: times as text in UTC, lists as JSON; None for NULL.
 Row = Mapping[str, str | int | float | None]
 
-_INSERT = "INSERT INTO rag_traces VALUES ("
-_SEG_MAX = (1 << 31) - 1
-_REAL_MAX = 3.4e38
+#: The largest numbers that their columns hold.
+_MOST: Mapping[str, float] = {"seg": (1 << 31) - 1, "deltaS": 3.4e38}
 _TYPES: Mapping[str, pa.DataType] = {"seg": pa.int64(), "deltaS": pa.float64()}
 _SCHEMA = pa.schema([("place", pa.int64()), *((name, _TYPES.get(name, pa.string())) for name in COLUMNS)])
 
@@ -39,11 +31,15 @@ def table_row(record: LogRecord) -> tuple[Row, tuple[Finding, ...]]:
     """
     given = row_of(record)
     row = {name: _fitting(name, value) for name, value in given.items()}
-    findings = [
-        finding_of(*_lacking(column, name, given[column]), record.qid)
-        for column, name in REQUIRED.items()
-        if row[column] is None
-    ]
+    findings = []
+    for column in REQUIRED:
+        if row[column] is None:
+            name, value = column.replace("deltaS", "delta_s"), given[column]
+            code, message = f"missing_{name}", f"the row has no {column}, which the table declares NOT NULL"
+            if value is not None:
+                code = f"bad_{name}"
+                message = f"{column} is {str(value)[:80]!r}, which its column cannot hold"
+            findings.append(finding_of(code, column, message, record.qid))
     return row, tuple(findings)
 
 
@@ -66,40 +62,27 @@ def sql_dump(rows: Iterable[Row], *, nullable: Collection[str] = ()) -> Iterator
     )
     yield "BEGIN;\n"
     for row in rows:
-        yield "".join((_INSERT, ", ".join(_literal(row[name]) for name in COLUMNS), ");\n"))
+        values = ", ".join(_literal(row[name]) for name in COLUMNS)
+        yield f"INSERT INTO rag_traces VALUES ({values});\n"  # noqa: S608 - all values are literals
     yield "COMMIT;\n"
 
 
-def _lacking(column: str, name: str, given: Json) -> tuple[str, str, str]:
-    if given is None:
-        return f"missing_{name}", column, f"the row has no {column}, which the table declares NOT NULL"
-    return f"bad_{name}", column, f"{column} is {str(given)[:80]!r}, which its column cannot hold"
-
-
 def _fitting(name: str, value: Json) -> str | int | float | None:
-    """Return the value as its column takes it; None where it cannot."""
     if value is None:
         return None
     if name in LISTS:
         return orjson.dumps(value).decode()
-    if name == "ts":
-        return _utc(value)
-    if name == "seg":
-        return value if abs(value) <= _SEG_MAX else None
-    if name == "deltaS":
-        return value if abs(value) <= _REAL_MAX else None
+    if name == "ts":  # in UTC; one without a zone as it is
+        try:
+            time = datetime.fromisoformat(value)
+            if time.tzinfo is not None:
+                time = time.astimezone(UTC).replace(tzinfo=None)
+        except (ValueError, OverflowError):
+            return None
+        return time.isoformat(sep=" ")
+    if name in _MOST:
+        return value if abs(value) <= _MOST[name] else None
     return str(value)
-
-
-def _utc(text: str) -> str | None:
-    """Return an ISO 8601 time in UTC, one without a zone as it is; None for invalid times."""
-    try:
-        time = datetime.fromisoformat(text)
-        if time.tzinfo is not None:
-            time = time.astimezone(UTC).replace(tzinfo=None)
-    except (ValueError, OverflowError):
-        return None
-    return time.isoformat(sep=" ")
 
 
 def _literal(value: str | int | float | None) -> str:

@@ -24,24 +24,12 @@ from proofspan.store.files.columns import KEY_COLUMNS, PAGE_COLUMNS, parse_setti
 from proofspan.store.files.evidence_states import EVIDENCE_STATES, EvidenceState
 from proofspan.store.files.located import PLACED_SCHEMA
 from proofspan.store.files.types import FailureCount, Flips, Found, Neighbours, RunFacts
+from proofspan.store.query import metrics
 from proofspan.store.query.database import Database, selection, statement
 from proofspan.store.query.derived_columns import ListedRun, tables_of
 from proofspan.store.query.filters import TURNS, Filter, Flip, Sort
 from proofspan.store.query.loaded_runs import ALL_COLUMNS, LoadedRun, RunCache, record_of, results_of
 from proofspan.store.query.metric_sql import FAILS, HEADLINE, OUTCOMES, Clause, measure_of
-from proofspan.store.query.metrics import (
-    MEASURED,
-    MOST_SLICES,
-    NO_TALLIES,
-    SLICES,
-    Ends,
-    RunSums,
-    Slice,
-    quantiles_of,
-    quantiles_statements,
-    sums_statement,
-    tallies_of,
-)
 
 T = TypeVar("T")
 #: Filter name → its values, each with a count.
@@ -354,7 +342,7 @@ class Store:
 
     # Metrics: of headline traces, one per question, also where a list shows all variants
 
-    def run_sums(self, runs: Sequence[str]) -> dict[str, RunSums]:
+    def run_sums(self, runs: Sequence[str]) -> dict[str, metrics.RunSums]:
         """Return the sums of several whole runs, computed together and cached."""
         return self._kept.with_runs(
             runs,
@@ -366,15 +354,15 @@ class Store:
         shown = _headline(shown)
         if not shown.is_narrowed:
             return dict(self.run_sums([shown.run])[shown.run].measures)
-        return self._sliced(shown, "0", ()).get("0") or dict(NO_TALLIES)
+        return self._sliced(shown, "0", ()).get("0") or dict(metrics.NO_TALLIES)
 
-    def measure_by(self, shown: Filter, by: Slice) -> dict[str, dict[str, Tally]]:
+    def measure_by(self, shown: Filter, by: metrics.Slice) -> dict[str, dict[str, Tally]]:
         """Return `measure` by slice: the largest first, then by name; at most `MOST_SLICES`.
 
         A section's or document's name is a place as `Filter.about` takes it; a question counts in all that
         it is about. Questions without a type, or a bucket, are in no slice.
         """
-        sql, column = SLICES[by]
+        sql, column = metrics.SLICES[by]
         return self._sliced(_headline(shown), sql, (column,))
 
     def bucket_counts(self, shown: Filter) -> dict[Bucket | None, int]:
@@ -531,7 +519,6 @@ class Store:
         return self._kept.with_runs(names, read_listed)
 
     def _is_indexed(self, run: str) -> bool:
-        """Return whether the workspace lists the run and it has an index."""
         return bool(run) and self._manifest.run(run) is not None and self.stamp(run) is not None
 
     def _indexed(self, runs: Sequence[str]) -> list[str]:
@@ -559,7 +546,6 @@ class Store:
         return self._database.column(sql, clause.params, tables)
 
     def _order(self, listed: ListedRun, shown: Filter, sort: Sort) -> np.ndarray:
-        """Return all rows of a list in order, cached."""
         key = (shown, sort, listed.cohort, listed.other and listed.other.state)
         return listed.run.get_or_make(key, lambda: self._select(listed, shown, sort))
 
@@ -597,7 +583,7 @@ class Store:
 
         One count alone is not worth computing all sums.
         """
-        known: RunSums | None = None
+        known: metrics.RunSums | None = None
         if not shown.is_narrowed:
             known = self._kept.with_run(shown.run, lambda run: run.cached("sums"))
         if known:
@@ -622,8 +608,8 @@ class Store:
         where = shown.where()
 
         def read(listed: ListedRun) -> dict[str, dict[str, Tally]]:
-            table = listed.table((*MEASURED, *columns, *where.columns))
-            by_slice = self._tallies(table, where, slice_sql, most=MOST_SLICES)
+            table = listed.table((*metrics.MEASURED, *columns, *where.columns))
+            by_slice = self._tallies(table, where, slice_sql, most=metrics.MOST_SLICES)
             return {str(name): tallies for name, tallies in by_slice.items()}
 
         return self._read(shown, read)
@@ -633,15 +619,15 @@ class Store:
     ) -> dict[object, dict[str, Tally]]:
         """Return the metrics of the rows that a condition keeps, by slice."""
         tables = {"rows": table}
-        ends: Ends = {}
-        for metric_ids, sql in quantiles_statements(where=where.sql, slice_sql=slice_sql):
-            ends |= quantiles_of(metric_ids, self._database.rows(sql, where.params, tables))
-        sql = sums_statement(where=where.sql, slice_sql=slice_sql)
-        return tallies_of(self._database.rows(sql, {**where.params, "most": most}, tables), ends)
+        ends: metrics.Ends = {}
+        for metric_ids, sql in metrics.quantiles_statements(where=where.sql, slice_sql=slice_sql):
+            ends |= metrics.quantiles_of(metric_ids, self._database.rows(sql, where.params, tables))
+        sql = metrics.sums_statement(where=where.sql, slice_sql=slice_sql)
+        return metrics.tallies_of(self._database.rows(sql, {**where.params, "most": most}, tables), ends)
 
-    def _compute_sums(self, runs: Sequence[LoadedRun]) -> list[RunSums]:
+    def _compute_sums(self, runs: Sequence[LoadedRun]) -> list[metrics.RunSums]:
         reads = (column for columns in _COUNTED.values() for column in columns)
-        table = tables_of(self._database, runs, (*MEASURED, *HEADLINE.columns, *reads))
+        table = tables_of(self._database, runs, (*metrics.MEASURED, *HEADLINE.columns, *reads))
         measures = self._tallies(table, HEADLINE, "run", most=len(runs))
         counts: list[dict[str, dict[Any, int]]] = [{} for _ in runs]
         for counted in _COUNTED:
@@ -649,7 +635,8 @@ class Store:
             rows = self._database.rows(sql, {}, {"rows": table})
             for place, of_run in enumerate(counts):
                 of_run[counted] = _counts_of(row[1:] for row in rows if row[0] == place)
-        return [RunSums(measures.get(place, NO_TALLIES), of_run) for place, of_run in enumerate(counts)]
+        none = metrics.NO_TALLIES
+        return [metrics.RunSums(measures.get(place, none), of_run) for place, of_run in enumerate(counts)]
 
 
 def _counts_of(rows: Iterable[tuple[Any, ...]]) -> dict[Any, int]:

@@ -36,7 +36,7 @@ from proofspan.services.workspace.open import chosen_folder, default_run, with_p
 from proofspan.store.files.cache_dir import CacheDir, default_cache_dir, writable_cache_dir
 from proofspan.store.files.types import RunFacts
 from proofspan.store.index.build import index_state
-from proofspan.store.index.side_files import read_led_chunks
+from proofspan.store.index.labelling import read_led_chunks
 from proofspan.store.query.store import Store
 from proofspan.traces.lines.unpack import plain_source
 from proofspan.traces.records.catalogue import read_catalogue
