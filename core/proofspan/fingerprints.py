@@ -57,12 +57,12 @@ def fingerprint_of(path: Path, *, indexed: int | None = None) -> Fingerprint:
     return Fingerprint(status.st_size, status.st_mtime_ns, upto, head, tail)
 
 
-def ends_of(file: BinaryIO, size: int, *, length: int = END_BYTES) -> tuple[bytes, bytes]:
-    """Return both ends of the first `size` bytes, `length` bytes each."""
+def ends_of(file: BinaryIO, size: int) -> tuple[bytes, bytes]:
+    """Return both ends of the first `size` bytes, `END_BYTES` each."""
     file.seek(0)
-    head = file.read(min(length, size))
-    file.seek(max(0, size - length))
-    return head, file.read(min(length, size))
+    head = file.read(min(END_BYTES, size))
+    file.seek(max(0, size - END_BYTES))
+    return head, file.read(min(END_BYTES, size))
 
 
 def change_since(path: Path, earlier: Fingerprint) -> Change:

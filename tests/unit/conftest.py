@@ -11,7 +11,7 @@ import pytest
 from proofspan.contracts.records.records import Trace
 from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.store.files.columns import Row, index_row
-from proofspan.store.index import scan
+from proofspan.store.index import labelling
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         seen.append(trace.q_id)
         return index_row(trace, *found)
 
-    monkeypatch.setattr(scan, "index_row", recording)
+    monkeypatch.setattr(labelling, "index_row", recording)
     return seen
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proofspan.contracts.records.records import Trace
-from proofspan.diagnosis.gold import GOLD_STATES, GoldState
+from proofspan.diagnosis.gold import GOLD_STATES, GoldState, gold_outcome
 from proofspan.diagnosis.types import Profile
 from proofspan.manifest.types import Manifest
 from proofspan.store.index import build
@@ -18,6 +18,7 @@ from proofspan.store.index.build import build_index, index_state
 from proofspan.store.index.labelling import find_inputs, labeller_for
 from proofspan.store.query.filters import Filter, Sort
 from proofspan.store.query.store import Store
+from proofspan.traces.records.citations import citations
 from proofspan.traces.records.traces import iter_traces
 from tests.unit.store_workspace import append, built, lines, table_of, trace, write_workspace
 
@@ -185,7 +186,11 @@ def test_the_index_says_of_every_trace_what_python_says(
     labeller, _ = labeller_for(find_inputs(manifest, Profile(), None, cache_dir=folder / "cache"))
     file = folder / "runs" / f"{RUN}.jsonl"
     said = [
-        labeller.outcomes(item, labeller.verdict(item))[0]
+        gold_outcome(
+            item, labeller.targets.get(item.q_id), labeller.verdict(item), labeller.places, citations(item)
+        )
+        if item.q_id in labeller.questions
+        else None
         for item in iter_traces(file, file="", run_id=RUN)
         if isinstance(item, Trace)
     ]

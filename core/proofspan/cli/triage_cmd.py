@@ -7,6 +7,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 import click
@@ -79,8 +80,7 @@ def command(
             raise click.UsageError("name the CHUNKS file after the TRACES, or a workspace alone")
         outcome = triage.Outcome(sources.profile)
         on_progress = stack.enter_context(progress_bar("triage"))
-        total = sources.traces.path.stat().st_size if sources.traces.path else 0
-        rows = triage.report_rows(sources, outcome, lambda offset: on_progress("", offset, total))
+        rows = triage.report_rows(sources, outcome, partial(on_progress, ""))
         lines = stack.enter_context(output_to(report))
         table = stack.enter_context(output_to(markdown)) if markdown is not None else None
         if table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -17,7 +18,7 @@ from proofspan.manifest.types import Manifest
 from proofspan.services.workspace.open import chosen_run
 from proofspan.store.index.labelling import SideFile, find_inputs
 from proofspan.store.index.plan import find_source
-from proofspan.traces.lines.reader import unfinished_bytes
+from proofspan.traces.lines.reader import open_source, unfinished_bytes
 from proofspan.traces.lines.sniff import foreign_file
 from proofspan.traces.lines.unpack import plain_source
 from proofspan.traces.records.chunks import read_chunks
@@ -89,15 +90,17 @@ def run_sources(
 
 
 def report_rows(
-    sources: Sources, outcome: Outcome, on_offset: Callable[[int], None] = lambda offset: None
+    sources: Sources, outcome: Outcome, on_offset: Callable[[int, int], object] = lambda offset, total: None
 ) -> Iterator[ReportRow]:
     """Yield the report rows in file order and count them in `outcome`.
 
-    `on_offset` is called with the byte offset of each trace. Raises InputFault where the chunk file holds no
+    `on_offset` is called with the byte offset of each trace and the size of their file. Raises InputFault where the chunk file holds no
     chunk or the traces are no JSONL.
     """
     path, file, chunk_file = sources.traces.path, sources.traces.file, sources.chunks
     assert path is not None and chunk_file.path is not None  # noqa: S101 - neither source is made without
+    with open_source(path) as traces:
+        total = os.fstat(traces.fileno()).st_size
     chunks, issues = read_chunks(chunk_file.path, file=chunk_file.file)
     outcome.issues += [*sources.traces.issues, *issues]
     if not chunks:
@@ -109,7 +112,7 @@ def report_rows(
         raise InputFault(foreign)
     repeats = Repeats()
     for item in iter_traces(path, file=file, run_id=sources.run_id, final=sources.traces.is_final):
-        on_offset(item.source.offset)
+        on_offset(item.source.offset, total)
         if isinstance(item, LineIssue):
             outcome.issues.append(item)
             continue

@@ -91,35 +91,31 @@ def lines_problems(artifact: Artifact, file: Path, lines: int, issues: Sequence[
     """Return the problems of `lines` lines: those that are no record, and a note on repeated ids."""
     repeats = [issue for issue in issues if issue.code.startswith("duplicate_")]
     unread = [issue for issue in issues if not issue.code.startswith("duplicate_")]
-    problems = _unread(artifact, file, lines, unread)
+    declared, key, problems = artifact.unreadable_lines, f"`{artifact.key}`", []
+    if unread or declared:
+        message, first, where, fix = f"{key}: every line could be read", "", str(file), ""
+        if unread:
+            line, first_issue = unread[0].source.line, unread[0]
+            message = f"{key}: {counted(len(unread), 'line')} of {lines:,} could not be read"
+            first, where = f"first: line {line:,}: {first_issue.message}", f"{file}:{line}"
+            fix = first_issue.fix
+        if declared == len(unread):
+            message = f"{message}, as declared; {first}"
+            problems.append(Problem("lines_unreadable_declared", message, where, severity="note"))
+        else:
+            if declared is None:
+                message = f"{message}, {first}"
+            else:
+                message += f", but `unreadable_lines` declares {declared:,}{f'; {first}' if first else ''}"
+                fix = f"correct the file, or declare the lines: unreadable_lines: {len(unread)}"
+            problems.append(Problem(LINES_UNREADABLE, message, where, fix, severity="warning"))
     if repeats:
-        first = repeats[0]
-        message = f"`{artifact.key}`: {counted(len(repeats), 'record')} of an id that came before"
-        message += f"; first: {first.message}"
-        where = f"{file}:{first.source.line}"
-        problems.append(Problem("ids_repeated", message, where, first.fix, severity="note"))
+        repeated = repeats[0]
+        message = f"{key}: {counted(len(repeats), 'record')} of an id that came before"
+        message += f"; first: {repeated.message}"
+        where = f"{file}:{repeated.source.line}"
+        problems.append(Problem("ids_repeated", message, where, repeated.fix, severity="note"))
     return problems
-
-
-def _unread(artifact: Artifact, file: Path, lines: int, issues: Sequence[LineIssue]) -> list[Problem]:
-    declared = artifact.unreadable_lines
-    if not issues and not declared:
-        return []
-    message = f"`{artifact.key}`: {counted(len(issues), 'line')} of {lines:,} could not be read"
-    first, where, fix = "", str(file), ""
-    if issues:
-        line = issues[0].source.line
-        first, where, fix = f"line {line:,}: {issues[0].message}", f"{file}:{line}", issues[0].fix
-    else:
-        message = f"`{artifact.key}`: every line could be read"
-    if declared == len(issues):
-        message = f"{message}, as declared; first: {first}"
-        return [Problem("lines_unreadable_declared", message, where, severity="note")]
-    if declared is None:
-        return [Problem(LINES_UNREADABLE, f"{message}, first: {first}", where, fix, severity="warning")]
-    message += f", but `unreadable_lines` declares {declared:,}{'; first: ' + first if first else ''}"
-    fix = f"correct the file, or declare the lines: unreadable_lines: {len(issues)}"
-    return [Problem(LINES_UNREADABLE, message, where, fix, severity="warning")]
 
 
 def _bundle_problems(

@@ -162,8 +162,8 @@ Row = Mapping[str, object]
 
 def table_of(rows: Iterable[Row], schema: pa.Schema) -> pa.Table:
     """Return rows as an Arrow table of this schema. Each row may be dropped when the next is made."""
-    names = schema.names
-    values = [tuple(map(row.get, names)) for row in rows]
+    blank = dict.fromkeys(schema.names)
+    values = [tuple({**blank, **row}.values()) for row in rows]
     columns = zip(*values, strict=True) if values else repeat(())
     arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=False)]
     return pa.table(arrays, schema=schema)

@@ -14,7 +14,7 @@ from proofspan.contracts.records.records import Chunk, GoldQuestion, LineIssue, 
 from proofspan.contracts.rules.catalogue import in_order
 from proofspan.contracts.rules.context import NO_CONTEXT, Context
 from proofspan.diagnosis.corpus import Corpus
-from proofspan.diagnosis.gold import GoldOutcome, GoldTarget, gold_outcome, gold_target
+from proofspan.diagnosis.gold import GoldTarget, gold_outcome, gold_target
 from proofspan.diagnosis.labelling import REFUSAL_LABELS, RULES_VERSION, declines, lacks_template, verdict
 from proofspan.diagnosis.safety import KINDS, MOST_NOTICES, Notices, omitted_ids
 from proofspan.diagnosis.topic import GoldPlaces
@@ -24,8 +24,8 @@ from proofspan.fingerprints import Fingerprint, change_since, fingerprint_of, sh
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Artifact, Manifest, Run
 from proofspan.metrics.citations import NO_CHUNK_FILE, ChunkFile
-from proofspan.metrics.gold_eval import Judge, Judged
-from proofspan.store.files.columns import INDEX_VERSION
+from proofspan.metrics.gold_eval import Judge
+from proofspan.store.files.columns import INDEX_VERSION, index_row
 from proofspan.store.files.run_file import RunFile
 from proofspan.traces.contract import context_of, trace_codes
 from proofspan.traces.lines.unpack import plain_source
@@ -264,26 +264,22 @@ class Labeller:
         """Return the context that a run's traces are validated in: its own, with the corpus."""
         return inputs.context if self.corpus is None else replace(inputs.context, corpus=self.corpus.texts)
 
-    def codes(self, trace: Trace, verdict: ReportRow | None, context: Context) -> tuple[str, ...]:
-        """Return the contract rules that a trace breaks, in order; `context` is its run's."""
+    def row(self, trace: Trace, context: Context) -> tuple[dict[str, object], ReportRow | None]:
+        """Return the index row of a trace and its report row; `context` is that of `context`."""
+        verdict = self.verdict(trace)
         refused = declines(trace, self.profile) if verdict is None else verdict.label in REFUSAL_LABELS
         codes = trace_codes(trace, context, declines=refused)
         if verdict is not None and lacks_template(trace, verdict, self.profile):
-            return tuple(in_order((*codes, "template_violated")))
-        return codes
-
-    def outcomes(self, trace: Trace, verdict: ReportRow | None) -> tuple[GoldOutcome | None, Judged]:
-        """Return where the trace's gold passage was found, and its numbers for metrics."""
-        if trace.q_id not in self.questions:
-            return None, self.judge.judged(trace, verdict)
-        trace = of_today(trace, self.places, wanted=self.questions[trace.q_id].chunks)
-        target, cited = self.targets.get(trace.q_id), citations(trace)
-        outcome = gold_outcome(trace, target, verdict, self.places, cited)
-        return outcome, self.judge.judged(trace, verdict, cited)
-
-    def omitted(self, trace: Trace, verdict: ReportRow | None) -> list[str] | None:
-        """Return the notices of the cited sections that a trace may omit, None where that is not known."""
-        return None if self.notices is None else omitted_ids(trace, verdict, self.notices, self.places)
+            codes = tuple(in_order((*codes, "template_violated")))
+        current, gold, cited, question = trace, None, None, self.questions.get(trace.q_id)
+        if question is not None:
+            current = of_today(trace, self.places, wanted=question.chunks)
+            cited = citations(current)
+            gold = gold_outcome(current, self.targets.get(trace.q_id), verdict, self.places, cited)
+        judged = self.judge.judged(current, verdict, cited)
+        notices, about = self.notices, self.about.get(trace.q_id, ())
+        omitted = None if notices is None else omitted_ids(trace, verdict, notices, self.places)
+        return index_row(trace, verdict, self.places, gold, omitted, about, judged, codes), verdict
 
 
 def labeller_for(inputs: Inputs) -> tuple[Labeller, tuple[Problem, ...]]:

@@ -97,11 +97,8 @@ def _read_range(source: Source, labeller: Labeller, cut: Range) -> _Read:
             if isinstance(item, LineIssue):
                 issues.append(item)
                 continue
-            verdict = labeller.verdict(item)
-            (gold, judged), omitted = labeller.outcomes(item, verdict), labeller.omitted(item, verdict)
-            about = labeller.about.get(item.q_id, ())
-            codes = labeller.codes(item, verdict, context)
-            yield index_row(item, verdict, labeller.places, gold, omitted, about, judged, codes)
+            row, verdict = labeller.row(item, context)
+            yield row
             if verdict is not None and "following" not in facts:  # one answer by the template is enough
                 add_facts(facts, item, verdict, labeller.profile)
 
