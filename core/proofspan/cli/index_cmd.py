@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -21,13 +22,13 @@ from proofspan.manifest.load import load_manifest
 from proofspan.manifest.types import Manifest
 from proofspan.services.workspace.open import profile_of_options, with_profile
 from proofspan.store.files.cache_dir import default_cache_dir
-from proofspan.store.files.types import IndexReport, RunReport
 from proofspan.store.files.types import Progress as Step
+from proofspan.store.files.types import RunReport
 from proofspan.store.index.build import build_index
 from proofspan.store.index.scan import spare_pandas
 from proofspan.wording import counted
 
-if TYPE_CHECKING:  # slow to import: see `_located` and `indexed`
+if TYPE_CHECKING:  # slow to import: see `command` and `indexed`
     from proofspan.services.locating import PlacedReport
     from proofspan.store.query.store import Store
 
@@ -80,7 +81,7 @@ def command(
             runs=runs or None,
             cache_dir=cache,
             workers=workers,
-            on_progress=lambda step: on_step("progress", step),
+            on_progress=partial(on_step, "progress"),
         )
         if in_words:
             for run in report.runs:
@@ -89,11 +90,24 @@ def command(
                 click.echo("The manifest lists no run yet, so there is nothing to index.", err=True)
         placed: list[PlacedReport] = []
         if locate:
-            locators = workers or LOCATORS
-            for found in _located(manifest, report, cache=cache, workers=locators, on_step=on_step):
-                placed.append(found)
-                if in_words:
-                    _print_placed(found)
+            # A tenth of a second to import, which a page that waits for the index alone need not wait for.
+            from proofspan.evidence.pdf.pool import PdfPool
+            from proofspan.services.locating import place_runs
+            from proofspan.services.page_base import page_messages
+
+            with PdfPool(workers=workers or LOCATORS, timeout_s=TIMEOUT_S) as pool:
+                for found in place_runs(
+                    manifest,
+                    [run.run_id for run in report.runs],
+                    cache_dir=cache,
+                    pool=pool,
+                    workers=workers or LOCATORS,
+                    on_progress=partial(on_step, "locating"),
+                ):
+                    findings = page_messages(manifest, found.run_id, cache_dir=cache, document=pool.document)
+                    placed.append(replace(found, findings=findings))
+                    if in_words:
+                        _print_placed(placed[-1])
     data = {
         "findings": report.has_findings,
         "runs": [asdict(run) for run in report.runs],
@@ -104,27 +118,6 @@ def command(
     elif progress_json:
         click.echo(orjson.dumps({"event": "done", **data}, option=orjson.OPT_SORT_KEYS))
     sys.exit(1 if report.has_findings else 0)
-
-
-def _located(
-    manifest: Manifest, report: IndexReport, *, cache: Path, workers: int, on_step: OnStep
-) -> Iterator[PlacedReport]:
-    # A tenth of a second to import, which a page that waits for the index alone need not wait for.
-    from proofspan.evidence.pdf.pool import PdfPool
-    from proofspan.services.locating import place_runs
-    from proofspan.services.page_base import page_messages
-
-    with PdfPool(workers=workers, timeout_s=TIMEOUT_S) as pool:
-        for placed in place_runs(
-            manifest,
-            [run.run_id for run in report.runs],
-            cache_dir=cache,
-            pool=pool,
-            workers=workers,
-            on_progress=lambda step: on_step("locating", step),
-        ):
-            findings = page_messages(manifest, placed.run_id, cache_dir=cache, document=pool.document)
-            yield replace(placed, findings=findings)
 
 
 def _print_run(run: RunReport) -> None:
@@ -199,5 +192,5 @@ def indexed(manifest: Manifest, runs: Sequence[str], cache_dir: Path | None) -> 
 
     cache = cache_dir or default_cache_dir()
     with _progress(as_lines=False, quiet=False) as on_step:
-        build_index(manifest, runs=runs, cache_dir=cache, on_progress=lambda step: on_step("progress", step))
+        build_index(manifest, runs=runs, cache_dir=cache, on_progress=partial(on_step, "progress"))
     return Store(manifest, cache)

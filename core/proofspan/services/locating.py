@@ -16,7 +16,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from proofspan.contracts.records.records import Chunk, Citation
-from proofspan.errors import Fault, Problem, StoreFault
+from proofspan.errors import Fault, Problem
 from proofspan.evidence.locate_bulk import TEMPORARY, Ask, GivenUp, Locator, locate_bulk
 from proofspan.evidence.page_base import is_telling
 from proofspan.fingerprints import Fingerprint, change_since, fingerprint_of
@@ -30,7 +30,7 @@ from proofspan.store.files.columns import table_of
 from proofspan.store.files.run_file import RunFile, Segment, read_run_file, whole_run_file
 from proofspan.store.files.segment_files import DamagedError, write_table
 from proofspan.store.files.types import Progress
-from proofspan.store.index.build import index_folder
+from proofspan.store.index.build import index_damaged, index_folder, not_indexed
 from proofspan.store.index.labelling import read_led_chunks
 
 #: How many citations are located, and in memory, together; results are stored after each window.
@@ -76,11 +76,14 @@ def place_runs(
     for run_id in run_ids:
         chosen_run(manifest, run_id)
         folder = index_folder(manifest, run_id, cache_dir)
-        _indexed(manifest, run_id, folder)
+        if whole_run_file(folder) is None:
+            raise not_indexed(manifest, run_id)
         with writing_to(folder):
             (folder / stored.PLACED_FOLDER).mkdir(exist_ok=True)
             with turn(folder / stored.PLACED_FOLDER):
-                run_file = _indexed(manifest, run_id, folder)  # another process may have rebuilt it
+                run_file = whole_run_file(folder)  # another process may have rebuilt it
+                if run_file is None:
+                    raise not_indexed(manifest, run_id)
                 shared = (cache_dir, chunks, pool, workers, on_progress, given_up)
                 report = _RunLocator(manifest, run_id, folder, run_file, *shared).refresh()
         yield report
@@ -91,18 +94,6 @@ def is_placed(manifest: Manifest, run_id: str, cache_dir: Path) -> bool:
     folder = index_folder(manifest, run_id, cache_dir)
     placed, run_file = stored.read_placed_file(folder), read_run_file(folder)
     return bool(placed and run_file and placed.is_of(run_file) and placed.agrees_with(manifest))
-
-
-def _indexed(manifest: Manifest, run_id: str, folder: Path) -> RunFile:
-    run_file = whole_run_file(folder)
-    if run_file is None:
-        raise StoreFault.of(
-            "not_indexed",
-            f"run {run_id!r} has no index yet",
-            where=str(manifest.folder),
-            fix=f"proofspan index {manifest.folder}",
-        )
-    return run_file
 
 
 def _chunks(manifest: Manifest, cache_dir: Path) -> Mapping[str, Chunk]:
@@ -164,12 +155,7 @@ class _RunLocator:
             try:
                 placed = self._place(placed)
             except DamagedError as error:
-                raise StoreFault.of(
-                    "index_damaged",
-                    f"files of the index of run {self.run_id!r} are missing or damaged",
-                    where=str(self.folder),
-                    fix="delete that folder and run `proofspan index` again",
-                ) from error
+                raise index_damaged({self.run_id: self.folder}) from error
         problems = tuple(problem for _, problem in sorted(placed.problems.items()))
         return PlacedReport(
             self.run_id, placed.citations, self.located, placed.counts, placed.reasons, problems

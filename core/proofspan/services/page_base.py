@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from proofspan.contracts.records.chunk_id import parse
 from proofspan.contracts.records.records import TraceKey
@@ -155,48 +155,39 @@ _WHY = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Writer:
-    """Who wrote the cited pages, as the fixes for pages that are one too high, one too low, or printed."""
-
-    too_high: str
-    too_low: str
-    printed: str
-
+#: Who wrote the cited pages: the fixes for pages that are one too high (-1) or too low (1), or printed.
+Writer = Mapping[int | Literal["printed"], str]
 
 #: Native records: the producer itself has to change.
-PRODUCER = Writer(
-    too_high="let the producer count `page_idx` from 0 and `page` from 1: what it writes is one too high",
-    too_low="let the producer write its number as `page_idx`, not as `page`: `page` counts from 1",
-    printed="let the producer write printed numbers as `page_label`, not as `page` or `page_idx`",
-)
+PRODUCER: Writer = {
+    -1: "let the producer count `page_idx` from 0 and `page` from 1: what it writes is one too high",
+    1: "let the producer write its number as `page_idx`, not as `page`: `page` counts from 1",
+    "printed": "let the producer write printed numbers as `page_label`, not as `page` or `page_idx`",
+}
 #: Lines of `proofspan locate`.
-SPAN_LINES = Writer(
-    too_high="write `cited_page_idx` counted from 0: these lines count from 1",
-    too_low="write `cited_page_idx` as the source counts, from 0: 1 was subtracted in error",
-    printed="write printed numbers as `cited_page_label`, not as `cited_page_idx`",
-)
+SPAN_LINES: Writer = {
+    -1: "write `cited_page_idx` counted from 0: these lines count from 1",
+    1: "write `cited_page_idx` as the source counts, from 0: 1 was subtracted in error",
+    "printed": "write printed numbers as `cited_page_label`, not as `cited_page_idx`",
+}
 
 
 def mapping_writer(mapping: str, keys: Sequence[str]) -> Writer:
     """Return the fixes for files imported by a mapping, in which these keys give the pages."""
-    at = " and ".join(f"`{key}`" for key in keys)
-    again = f"at {at} in {mapping}, then import again with --force"
-    return Writer(
-        too_high=f"write `base: 1` {again}",
-        too_low=f"write `base: 0` {again}",
-        printed=f"map printed numbers as `page_label`, in place of `page` {again}",
-    )
+    again = f"at {' and '.join(f'`{key}`' for key in keys)} in {mapping}, then import again with --force"
+    return {
+        -1: f"write `base: 1` {again}",
+        1: f"write `base: 0` {again}",
+        "printed": f"map printed numbers as `page_label`, in place of `page` {again}",
+    }
 
 
 def fix(finding: PageBaseFinding, writer: Writer) -> str | None:
     """Return the fix at the source of the pages; None where nothing systematic is wrong."""
     if finding.kind == "printed":
-        return writer.printed
-    if not finding.is_systematic:
-        return None
+        return writer["printed"]
     other = "compare the document's edition with the cited one: no page base explains such an offset"
-    return {-1: writer.too_high, 1: writer.too_low}.get(finding.offset, other)
+    return writer.get(finding.offset, other) if finding.is_systematic else None
 
 
 def worth_saying(findings: Iterable[PageBaseFinding]) -> tuple[PageBaseFinding, ...]:

@@ -94,8 +94,8 @@ def report_rows(
 ) -> Iterator[ReportRow]:
     """Yield the report rows in file order and count them in `outcome`.
 
-    `on_offset` is called with the byte offset of each trace and the size of their file. Raises InputFault where the chunk file holds no
-    chunk or the traces are no JSONL.
+    `on_offset` is called with the byte offset of each trace and the size of their file. Raises InputFault
+    where the chunk file holds no chunk or the traces are no JSONL.
     """
     path, file, chunk_file = sources.traces.path, sources.traces.file, sources.chunks
     assert path is not None and chunk_file.path is not None  # noqa: S101 - neither source is made without

@@ -49,7 +49,7 @@ class IndexJob:
 
     def __init__(self, command: Sequence[str]) -> None:
         self.progress: Progress | None = None
-        self._ended: float | None = None
+        self.ended: float | None = None
         self._output: deque[str] = deque(maxlen=LAST_LINES)
         self._process = subprocess.Popen(
             list(command), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
@@ -61,12 +61,6 @@ class IndexJob:
     def is_running(self) -> bool:
         """Return whether the process is still running."""
         return self._process.poll() is None
-
-    @property
-    def is_outdated(self) -> bool:
-        """Return whether it succeeded long enough ago that asking for it again means new work."""
-        rested = self._ended is not None and time.monotonic() - self._ended > REST_SECONDS
-        return rested and not self.is_running and self.failure is None
 
     @property
     def failure(self) -> str | None:
@@ -91,7 +85,7 @@ class IndexJob:
                 self.progress = Progress(step["run_id"], step["done"], step["total"], step["rows"])
             except (orjson.JSONDecodeError, KeyError, TypeError):
                 self._output.append(line.decode("utf-8", "replace").rstrip()[:MAX_LINE])
-        self._ended = time.monotonic()
+        self.ended = time.monotonic()
 
 
 class IndexJobs:
@@ -110,7 +104,8 @@ class IndexJobs:
         """
         with self._lock:
             job = self._jobs.get(key)
-            if job is None or job.is_outdated:
+            is_over = job is None or not (job.is_running or job.failure)
+            if job is None or (is_over and job.ended and time.monotonic() - job.ended > REST_SECONDS):
                 job = self._jobs[key] = IndexJob(command())
         return job if job.is_running or job.failure else None
 

@@ -272,16 +272,11 @@ def row_table(rows: Iterable[Row]) -> pa.Table:
 
 def issue_table(issues: Iterable[LineIssue]) -> pa.Table:
     """Return line issues as an Arrow table of `ISSUE_SCHEMA`."""
-    rows = [
-        {
-            **{name: getattr(issue.source, name) for name in ("file", "line", "offset", "length")},
-            "code": issue.code,
-            "reason": issue.message,
-            "remedy": issue.fix,
-            "excerpt": issue.excerpt,
-        }
-        for issue in issues
-    ]
+    rows = []
+    for issue in issues:
+        source = {name: getattr(issue.source, name) for name in ("file", "line", "offset", "length")}
+        texts = {"code": issue.code, "reason": issue.message, "remedy": issue.fix, "excerpt": issue.excerpt}
+        rows.append(source | texts)
     return table_of(rows, ISSUE_SCHEMA)
 
 

@@ -286,11 +286,7 @@ ANSWER_SCHEMA = pa.schema(
     [
         ("asked", pa.binary()),
         ("status", pa.string()),
-        ("page_idx", pa.int64()),
-        ("page_mismatch", pa.bool_()),
-        ("agreement", pa.float64()),
-        ("numbers_differ", pa.bool_()),
-        ("tells_page", pa.bool_()),
+        *(PLACED_SCHEMA.field(name) for name in Answer._fields[1:]),
     ]
 )
 

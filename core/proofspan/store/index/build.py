@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, takewhile
 from pathlib import Path
@@ -83,6 +83,22 @@ def index_folder(manifest: Manifest, run_id: str, cache_dir: Path) -> Path:
     profile = profile_from(manifest.triage)
     variant = hashlib.sha256(orjson.dumps([profile.template, *profile.refusal])).hexdigest()[:8]
     return run_folder(cache_dir, manifest.folder, run_id, variant)
+
+
+def not_indexed(manifest: Manifest, run_id: str) -> StoreFault:
+    """Return the fault of a run that has no index."""
+    message, fix = f"run {run_id!r} has no index yet", f"proofspan index {manifest.folder}"
+    return StoreFault.of("not_indexed", message, where=str(manifest.folder), fix=fix)
+
+
+def index_damaged(folders: Mapping[str, Path]) -> StoreFault:
+    """Return the fault of runs, each with the folder of its index, of which files cannot be read."""
+    return StoreFault.of(
+        "index_damaged",
+        f"files of the index of run {' or '.join(map(repr, folders))} are missing or damaged",
+        where=" or ".join(map(str, folders.values())),
+        fix=f"delete {'that folder' if len(folders) == 1 else 'them'} and run `proofspan index` again",
+    )
 
 
 def _chosen_runs(manifest: Manifest, wanted: Sequence[str] | None) -> list[Run]:

@@ -15,7 +15,6 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from proofspan.errors import StoreFault
 from proofspan.manifest.types import Manifest
 from proofspan.store.files import segment_files
 from proofspan.store.files.columns import ISSUE_SCHEMA, ROW_SCHEMA
@@ -29,7 +28,7 @@ from proofspan.store.files.located import (
     row_states,
 )
 from proofspan.store.files.run_file import RUN_FILE, RunFile, read_run_file
-from proofspan.store.index.build import index_folder
+from proofspan.store.index.build import index_damaged, index_folder, not_indexed
 
 T = TypeVar("T")
 V = TypeVar("V")
@@ -87,8 +86,7 @@ class LoadedRun:
 
     def get_or_make(self, key: Hashable, make: Callable[[], V]) -> V:
         """Return the cached result, computed if need be. Two threads may both compute it."""
-        known: V | None = self.cached(key)
-        return self.cache(key, make()) if known is None else known
+        return results_of([self], key, lambda _: [make()])[0]
 
     @property
     def nbytes(self) -> int:
@@ -296,12 +294,7 @@ class RunCache:
                 with self._lock:
                     for run in runs:
                         self._runs.pop(run, None)
-        raise StoreFault.of(
-            "index_damaged",
-            f"files of the index of run {' or '.join(map(repr, runs))} are missing or damaged",
-            where=" or ".join(str(self._folder(run)) for run in runs),
-            fix=f"delete {'that folder' if len(runs) == 1 else 'them'} and run `proofspan index` again",
-        )
+        raise index_damaged({run: self._folder(run) for run in runs})
 
     def loaded(self, run: str) -> LoadedRun:
         """Return the run as its index is now: the same object as long as nothing changes."""
@@ -314,12 +307,7 @@ class RunCache:
                 return known[2]
             run_file = read_run_file(folder)
             if run_file is None or stamp is None:
-                raise StoreFault.of(
-                    "not_indexed",
-                    f"run {run!r} has no index yet",
-                    where=str(self._manifest.folder),
-                    fix=f"proofspan index {self._manifest.folder}",
-                )
+                raise not_indexed(self._manifest, run)
             self._runs.pop(run, None)
             self._make_room()
             holds = placed is not None and placed.is_of(run_file)
