@@ -189,7 +189,7 @@ def read_placed(folder: Path, parts: Iterable[Part], columns: Sequence[str]) -> 
     try:
         return pa.concat_tables([empty, *tables]).unify_dictionaries()
     except pa.ArrowException as error:
-        raise DamagedError(str(error)) from error
+        raise DamagedError(folder, str(error)) from error
 
 
 def row_states(table: pa.Table, rows: int) -> pa.Table:

@@ -25,15 +25,19 @@ _READERS = 2
 
 
 class DamagedError(Exception):
-    """A file of the index is missing or damaged."""
+    """A file in the folder of an index is missing or damaged."""
+
+    def __init__(self, folder: Path, why: str) -> None:
+        super().__init__(why)
+        self.folder = folder
 
 
 @contextmanager
-def _reading() -> Iterator[None]:
+def _reading(folder: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError, LookupError, SystemError, pa.ArrowException) as error:
-        raise DamagedError(str(error)) from error
+        raise DamagedError(folder, str(error)) from error
 
 
 def _sound(table: pa.Table) -> pa.Table:
@@ -67,65 +71,65 @@ def write_table(folder: Path, name: str, table: pa.Table) -> None:
         )
 
 
-@_reading()
 def read_table(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
     """Return a Parquet file's table, or some columns. (pyarrow's own reader would import pandas.)"""
-    with pq.ParquetFile(path, memory_map=True, page_checksum_verification=True) as file:
-        return _sound(file.read(columns=None if columns is None else list(columns), use_threads=False))
+    names, options = None if columns is None else list(columns), {"page_checksum_verification": True}
+    with _reading(path.parent), pq.ParquetFile(path, memory_map=True, **options) as file:
+        return _sound(file.read(columns=names, use_threads=False))
 
 
-@_reading()
 def read_lists_coded(folder: Path, segments: Sequence[str], column: str) -> pa.ChunkedArray:
     """Return a column of lists with its texts as dictionary codes: less memory, and fast to count."""
-    tables = []
-    for segment in segments:
-        path, element = folder / segment, f"{column}.list.element"
-        with pq.ParquetFile(
-            path, memory_map=True, read_dictionary=[element], page_checksum_verification=True
-        ) as file:
-            tables.append(_sound(file.read(columns=[column], use_threads=False)))
-    return pa.concat_tables(tables).unify_dictionaries().column(column)
+    with _reading(folder):
+        tables = []
+        for segment in segments:
+            path, element = folder / segment, f"{column}.list.element"
+            with pq.ParquetFile(
+                path, memory_map=True, read_dictionary=[element], page_checksum_verification=True
+            ) as file:
+                tables.append(_sound(file.read(columns=[column], use_threads=False)))
+        return pa.concat_tables(tables).unify_dictionaries().column(column)
 
 
-@_reading()
 def read_columns(folder: Path, segments: Sequence[str], columns: Sequence[str]) -> pa.Table:
     """Return some columns of several segments, concatenated. DamagedError where that is not possible."""
-    texts = [name for name in columns if name in TEXTS]
+    with _reading(folder):
+        texts = [name for name in columns if name in TEXTS]
 
-    def read(segment: str) -> pa.Table:
-        table = read_table(folder / segment, [name for name in columns if name not in TEXTS])
-        if texts:
-            with _rows_file(folder / rows_name(segment), texts) as file:
-                rest = _sound(file.read_all())
-            for name in texts:
-                table = table.append_column(name, rest.column(name))
-        return table.select(list(columns))
+        def read(segment: str) -> pa.Table:
+            table = read_table(folder / segment, [name for name in columns if name not in TEXTS])
+            if texts:
+                with _rows_file(folder / rows_name(segment), texts) as file:
+                    rest = _sound(file.read_all())
+                for name in texts:
+                    table = table.append_column(name, rest.column(name))
+            return table.select(list(columns))
 
-    if len(segments) == 1:
-        return read(segments[0])
-    with ThreadPoolExecutor(_READERS) as pool:
-        return pa.concat_tables(list(pool.map(read, segments)))
+        if len(segments) == 1:
+            return read(segments[0])
+        with ThreadPoolExecutor(_READERS) as pool:
+            return pa.concat_tables(list(pool.map(read, segments)))
 
 
-@_reading()
 def read_rows(folder: Path, segment: str, places: np.ndarray, columns: Sequence[str]) -> pa.Table:
     """Return rows of a segment by their places in it (from 0), in the order given. DamagedError as above."""
-    batches, inside = np.divmod(places, BATCH_ROWS)
-    with _rows_file(folder / rows_name(segment), columns) as file:
-        pieces = []
-        for batch in np.unique(batches):
-            read = file.get_batch(int(batch))
-            read.validate(full=True)
-            pieces.append(read.take(pa.array(inside[batches == batch])))
-        by_batch = pa.Table.from_batches(pieces, file.schema)
-    as_given = np.argsort(np.argsort(batches, kind="stable"))
-    return by_batch.take(pa.array(as_given)).select(list(columns))
+    with _reading(folder):
+        batches, inside = np.divmod(places, BATCH_ROWS)
+        with _rows_file(folder / rows_name(segment), columns) as file:
+            pieces = []
+            for batch in np.unique(batches):
+                read = file.get_batch(int(batch))
+                read.validate(full=True)
+                pieces.append(read.take(pa.array(inside[batches == batch])))
+            by_batch = pa.Table.from_batches(pieces, file.schema)
+        as_given = np.argsort(np.argsort(batches, kind="stable"))
+        return by_batch.take(pa.array(as_given)).select(list(columns))
 
 
 def can_be_read(folder: Path, segments: Sequence[str]) -> bool:
     """Return whether the files of all segments exist and open; their contents are not read."""
     try:
-        with _reading():
+        with _reading(folder):
             for segment in segments:
                 pq.ParquetFile(folder / segment, memory_map=True).close()
                 with _rows_file(folder / rows_name(segment), TEXTS):

@@ -28,7 +28,7 @@ from proofspan.store.files.located import (
     row_states,
 )
 from proofspan.store.files.run_file import RUN_FILE, RunFile, read_run_file
-from proofspan.store.index.build import index_damaged, index_folder, not_indexed
+from proofspan.store.index.build import index_folder, not_indexed
 
 T = TypeVar("T")
 V = TypeVar("V")
@@ -161,7 +161,7 @@ class LoadedRun:
         starts = np.cumsum([0, *(segment.rows for segment in self.run_file.segments)])[:-1]
         rows = rows + np.repeat(starts, [part.citations for part in placed.parts])
         if len(rows) and not 0 <= rows.min() <= rows.max() < self.run_file.rows:
-            raise segment_files.DamagedError("citations of rows that the index does not have")
+            raise segment_files.DamagedError(self.folder, "citations of rows that the index does not have")
         return row_states(table.set_column(0, "row", pa.array(rows)), self.run_file.rows)
 
     def _is_unread(self, name: str) -> bool:
@@ -278,23 +278,14 @@ class RunCache:
             return None
         return status.st_mtime_ns, status.st_ino
 
-    def with_run(self, run: str, read: Callable[[LoadedRun], T]) -> T:
-        """Call `read` with a run, as `with_runs`."""
-        return self.with_runs([run], lambda loaded: read(loaded[0]))
-
-    def with_runs(self, runs: Sequence[str], read: Callable[[Sequence[LoadedRun]], T]) -> T:
-        """Call `read`, and again if an index was replaced meanwhile and its files are gone.
-
-        StoreFault where a run has no index, or a damaged one.
-        """
-        for _ in range(3):
-            try:
-                return read([self.loaded(run) for run in runs])
-            except segment_files.DamagedError:
-                with self._lock:
-                    for run in runs:
-                        self._runs.pop(run, None)
-        raise index_damaged({run: self._folder(run) for run in runs})
+    def forget(self, folder: Path) -> dict[str, Path]:
+        """Forget the runs with an index in or above this folder, and return them with its folder."""
+        with self._lock:
+            indexes = {run: loaded.folder for run, (*_, loaded) in self._runs.items()}
+            damaged = {run: index for run, index in indexes.items() if folder.is_relative_to(index)}
+            for run in damaged:
+                del self._runs[run]
+        return damaged
 
     def loaded(self, run: str) -> LoadedRun:
         """Return the run as its index is now: the same object as long as nothing changes."""

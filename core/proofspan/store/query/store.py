@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import wraps
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, get_args
 
 import numpy as np
 import pandas as pd
@@ -23,7 +24,9 @@ from proofspan.metrics.values import Tally
 from proofspan.store.files.columns import KEY_COLUMNS, PAGE_COLUMNS, parse_setting
 from proofspan.store.files.evidence_states import EVIDENCE_STATES, EvidenceState
 from proofspan.store.files.located import PLACED_SCHEMA
+from proofspan.store.files.segment_files import DamagedError
 from proofspan.store.files.types import FailureCount, Flips, Found, Neighbours, RunFacts
+from proofspan.store.index.build import index_damaged
 from proofspan.store.query import metrics
 from proofspan.store.query.database import Database, selection, statement
 from proofspan.store.query.derived_columns import ListedRun, tables_of
@@ -31,6 +34,7 @@ from proofspan.store.query.filters import TURNS, Filter, Flip, Sort
 from proofspan.store.query.loaded_runs import ALL_COLUMNS, LoadedRun, RunCache, record_of, results_of
 from proofspan.store.query.metric_sql import FAILS, HEADLINE, OUTCOMES, Clause, measure_of
 
+P = ParamSpec("P")
 T = TypeVar("T")
 #: Filter name → its values, each with a count.
 Choices = dict[str, tuple[tuple[str, int], ...]]
@@ -70,8 +74,26 @@ _ORDERS: Mapping[str, tuple[str, ...]] = {"label": LABELS, "bucket": get_args(Bu
 #: The columns of `flip_rows` that both runs have, with the name of the other run's.
 _FLIPPED = {"label": "was_label", "bucket": "was_bucket", "section_rank": "was_rank"}
 
+#: How often an index that is replaced while it is read is read, in all.
+ATTEMPTS = 3
 #: Rows per piece of an export. For a longer list the run's columns are read as a whole.
 EXPORT_ROWS = 5_000
+
+
+def _retried(method: Callable[Concatenate[Store, P], T]) -> Callable[Concatenate[Store, P], T]:
+    """Call a method again if an index was replaced meanwhile and its files are gone."""
+
+    @wraps(method)
+    def call(store: Store, /, *args: P.args, **options: P.kwargs) -> T:
+        damaged: dict[str, Path] = {}
+        for _ in range(ATTEMPTS):
+            try:
+                return method(store, *args, **options)
+            except DamagedError as error:
+                damaged |= store._kept.forget(error.folder)
+        raise index_damaged(damaged)
+
+    return call
 
 
 class Store:
@@ -97,68 +119,68 @@ class Store:
         """Return what changes whenever the run's index does, for keys of caches; None without an index."""
         return self._kept.stamp(run)
 
+    @_retried
     def run_facts(self, run: str) -> RunFacts:
         """Return the facts that are shown beside the run's numbers."""
+        loaded = self._kept.loaded(run)
+        about = loaded.run_file
+        repeat = loaded.table(["repeat"]).column("repeat").to_numpy()
+        return RunFacts(
+            run_id=run,
+            file=about.file,
+            profile=self._profile,
+            traces=about.rows,
+            questions=self.total(run),
+            repeats=int((repeat > 1).sum()),
+            line_issues=about.line_issues,
+            unmatched=about.unmatched,
+            waiting_bytes=about.waiting_bytes,
+            from_report=about.from_report,
+            problems=about.problems,
+            suggestion=suggest_profile(about.facts, self._profile),
+            placed=loaded.placed(),
+        )
 
-        def read(loaded: LoadedRun) -> RunFacts:
-            about = loaded.run_file
-            repeat = loaded.table(["repeat"]).column("repeat").to_numpy()
-            return RunFacts(
-                run_id=run,
-                file=about.file,
-                profile=self._profile,
-                traces=about.rows,
-                questions=self.total(run),
-                repeats=int((repeat > 1).sum()),
-                line_issues=about.line_issues,
-                unmatched=about.unmatched,
-                waiting_bytes=about.waiting_bytes,
-                from_report=about.from_report,
-                problems=about.problems,
-                suggestion=suggest_profile(about.facts, self._profile),
-                placed=loaded.placed(),
-            )
-
-        return self._kept.with_run(run, read)
-
+    @_retried
     def settings(self, run: str) -> list[tuple[str, str, str, int]]:
         """Return what the traces of a run log of index, model, analyzer and revisions, most frequent first.
 
         Each entry is field, document (of a revision, else ""), value, and how many traces log it.
         """
-        counted = self._kept.with_run(run, lambda loaded: loaded.list_counts("settings"))
+        counted = self._kept.loaded(run).list_counts("settings")
         return sorted(
             ((*parse_setting(text), traces) for text, traces in counted), key=lambda each: (-each[3], *each)
         )
 
+    @_retried
     def line_issues(self, run: str) -> pd.DataFrame:
         """Return the lines of the run's files that could not be read: file, line, offset, length, code, …"""
-        return self._kept.with_run(run, lambda loaded: loaded.issues())
+        return self._kept.loaded(run).issues()
 
+    @_retried
     def line_of_one_memory(self, run: str) -> SourceLine | None:
         """Return the run's first line if all its traces were made in one state of memory, else None."""
-
-        def read(loaded: LoadedRun) -> SourceLine | None:
-            memory = loaded.table(("memory",)).column("memory")
-            if memory.null_count or len(memory.unique()) != 1:
-                return None
-            return _source_line(loaded, record_of(loaded.frame([0], ("line", "offset", "length"))))
-
-        return self._kept.with_run(run, read)
+        loaded = self._kept.loaded(run)
+        memory = loaded.table(("memory",)).column("memory")
+        if memory.null_count or len(memory.unique()) != 1:
+            return None
+        return _source_line(loaded, record_of(loaded.frame([0], ("line", "offset", "length"))))
 
     # Citations
 
+    @_retried
     def placed(self, run: str) -> pd.DataFrame | None:
         """Return every citation of a run with its location, in the order of the traces.
 
         None while the citations are not located, or where the index or a document changed since. The columns
         are those of `proofspan.store.files.located.PLACED_SCHEMA` except `row`.
         """
-        return self._kept.with_run(run, lambda loaded: loaded.citations(CITATION_COLUMNS))
+        return self._kept.loaded(run).citations(CITATION_COLUMNS)
 
+    @_retried
     def placed_stamp(self, run: str) -> str | None:
         """Return what changes whenever `placed` does, for keys of caches; None while not located."""
-        known = self._kept.with_run(run, lambda loaded: loaded.placed())
+        known = self._kept.loaded(run).placed()
         return None if known is None else f"{self.stamp(run)} {known.digest}"
 
     # Lists
@@ -172,81 +194,72 @@ class Store:
         """Return how many questions (or traces, with all variants) the run has."""
         return self.matching(Filter(run, all_variants=all_variants))
 
+    @_retried
     def page(self, shown: Filter, sort: Sort, *, limit: int, offset: int) -> pd.DataFrame:
         """Return `limit` rows of the list after the first `offset`: `PAGE_COLUMNS`, `run_id` and `file`.
 
         Compared with another run also `WAS_COLUMNS`: the same trace's values there, null where it has none.
         """
-
-        def read(listed: ListedRun) -> pd.DataFrame:
-            rows = self._select(listed, shown, sort, limit=limit, offset=offset)
-            frame = self._frame(listed.run, shown.run, rows, PAGE_COLUMNS)
-            if listed.other is None:
-                return frame
-            was = listed.table(WAS_COLUMNS).take(pa.array(rows))
-            return frame.assign(**{name: was.column(name).to_pylist() for name in WAS_COLUMNS})
-
-        return self._read(shown, read, compares=True)
+        listed = self._listed(shown, compares=True)
+        rows = self._select(listed, shown, sort, limit=limit, offset=offset)
+        frame = self._frame(listed.run, shown.run, rows, PAGE_COLUMNS)
+        if listed.other is None:
+            return frame
+        was = listed.table(WAS_COLUMNS).take(pa.array(rows))
+        return frame.assign(**{name: was.column(name).to_pylist() for name in WAS_COLUMNS})
 
     def rows(self, shown: Filter, sort: Sort) -> Iterator[pd.DataFrame]:
         """Yield the whole list in pieces, with every column, for an export."""
-
-        def read(listed: ListedRun) -> tuple[LoadedRun, np.ndarray]:
-            listed.run.table(FULL_COLUMNS)  # in memory: an index that is replaced meanwhile changes nothing
-            return listed.run, self._order(listed, shown, sort)
-
-        run, order = self._read(shown, read)
+        run, order = self._whole(shown, sort)
         for start in range(0, len(order), EXPORT_ROWS):
             yield self._frame(run, shown.run, order[start : start + EXPORT_ROWS], FULL_COLUMNS)
 
+    @_retried
+    def _whole(self, shown: Filter, sort: Sort) -> tuple[LoadedRun, np.ndarray]:
+        listed = self._listed(shown)
+        listed.run.table(FULL_COLUMNS)  # in memory: an index that is replaced meanwhile changes nothing
+        return listed.run, self._order(listed, shown, sort)
+
+    @_retried
     def places(self, shown: Filter, sort: Sort) -> pd.DataFrame:
         """Return the whole list in the order of `page`: `PLACE_COLUMNS`, `run_id` and `file`."""
+        listed = self._listed(shown)
+        return self._frame(listed.run, shown.run, self._order(listed, shown, sort), PLACE_COLUMNS)
 
-        def read(listed: ListedRun) -> pd.DataFrame:
-            return self._frame(listed.run, shown.run, self._order(listed, shown, sort), PLACE_COLUMNS)
-
-        return self._read(shown, read)
-
+    @_retried
     def neighbours(self, shown: Filter, sort: Sort, key: TraceKey) -> Neighbours:
         """Return the questions before and after one, in the order of `page`."""
-
-        def read(listed: ListedRun) -> Neighbours:
-            order, row = self._order(listed, shown, sort), self._row(listed.run, key)
-            places = np.flatnonzero(order == (-1 if row is None else row))
-            place = int(places[0]) if len(places) else None
-            before, after = (-1, 0) if place is None else (place - 1, place + 1)
-            previous, following = (
-                self._key(listed.run, shown.run, order[at]) if 0 <= at < len(order) else None
-                for at in (before, after)
-            )
-            return Neighbours(previous, following, None if place is None else place + 1, len(order))
-
-        return self._read(shown, read)
+        listed = self._listed(shown)
+        order, row = self._order(listed, shown, sort), self._row(listed.run, key)
+        places = np.flatnonzero(order == (-1 if row is None else row))
+        place = int(places[0]) if len(places) else None
+        before, after = (-1, 0) if place is None else (place - 1, place + 1)
+        previous, following = (
+            self._key(listed.run, shown.run, order[at]) if 0 <= at < len(order) else None
+            for at in (before, after)
+        )
+        return Neighbours(previous, following, None if place is None else place + 1, len(order))
 
     # Single traces
 
+    @_retried
     def find(self, key: TraceKey) -> Found | None:
         """Return a trace by its identity; None where the run has none."""
+        run = self._kept.loaded(key.run_id)
+        row = self._row(run, key)
+        if row is None:
+            return None
+        record = record_of(self._frame(run, key.run_id, [row], FULL_COLUMNS))
+        return Found(_source_line(run, record), record)
 
-        def read(run: LoadedRun) -> Found | None:
-            row = self._row(run, key)
-            if row is None:
-                return None
-            record = record_of(self._frame(run, key.run_id, [row], FULL_COLUMNS))
-            return Found(_source_line(run, record), record)
-
-        return self._kept.with_run(key.run_id, read)
-
+    @_retried
     def same_answer(self, key: TraceKey) -> TraceKey | None:
         """Return the first other trace with the same candidates, answer and citations; None without one."""
-
-        def read(run: LoadedRun) -> TraceKey | None:
-            row = self._row(run, key)
-            same = "answer_print = (SELECT answer_print FROM rows WHERE row = $row)"
-            alike = self._where(run, same, ("answer_print",), {"row": row})
-            return self._key(run, key.run_id, alike[0]) if len(alike) and alike[0] != row else None
-
-        return self._kept.with_run(key.run_id, read)
+        run = self._kept.loaded(key.run_id)
+        row = self._row(run, key)
+        same = "answer_print = (SELECT answer_print FROM rows WHERE row = $row)"
+        alike = self._where(run, same, ("answer_print",), {"row": row})
+        return self._key(run, key.run_id, alike[0]) if len(alike) and alike[0] != row else None
 
     def same_question(self, q_id: str) -> pd.DataFrame:
         """Return all traces of a question in every indexed run, with every column, run by run."""
@@ -254,15 +267,13 @@ class Store:
         empty = pd.DataFrame(columns=["run_id", *FULL_COLUMNS, "file"])
         return pd.concat(frames, ignore_index=True) if frames else empty
 
+    @_retried
     def traces_of(self, q_id: str, run: str) -> pd.DataFrame:
         """Return all traces of a question in one run, with every column, the headline one first."""
-
-        def read(loaded: LoadedRun) -> pd.DataFrame:
-            asked, order = {"q_id": q_id}, "paraphrase, seed, repeat"
-            rows = self._where(loaded, "q_id = $q_id", KEY_COLUMNS, asked, order=order)
-            return self._frame(loaded, run, rows, FULL_COLUMNS)
-
-        return self._kept.with_run(run, read)
+        loaded = self._kept.loaded(run)
+        asked, order = {"q_id": q_id}, "paraphrase, seed, repeat"
+        rows = self._where(loaded, "q_id = $q_id", KEY_COLUMNS, asked, order=order)
+        return self._frame(loaded, run, rows, FULL_COLUMNS)
 
     # Counts for filters
 
@@ -279,12 +290,13 @@ class Store:
         counted = dict(self._rows("counts", replace(shown, gold=()), ("gold_state",), columns="gold_state"))
         return {state: counted.get(state, 0) for state in GOLD_STATES}
 
+    @_retried
     def evidence_counts(self, shown: Filter) -> dict[EvidenceState, int]:
         """Return traces by the state of their citations, for the filter without its evidence part.
 
         Every state is there, and a trace may be in several; empty while the run's citations are not located.
         """
-        if self._kept.with_run(shown.run, lambda run: run.placed()) is None:
+        if self._kept.loaded(shown.run).placed() is None:
             return {}
         shown = replace(shown, evidence=())
         counted = dict(self._rows("counts", shown, ("evidence",), columns="unnest(evidence)"))
@@ -302,18 +314,17 @@ class Store:
             failing[place] += traces if fails else 0
         return tuple(FailureCount(place, judged[place], failing[place]) for place in sorted(judged))
 
+    @_retried
     def options(self, run: str) -> Choices:
         """Return the values that the run's list can be filtered by: filter → values with headline traces.
 
         The names are `suspicion`, `code`, `doc`, `section`, `state`, and `gold`, `bucket` and `type` (without
         values where the run has no gold); the most frequent value comes first.
         """
+        loaded = self._kept.loaded(run)
+        return loaded.get_or_make("options", lambda: self._choices(loaded))
 
-        def read(loaded: LoadedRun) -> Choices:
-            return loaded.get_or_make("options", lambda: self._choices(loaded))
-
-        return self._kept.with_run(run, read)
-
+    @_retried
     def code_counts(
         self, runs: Sequence[str], column: Literal["codes", "suspicions"] = "codes"
     ) -> pd.DataFrame:
@@ -336,18 +347,17 @@ class Store:
                     both[1] += count * is_headline
             return [[(code, *of_run[code]) for code in sorted(of_run)] for of_run in counts]
 
-        counts = self._kept.with_runs(indexed, lambda loaded: results_of(loaded, column, compute))
+        counts = results_of([self._kept.loaded(run) for run in indexed], column, compute)
         rows = [(run, *each) for run, of_run in zip(indexed, counts, strict=True) for each in of_run]
         return pd.DataFrame(rows, columns=["run_id", "code", "traces", "questions"])
 
     # Metrics: of headline traces, one per question, also where a list shows all variants
 
+    @_retried
     def run_sums(self, runs: Sequence[str]) -> dict[str, metrics.RunSums]:
         """Return the sums of several whole runs, computed together and cached."""
-        return self._kept.with_runs(
-            runs,
-            lambda loaded: dict(zip(runs, results_of(loaded, "sums", self._compute_sums), strict=True)),
-        )
+        loaded = [self._kept.loaded(run) for run in runs]
+        return dict(zip(runs, results_of(loaded, "sums", self._compute_sums), strict=True))
 
     def measure(self, shown: Filter) -> dict[str, Tally]:
         """Return every metric of a list by id, except that of evidence bundles, which are not indexed."""
@@ -386,6 +396,7 @@ class Store:
         counted, either = self._counts(_headline(shown), _JUDGED), (True, False)
         return {(refused, top): counted.get((None, refused, top), 0) for refused in either for top in either}
 
+    @_retried
     def ranks(self, runs: Sequence[str]) -> pd.DataFrame:
         """Return the gold rank of judged questions in several runs, by the order of the runs and q_id.
 
@@ -395,19 +406,15 @@ class Store:
         indexed, names = self._indexed(runs), ("q_id", "q", "run", *_RANKED)
         if not indexed:
             return pd.DataFrame(columns=["q_id", "q", "run_id", *_RANKED])
+        loaded = [self._kept.loaded(run) for run in indexed]
+        table = tables_of(self._database, loaded, ("q", "q_id", *HEADLINE.columns, "unranked", *_RANKED))
+        judged = f"{HEADLINE.sql} AND unranked IS NULL"
+        sql = selection(judged, columns=", ".join(names), order="run, q_id")
+        frame = pd.DataFrame(self._database.rows(sql, {}, {"rows": table}), columns=names, dtype=object)
+        frame["run"] = [indexed[place] for place in frame["run"]]
+        return frame.rename(columns={"run": "run_id"}).astype({"section_rank": "Int32", "top_rank": "Int32"})
 
-        def read(loaded: Sequence[LoadedRun]) -> pd.DataFrame:
-            table = tables_of(self._database, loaded, ("q", "q_id", *HEADLINE.columns, "unranked", *_RANKED))
-            judged = f"{HEADLINE.sql} AND unranked IS NULL"
-            sql = selection(judged, columns=", ".join(names), order="run, q_id")
-            frame = pd.DataFrame(self._database.rows(sql, {}, {"rows": table}), columns=names, dtype=object)
-            frame["run"] = [indexed[place] for place in frame["run"]]
-            return frame.rename(columns={"run": "run_id"}).astype(
-                {"section_rank": "Int32", "top_rank": "Int32"}
-            )
-
-        return self._kept.with_runs(indexed, read)
-
+    @_retried
     def variants(self, run: str, *, q_id: str | None = None) -> pd.DataFrame:
         """Return how stable each question of a run, or one, is over its paraphrases and seeds, by q_id.
 
@@ -416,14 +423,11 @@ class Store:
         chunks and label; missing with one trace alone, or where a trace has none and the others agree.
         `states` are the different λ states that were logged, in order.
         """
-
-        def read(loaded: LoadedRun) -> pd.DataFrame:
-            rows = ListedRun(self._database, loaded).table(_VARIED)
-            result = self._database.table(statement("variants"), {"q_id": q_id}, {"rows": rows})
-            frame = pd.DataFrame({name: result.column(name).to_pylist() for name in result.column_names})
-            return frame.astype(dict.fromkeys(("same_rank1", "same_cited", "same_label"), "boolean"))
-
-        return self._kept.with_run(run, read)
+        loaded = self._kept.loaded(run)
+        rows = ListedRun(self._database, loaded).table(_VARIED)
+        result = self._database.table(statement("variants"), {"q_id": q_id}, {"rows": rows})
+        frame = pd.DataFrame({name: result.column(name).to_pylist() for name in result.column_names})
+        return frame.astype(dict.fromkeys(("same_rank1", "same_cited", "same_label"), "boolean"))
 
     # Comparison with the run that a filter names in `vs`: headline traces, one per question. Where that run
     # has no index, nothing is in both.
@@ -465,6 +469,7 @@ class Store:
             left_out=counted["left_out"],
         )
 
+    @_retried
     def paired(self, shown: Filter, metric_id: str) -> np.ndarray:
         """Return each question's difference in a metric (here less there), in the order of this run's file.
 
@@ -475,48 +480,42 @@ class Store:
         clause, measure, was = shown.where(), measure_of(metric_id), f"was_value_{metric_id}"
         number = f"{measure.number} - {was}"
         sql = selection(f"{clause.sql} AND {number} IS NOT NULL", columns=number)
+        listed = self._listed(shown, compares=True)
+        table = listed.table((*measure.columns, was, *clause.columns))
+        return self._database.column(sql, clause.params, {"rows": table})
 
-        def read(listed: ListedRun) -> np.ndarray:
-            table = listed.table((*measure.columns, was, *clause.columns))
-            return self._database.column(sql, clause.params, {"rows": table})
-
-        return self._read(shown, read, compares=True)
-
+    @_retried
     def flip_rows(self, shown: Filter, kind: Flip, limit: int, offset: int) -> pd.DataFrame:
         """Return `limit` of the questions that flipped in a way, after the first `offset`, worst first.
 
         Labels, buckets and gold ranks are those of the other run (`was_…`) and of this one.
         """
         shown = replace(_headline(shown), flip=kind)
-
-        def read(listed: ListedRun) -> pd.DataFrame:
-            rows = self._select(listed, shown, Sort(), limit=limit, offset=offset)
-            names = [*_FLIPPED, *(f"was_{name}" for name in _FLIPPED)]
-            both = listed.table(names).take(pa.array(rows))
-            frame = listed.run.frame(rows, ("q_id", "q")).astype(object)
-            for name, was in _FLIPPED.items():
-                frame[was] = pd.Series(both.column(f"was_{name}").to_pylist(), dtype=object)
-                frame[name] = pd.Series(both.column(name).to_pylist(), dtype=object)
-            return frame.astype({"section_rank": "Int32", "was_rank": "Int32"})
-
-        return self._read(shown, read)
+        listed = self._listed(shown)
+        rows = self._select(listed, shown, Sort(), limit=limit, offset=offset)
+        names = [*_FLIPPED, *(f"was_{name}" for name in _FLIPPED)]
+        both = listed.table(names).take(pa.array(rows))
+        frame = listed.run.frame(rows, ("q_id", "q")).astype(object)
+        for name, was in _FLIPPED.items():
+            frame[was] = pd.Series(both.column(f"was_{name}").to_pylist(), dtype=object)
+            frame[name] = pd.Series(both.column(name).to_pylist(), dtype=object)
+        return frame.astype({"section_rank": "Int32", "was_rank": "Int32"})
 
     # Helpers
 
-    def _read(self, shown: Filter, read: Callable[[ListedRun], T], *, compares: bool = False) -> T:
-        """Call `read` with the list's run and what else the list depends on.
+    def _listed(self, shown: Filter, *, compares: bool = False) -> ListedRun:
+        """Return the list's run with what else the list depends on.
 
         `compares`: the other run is needed even where the list is not restricted by it.
         """
         cohort = read_cohorts(self._manifest).get(shown.cohort) if shown.cohort else None
-        q_ids = None if cohort is None else frozenset(cohort.q_ids)
         is_needed = (compares or shown.compares) and self._is_indexed(shown.vs)
-        names = [shown.run, shown.vs] if is_needed else [shown.run]
-
-        def read_listed(runs: Sequence[LoadedRun]) -> T:
-            return read(ListedRun(self._database, runs[0], runs[1] if is_needed else None, q_ids))
-
-        return self._kept.with_runs(names, read_listed)
+        return ListedRun(
+            self._database,
+            self._kept.loaded(shown.run),
+            self._kept.loaded(shown.vs) if is_needed else None,
+            None if cohort is None else frozenset(cohort.q_ids),
+        )
 
     def _is_indexed(self, run: str) -> bool:
         return bool(run) and self._manifest.run(run) is not None and self.stamp(run) is not None
@@ -524,17 +523,21 @@ class Store:
     def _indexed(self, runs: Sequence[str]) -> list[str]:
         return [run for run in dict.fromkeys(runs) if self._is_indexed(run)]
 
+    @_retried
     def _rows(
-        self, name: str, shown: Filter, reads: Iterable[str] = (), *, compares: bool = False, **parts: str
-    ) -> list[tuple[Any, ...]]:
+        self,
+        name: str,
+        shown: Filter,
+        reads: Iterable[str] = (),
+        *,
+        columns: str = "",
+        compares: bool = False,
+    ) -> list[metrics.Row]:
         """Return the rows of a statement about a list, which reads these columns besides the filter's."""
         clause = shown.where()
-        sql, reads = statement(name).format(where=clause.sql, **parts), (*reads, *clause.columns)
-
-        def read(listed: ListedRun) -> list[tuple[Any, ...]]:
-            return self._database.rows(sql, clause.params, {"rows": listed.table(reads)})
-
-        return self._read(shown, read, compares=compares)
+        sql, reads = statement(name).format(where=clause.sql, columns=columns), (*reads, *clause.columns)
+        listed = self._listed(shown, compares=compares)
+        return self._database.rows(sql, clause.params, {"rows": listed.table(reads)})
 
     def _select(
         self, listed: ListedRun, shown: Filter, sort: Sort, *, limit: int | None = None, offset: int = 0
@@ -585,7 +588,7 @@ class Store:
         """
         known: metrics.RunSums | None = None
         if not shown.is_narrowed:
-            known = self._kept.with_run(shown.run, lambda run: run.cached("sums"))
+            known = self._kept.loaded(shown.run).cached("sums")
         if known:
             return known.counts[counted]
         return _counts_of(self._rows("counts", shown, _COUNTED[counted], columns=counted))
@@ -604,15 +607,13 @@ class Store:
             for name, values in counted.items()
         }
 
+    @_retried
     def _sliced(self, shown: Filter, slice_sql: str, columns: Sequence[str]) -> dict[str, dict[str, Tally]]:
         where = shown.where()
-
-        def read(listed: ListedRun) -> dict[str, dict[str, Tally]]:
-            table = listed.table((*metrics.MEASURED, *columns, *where.columns))
-            by_slice = self._tallies(table, where, slice_sql, most=metrics.MOST_SLICES)
-            return {str(name): tallies for name, tallies in by_slice.items()}
-
-        return self._read(shown, read)
+        listed = self._listed(shown)
+        table = listed.table((*metrics.MEASURED, *columns, *where.columns))
+        by_slice = self._tallies(table, where, slice_sql, most=metrics.MOST_SLICES)
+        return {str(name): tallies for name, tallies in by_slice.items()}
 
     def _tallies(
         self, table: pa.Table, where: Clause, slice_sql: str, *, most: int
