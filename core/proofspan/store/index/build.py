@@ -160,7 +160,14 @@ class Builder:
         kept = earlier if earlier and plan.keep else None
         before = fingerprint_of(plan.source.path) if plan.source.path else None
         built = self._build(plan, kept.segments if kept else ())
-        if not self._is_unchanged(plan, built, before, kept):
+        now = find_inputs(self.manifest, self.profile, built, cache_dir=self.cache_dir, run=self.run)
+        path, prints = plan.source.path, (before, kept.source if kept else None)
+        try:  # the trace file may have grown meanwhile
+            if now.key != plan.inputs.key or not all(
+                change_since(path, each) in GROWN for each in prints if path and each
+            ):
+                return None
+        except FileNotFoundError:
             return None
         run_file.write_run_file(self.folder, built)
         report = self._report(plan, built, lines_read=built.lines - (kept.lines if kept else 0))
@@ -170,20 +177,6 @@ class Builder:
                 run_file.remove_folder(path)
                 path.unlink(missing_ok=True)
         return report
-
-    def _is_unchanged(
-        self, plan: Plan, built: RunFile, before: Fingerprint | None, kept: RunFile | None
-    ) -> bool:
-        """Return whether the files are still those that were read; the trace file may have grown."""
-        now = find_inputs(self.manifest, self.profile, built, cache_dir=self.cache_dir, run=self.run)
-        if now.key != plan.inputs.key:
-            return False
-        path = plan.source.path
-        known = [each for each in (before, kept.source if kept else None) if each is not None]
-        try:
-            return path is None or all(change_since(path, each) in GROWN for each in known)
-        except FileNotFoundError:
-            return False
 
     def _labeller(self, inputs: Inputs) -> tuple[Labeller, tuple[Problem, ...]]:
         if inputs.labeller_key not in self.made:
