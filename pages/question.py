@@ -73,11 +73,8 @@ else:
             stage=state.stage,
         )
         runs = [run.run_id for run in opened.manifest.runs]
-        show_other_runs(
-            partial(navigation.other_runs, store, key, runs=runs),
-            current=state.run,
-            at_work=partial(session.others_are_indexed, opened),
-        )
+        at_work = partial(session.others_are_indexed, opened)
+        show_other_runs(store, key, runs=runs, at_work=at_work)
         if (
             steady := question_stability(store, key.run_id, key.q_id)
             if facts.traces > facts.questions

@@ -21,7 +21,7 @@ if stop is None:
     notices.notes(notes)
     panels.nothing(state, has_ids=bool(state.ids))
 else:
-    outcome, work = load.scene(walk, load.request(state, stop))
+    outcome, work = load.scene(walk, stop, state)
     scene = outcome.value if isinstance(outcome, Done) else None
     view = scene.slide.view if scene else load.question(walk, stop)
     stage = panels.stage()

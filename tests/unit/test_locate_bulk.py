@@ -226,7 +226,7 @@ def test_of_a_long_file_one_window_is_in_memory_and_nothing_changes_places(
 
     located = locate_spans(lines(), FakeLocator(), workers=2, on_done=steps.append)
     for number, item in enumerate(located):
-        assert (item.source.span_id, item.problem) == (number, bad if number % 7 == 3 else None)
+        assert (item.span_id, item.problem) == (number, bad if number % 7 == 3 else None)
         assert item.found is None or item.found.note == f"{number % 3}.pdf {number}"
         assert len(taken) <= (number // 5 + 1) * 5
     assert (len(taken), steps[-1], steps) == (17, 17, sorted(steps))

@@ -13,7 +13,7 @@ import click
 from proofspan.cli.output import NamedPath, check_outputs, output_to, progress_bar
 from proofspan.errors import InputFault, Problem
 from proofspan.evidence.pdf.pool import PdfPool
-from proofspan.evidence.span_file import Located, count_spans, locate_spans, read_spans, to_json
+from proofspan.evidence.span_file import SpanLine, count_spans, locate_spans, read_spans, to_json
 from proofspan.evidence.types import Status
 from proofspan.services.page_base import (
     SPAN_LINES,
@@ -59,7 +59,7 @@ def command(spans: Path, found: str, root: Path | None, workers: int) -> None:
     results: Counter[str] = Counter()
     with PdfPool(workers=workers, timeout_s=TIMEOUT_S) as pool, output_to(found) as output:
 
-        def written(located: Iterable[Located]) -> Iterator[Located]:
+        def written(located: Iterable[SpanLine]) -> Iterator[SpanLine]:
             """Write and count each span, and pass it on, so that none is kept in memory."""
             for item in located:
                 output.write(to_json(item))
@@ -68,7 +68,7 @@ def command(spans: Path, found: str, root: Path | None, workers: int) -> None:
                 if (problem := item.problem) is not None:
                     is_named = problem.where and not problem.where.startswith(str(spans))
                     message = f"{problem.where}: {problem.message}" if is_named else problem.message
-                    here = replace(problem, message=message, where=f"{spans}:{item.source.line}")
+                    here = replace(problem, message=message, where=f"{spans}:{item.line}")
                     click.echo(f"error: {here}", err=True)
                 yield item
 

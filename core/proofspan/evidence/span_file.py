@@ -37,22 +37,14 @@ WINDOW, MANY_DOCUMENTS = 10_000, 4_096
 
 @dataclass(frozen=True, slots=True)
 class SpanLine:
-    """One line of the input: a quote and its document, or the problem of an unusable line."""
+    """One line: a quote and its document, once located with the `found` span, or the problem of either."""
 
     line: int
     span_id: str | int | None
     path: Path | None = None
     query: SpanQuery | None = None
     problem: Problem | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Located:
-    """The result of one line: a located span, or the problem."""
-
-    source: SpanLine
-    found: FoundSpan | None
-    problem: Problem | None
+    found: FoundSpan | None = None
 
 
 def count_spans(path: Path) -> int:
@@ -88,7 +80,7 @@ def locate_spans(
     *,
     workers: int,
     on_done: Callable[[int], None] | None = None,
-) -> Iterator[Located]:
+) -> Iterator[SpanLine]:
     """Locate every line, in order, `WINDOW` lines at a time; `on_done` receives how many are done."""
     rest, done = iter(lines), 0
     given_up: GivenUp = {}
@@ -103,9 +95,9 @@ def locate_spans(
         for line in window:
             result = line.problem or next(results)
             if isinstance(result, Problem):
-                yield Located(line, None, result)
+                yield replace(line, problem=result)
             else:
-                yield Located(line, result, None)
+                yield replace(line, found=result)
         done += len(window)
 
 
@@ -114,11 +106,11 @@ def ask(path: Path, query: SpanQuery, *, is_text: bool | None = None) -> Ask:
     return Ask(path, query, is_text=path.suffix.lower() in TEXT_SUFFIXES if is_text is None else is_text)
 
 
-def to_json(located: Located) -> bytes:
+def to_json(located: SpanLine) -> bytes:
     """Return one output line, keys sorted, with its line break."""
     found = located.found or FoundSpan("not_found", None, False, 0.0)
     row: dict[str, Json] = {
-        "id": located.source.span_id,
+        "id": located.span_id,
         "status": found.status,
         "page_idx": found.page_idx,
         "page_mismatch": found.page_mismatch,

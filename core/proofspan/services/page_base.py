@@ -23,7 +23,7 @@ from proofspan.evidence.page_base import (
     diagnose,
     is_telling,
 )
-from proofspan.evidence.span_file import Located
+from proofspan.evidence.span_file import SpanLine
 from proofspan.evidence.types import DocumentInfo
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Manifest
@@ -73,15 +73,15 @@ def labels_in(document: Callable[[Path], DocumentInfo], path: Path | None) -> Se
         return ()
 
 
-def quotes_of_spans(located: Iterable[Located], *, root: Path) -> list[PlacedQuote]:
+def quotes_of_spans(located: Iterable[SpanLine], *, root: Path) -> list[PlacedQuote]:
     """Return the spans that show which page was meant; a document's id is its path inside `root`."""
     top = root.resolve()
     return [
-        PlacedQuote(str(source.path.relative_to(top)), source.query.cited_page_idx, found.page_idx)
-        for source, found in ((each.source, each.found) for each in located)
-        if found is not None and found.page_idx is not None
-        if source.path is not None and source.query is not None and source.query.cited_page_idx is not None
-        if is_telling(found, source.query.quote)
+        PlacedQuote(str(each.path.relative_to(top)), each.query.cited_page_idx, each.found.page_idx)
+        for each in located
+        if each.found is not None and each.found.page_idx is not None
+        if each.path is not None and each.query is not None and each.query.cited_page_idx is not None
+        if is_telling(each.found, each.query.quote)
     ]
 
 

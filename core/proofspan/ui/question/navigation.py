@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import streamlit as st
 
@@ -86,83 +85,57 @@ def outline_notes(state: ViewState, seen: Attachment | None) -> tuple[str, ...]:
     return (f'In the address, see "{short_id(state.see)}" is no attachment of this page: left out.',)
 
 
-def other_runs(store: Store, key: TraceKey, *, runs: Sequence[str]) -> list[OtherRun]:
-    """Return the question in every run that has it, in the order of `runs`; a run without an index may."""
-    indexed = set(store.runs())
-    rows = store.same_question(key.q_id)
-    kept = rows[(rows["paraphrase"] == key.paraphrase) & (rows["seed"] == key.seed)]
-    by_run = {str(row.run_id): row for row in kept.drop_duplicates("run_id").itertuples()}
-    return [
-        OtherRun(
-            run_id=run_id,
-            label=next((label for label in LABELS if label == row.label), None) if row else None,
-            q=question_name(key.q_id, int(str(row.repeat))) if row else question_name(key.q_id),
-            is_indexed=run_id in indexed,
-        )
-        for run_id in runs
-        for row in [by_run.get(run_id)]
-        if row is not None or run_id not in indexed
-    ]
-
-
 # The same question in the other runs, also while those are still being indexed.
 
 #: Seconds between two checks of runs that are being indexed.
 LOOK_AGAIN_SECONDS = 0.7
 
 
-@dataclass(frozen=True, slots=True)
-class OtherRun:
-    """The same question in another run: its label there, and its name in the URL.
+def show_other_runs(store: Store, key: TraceKey, *, runs: Sequence[str], at_work: Callable[[], bool]) -> None:
+    """Show the question in every run that has it, in the order of `runs`, each with its label there.
 
-    Whether a run without an index has the question is not known yet.
-    """
-
-    run_id: str
-    label: Label | None
-    q: str
-    is_indexed: bool = True
-
-
-def show_other_runs(
-    find: Callable[[], Sequence[OtherRun]], *, current: str, at_work: Callable[[], bool]
-) -> None:
-    """Show the question's other runs, each with its label there.
-
-    While `at_work` returns that runs are being indexed, this part refreshes by itself.
+    A run without an index may have it. While `at_work` returns that runs are being indexed, this part
+    refreshes by itself.
     """
     if at_work():
-        _runs_at_work(find, current, at_work)
+        _runs_at_work(store, key, runs, at_work)
     else:
-        _other_runs(find(), current, at_work=False)
+        _other_runs(store, key, runs, at_work=False)
 
 
 @fragment(run_every=LOOK_AGAIN_SECONDS)
-def _runs_at_work(find: Callable[[], Sequence[OtherRun]], current: str, at_work: Callable[[], bool]) -> None:
+def _runs_at_work(store: Store, key: TraceKey, runs: Sequence[str], at_work: Callable[[], bool]) -> None:
     if not at_work():
         st.rerun()  # the page without this clock
-    _other_runs(find(), current, at_work=True)
+    _other_runs(store, key, runs, at_work=True)
 
 
-def _other_runs(runs: Sequence[OtherRun], current: str, *, at_work: bool) -> None:
-    if len(runs) < 2:
+def _other_runs(store: Store, key: TraceKey, runs: Sequence[str], *, at_work: bool) -> None:
+    indexed, rows = set(store.runs()), store.same_question(key.q_id)
+    kept = rows[(rows["paraphrase"] == key.paraphrase) & (rows["seed"] == key.seed)]
+    by_run = {str(row.run_id): row for row in kept.drop_duplicates("run_id").itertuples()}
+    shown = [run_id for run_id in runs if run_id in by_run or run_id not in indexed]
+    if len(shown) < 2:
         return
     with st.container(horizontal=True, gap="xxsmall", vertical_alignment="center", key="other-runs"):
         markup.show(markup.text([Piece("Same question:", "muted")], role="hint"), width="content")
-        for run in runs:
+        for run_id in shown:
+            row = by_run.get(run_id)
+            label = next((label for label in LABELS if row is not None and label == row.label), None)
+            name = question_name(key.q_id, int(str(row.repeat))) if row else question_name(key.q_id)
+            without = "no label" if run_id in indexed else "being indexed" if at_work else "not indexed"
             is_clicked = st.button(
-                _run_label(run, at_work=at_work),
-                key=f"run-{run.run_id}",
-                help=markup.label(run.label or ""),
-                type="secondary" if run.run_id == current else "tertiary",
+                _run_label(run_id, label, without=without),
+                key=f"run-{run_id}",
+                help=markup.label(label or ""),
+                type="secondary" if run_id == key.run_id else "tertiary",
                 on_click=change_view,
-                kwargs={"run": run.run_id, "q": run.q, "cite": None, "chunk": None, "page": None},
+                kwargs={"run": run_id, "q": name, "cite": None, "chunk": None, "page": None},
             )
             if is_clicked and at_work:
                 st.rerun()  # a click in a fragment runs the fragment alone
 
 
-def _run_label(run: OtherRun, *, at_work: bool) -> str:
-    without = "no label" if run.is_indexed else "being indexed" if at_work else "not indexed"
-    words = markup.label(f"{run.run_id} · {LABEL_NAMES[run.label] if run.label else without}", limit=60)
-    return f":{LABEL_COLOURS[run.label]}-badge[{words}]" if run.label else words
+def _run_label(run_id: str, label: Label | None, *, without: str) -> str:
+    words = markup.label(f"{run_id} · {LABEL_NAMES[label] if label else without}", limit=60)
+    return f":{LABEL_COLOURS[label]}-badge[{words}]" if label else words

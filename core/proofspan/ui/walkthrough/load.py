@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -13,6 +12,7 @@ from proofspan.contracts.records.records import Chunk, TraceKey
 from proofspan.errors import Fault
 from proofspan.evidence.attachments import CatalogueIndex
 from proofspan.manifest.paths import artifact_path
+from proofspan.manifest.types import Artifact
 from proofspan.services.bundles.stored import StoredBundles
 from proofspan.services.bundles.walkthrough import (
     Materials,
@@ -50,22 +50,12 @@ class Walk:
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SceneRequest:
-    """A view of a stop: a citation by its number, a page of its document, further lists of exhibits."""
-
-    stop: Stop
-    cite: int | None = None
-    page: int | None = None
-    more: int = 0
-
-
 def walk(opened: session.Opened, store: Store) -> Walk:
     """Load the walkthrough of a run. What cannot be read becomes a note."""
     manifest, run = opened.manifest, opened.run
     notes: list[str] = []
     try:
-        stored = _stored_bundles(opened)
+        stored = _stored(opened, run.bundles) if run.bundles is not None else StoredBundles()
     except Fault as fault:
         stored = StoredBundles()
         notes.append(f"The run's stored bundles can't be read: {fault.problems[0].message}.")
@@ -121,11 +111,6 @@ def at(view: ViewState, key: TraceKey) -> ViewState:
     return view.change(q=name, p=key.paraphrase, s=key.seed, cite=None, chunk=None, page=None)
 
 
-def request(view: ViewState, stop: Stop) -> SceneRequest:
-    """Return what the URL requests of a stop."""
-    return SceneRequest(stop, view.cite, view.page, int(st.session_state.get(_more_key(stop), 0)))
-
-
 def notes(view: ViewState, walk: Walk, position: int) -> tuple[str, ...]:
     """Return notes on what of the address, and of the run's files, could not be used."""
     unknown = walk.playlist.unknown
@@ -157,10 +142,24 @@ def whole(opened: session.Opened, store: Store, walk: Walk) -> Playlist:
     return _playlists().get_or_make((*walk.stamp, sort), lambda: Playlist.of(store.places(Filter(run), sort)))
 
 
-def scene(walk: Walk, request: SceneRequest) -> tuple[Done[Scene] | Failed | Waiting, Hashable]:
+def scene(walk: Walk, stop: Stop, view: ViewState) -> tuple[Done[Scene] | Failed | Waiting, Hashable]:
     """Return what is shown of a stop, prepared in the background if slow, and the key of that task."""
-    key = _key(walk, request)
-    return background.ask(key, partial(_made_scene, _slides(), walk, request)), key
+    more = int(st.session_state.get(_more_key(stop), 0))
+    key, make = _task(walk, stop, cite=view.cite, page=view.page, more=more)
+    return background.ask(key, make), key
+
+
+def _task(
+    walk: Walk, stop: Stop, *, cite: int | None = None, page: int | None = None, more: int = 0
+) -> tuple[Hashable, Callable[[], Scene]]:
+    """Return the task of a citation, a page of its document and further lists of exhibits, with its key."""
+    slides, own = _slides(), (*walk.stamp, stop.key)
+
+    def make() -> Scene:  # in any thread, without Streamlit
+        slide = slides.get_or_make(own, lambda: slide_of(stop, walk.materials))
+        return scene_of(slide, walk.materials, cite=cite, page=page, more=more)
+
+    return (*own, cite, page, more), make
 
 
 def question(walk: Walk, stop: Stop) -> QuestionView | None:
@@ -175,9 +174,7 @@ def ahead(walk: Walk, position: int) -> None:
     """Prefetch the next stop and the previous one."""
     for place in (position - 1, position + 1):
         if 0 <= place < len(walk.playlist):
-            request = SceneRequest(walk.playlist.at(place))
-            make = partial(_made_scene, _slides(), walk, request)
-            background.tasks().prefetch(_key(walk, request), make)
+            background.tasks().prefetch(*_task(walk, walk.playlist.at(place)))
 
 
 def try_again(path: Path | None) -> None:
@@ -186,17 +183,6 @@ def try_again(path: Path | None) -> None:
         documents.placer().forget(path)
     _slides().clear()
     background.tasks().forget()
-
-
-def _key(walk: Walk, request: SceneRequest) -> tuple[object, ...]:
-    return (*walk.stamp, request.stop.key, request.cite, request.page, request.more)
-
-
-def _made_scene(slides: Recent[Slide], walk: Walk, request: SceneRequest) -> Scene:
-    """Make a scene in any thread, without Streamlit."""
-    key = (*walk.stamp, request.stop.key)
-    slide = slides.get_or_make(key, lambda: slide_of(request.stop, walk.materials))
-    return scene_of(slide, walk.materials, cite=request.cite, page=request.page, more=request.more)
 
 
 def _playlist(
@@ -221,16 +207,13 @@ def _playlist(
     return _playlists().get_or_make(key, make)
 
 
-def _stored_bundles(opened: session.Opened) -> StoredBundles:
-    artifact = opened.run.bundles
-    if artifact is None:
-        return StoredBundles()
+def _stored(opened: session.Opened, artifact: Artifact) -> StoredBundles:
     path = artifact_path(opened.manifest, artifact)
-    return _stored(str(path), artifact.path, opened.run.run_id, state_of(opened.manifest, artifact))
+    return _read(str(path), artifact.path, opened.run.run_id, state_of(opened.manifest, artifact))
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
-def _stored(path: str, file: str, run_id: str, fingerprint: str) -> StoredBundles:
+def _read(path: str, file: str, run_id: str, fingerprint: str) -> StoredBundles:
     plain = plain_source(Path(path), cache_dir=session.cache_dir().path)
     return StoredBundles.of(plain, file=file, run_id=run_id)
 
