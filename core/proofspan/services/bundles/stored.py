@@ -17,7 +17,6 @@ from proofspan.evidence.bundles import (
     LEVELS,
     VERSION,
     Bundle,
-    BundleLine,
     Level,
     read_bundle_at,
     read_bundles,
@@ -76,7 +75,15 @@ class StoredBundles:
             return None, f"the run's stored bundles do not include this question{unread}"
         item = read_bundle_at(self.path, source)
         if isinstance(item, LineIssue) or item.bundle is None:
-            return None, f"its stored bundle, line {source.line:,}, can't be used: {_unusable(item)}"
+            if isinstance(item, LineIssue):
+                reason = item.message
+            elif item.is_older:
+                version = str(item.record.get("bundle_version", "none"))[:20]
+                reason = f"it is of version {version}, before {VERSION}"
+            else:
+                place, message = item.errors[0]
+                reason = f"`{place}`: {message}"
+            return None, f"its stored bundle, line {source.line:,}, can't be used: {reason}"
         bundle, reason = item.bundle, ""
         if bundle.run_id != key.run_id:
             reason = f"it belongs to run {bundle.run_id[:80]}"
@@ -89,12 +96,3 @@ class StoredBundles:
         if reason:
             return None, f"its stored bundle, line {source.line:,}, is out of date: {reason}"
         return bundle, ""
-
-
-def _unusable(item: BundleLine | LineIssue) -> str:
-    if isinstance(item, LineIssue):
-        return item.message
-    if item.is_older:
-        return f"it is of version {str(item.record.get('bundle_version', 'none'))[:20]}, before {VERSION}"
-    place, message = item.errors[0]
-    return f"`{place}`: {message}"

@@ -7,8 +7,8 @@ level is computed again from the result.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from proofspan.contracts.records.records import Json, LineIssue, Trace, TraceKey
@@ -82,94 +82,6 @@ class Validation:
         return sum(finding.problem.severity == "error" for finding in self.findings)
 
 
-#: A trace of the run: its position, a hash of question and answer, and whether coverage counts it.
-_Expected = tuple[int, int, bool]
-
-
-@dataclass(slots=True)
-class _Check:
-    run_id: str
-    shelf: Shelf
-    catalogue: CatalogueIndex
-    expected: Mapping[TraceKey, _Expected] | None
-    report: RunReport = field(init=False)
-    seen: dict[TraceKey, int] = field(default_factory=dict)
-    _alike: Counter[TraceKey] = field(default_factory=Counter)
-    last: int = -1
-
-    def __post_init__(self) -> None:
-        self.report = RunReport(self.run_id)
-
-    def problems(self, item: BundleLine) -> Iterator[Problem]:
-        """Yield what is wrong with one line."""
-        yield from _of_record(item)
-        key = key_of(item, self.run_id, self._alike)
-        bundle, shelf = item.bundle, self.shelf
-        if bundle is None:
-            self.seen.setdefault(key, item.source.line)
-            return
-        undrawn = _page_problem(bundle.citation, shelf) if bundle.citation is not None else None
-        # With what can be shown now, at the level that the rules give for that.
-        now = judged(
-            replace(
-                bundle,
-                citation=None if undrawn is not None else bundle.citation,
-                safety_attachments=tuple(_redrawn(each, shelf) for each in bundle.safety_attachments),
-                media_attachments=tuple(_redrawn(each, shelf) for each in bundle.media_attachments),
-            )
-        )
-        if key not in self.seen and (self.expected is None or key in self.expected):
-            self.report.add(replace(now, run_id=self.run_id))
-        yield from self._identity(key, item, bundle)
-        yield from document_changes(bundle, shelf)
-        for document in bundle.documents:
-            held = shelf.held(document.doc_id)
-            if held is not None and held.problem is not None:
-                yield replace(held.problem, severity="error")
-        if undrawn is not None:
-            yield undrawn
-        for each in now.attachments:
-            if not each.drawable and each.attachment.render_ref is not None:
-                yield _not_drawn(each)
-        if now.level != bundle.level:
-            reason = now.level_reason if undrawn is None else "its page can't be shown"
-            message = f"its level is {bundle.level}, and the rules give {now.level}: {reason}"
-            yield _rebuild("level_differs", message)
-        yield from _not_listed(bundle, self.catalogue)
-        # What a bundle states itself about the answer's citations.
-        for cited in bundle.citations:
-            for problem in cited.problems:
-                message = _with_text(f"citation {cited.number}: {problem.message}", cited)
-                yield replace(problem, message=message, severity="warning")
-        yield from (replace(problem, severity="warning") for problem in bundle.problems)
-
-    def _identity(self, key: TraceKey, item: BundleLine, bundle: Bundle) -> Iterator[Problem]:
-        """Yield whether it is no bundle of this run's traces, once, in their order, with their texts."""
-        if bundle.run_id != self.run_id:
-            yield _rebuild(
-                "other_run", f"the bundle is of run {bundle.run_id[:80]}, the file of {self.run_id}"
-            )
-        if key in self.seen:
-            yield _rebuild("duplicate_bundle", f"line {self.seen[key]} already holds this bundle")
-            return
-        self.seen[key] = item.source.line
-        if self.expected is None:
-            return
-        if key not in self.expected:
-            yield _rebuild("no_trace", f"the run has no trace for it {_variant(key)}")
-            return
-        place, texts, _ = self.expected[key]
-        if place < self.last:
-            yield _rebuild("out_of_order", "it comes after the bundle of a later trace")
-        self.last = max(self.last, place)
-        if texts != hash((bundle.q, bundle.answer)):
-            yield _rebuild("trace_differs", "its question or answer is not that of its trace")
-
-
-def _rebuild(code: str, message: str) -> Problem:
-    return Problem(code, message, fix=REBUILD)
-
-
 def validate_bundles(
     manifest: Manifest, run_id: str, *, path: Path, file: str, shelf: Shelf, catalogue: CatalogueIndex
 ) -> Validation:
@@ -177,43 +89,76 @@ def validate_bundles(
 
     Raises Fault if that file, or the run's traces, can't be read at all.
     """
-    expected = _expected(manifest, run_id)
-    check, findings = _Check(run_id, shelf, catalogue, expected), []
+    expected, report = _expected(manifest, run_id), RunReport(run_id)
+    findings: list[BundleFinding] = []
+    seen: dict[TraceKey, int] = {}
+    alike: Counter[TraceKey] = Counter()
+    last = -1
     with unpacked(path) as plain:
         for item in read_bundles(plain, file=file):
+            line = item.source.line
             if isinstance(item, LineIssue):
-                problem = Problem(item.code, item.message, fix=item.fix)
-                findings.append(BundleFinding(problem, item.source.line))
+                findings.append(BundleFinding(Problem(item.code, item.message, fix=item.fix), line))
                 continue
-            for problem in check.problems(item):
-                findings.append(BundleFinding(problem, item.source.line, item.q_id))
+            key, bundle, problems = key_of(item, run_id, alike), item.bundle, list(_of_record(item))
+            if bundle is not None:
+                undrawn = _page_problem(bundle.citation, shelf) if bundle.citation is not None else None
+                now = _as_it_shows(bundle, shelf, undrawn)
+                if key not in seen and (expected is None or key in expected):
+                    report.add(replace(now, run_id=run_id))
+                if bundle.run_id != run_id:
+                    message = f"the bundle is of run {bundle.run_id[:80]}, the file of {run_id}"
+                    problems.append(_rebuild("other_run", message))
+                if key in seen:
+                    message = f"line {seen[key]} already holds this bundle"
+                    problems.append(_rebuild("duplicate_bundle", message))
+                elif expected is not None and key not in expected:
+                    problems.append(_rebuild("no_trace", f"the run has no trace for it {_variant(key)}"))
+                elif expected is not None:
+                    place, texts, _ = expected[key]
+                    if place < last:
+                        message = "it comes after the bundle of a later trace"
+                        problems.append(_rebuild("out_of_order", message))
+                    last = max(last, place)
+                    if texts != hash((bundle.q, bundle.answer)):
+                        message = "its question or answer is not that of its trace"
+                        problems.append(_rebuild("trace_differs", message))
+                problems += _of_evidence(bundle, now, undrawn, shelf, catalogue)
+            seen.setdefault(key, line)
+            findings += [BundleFinding(problem, line, item.q_id) for problem in problems]
     for key, (_, _, is_counted) in (expected or {}).items():
         # An answered question without a readable bundle is not covered.
-        check.report.answered += is_counted and key not in check.report.keys
-        if key not in check.seen:
+        report.answered += is_counted and key not in report.keys
+        if key not in seen:
             problem = _rebuild("bundle_missing", f"the trace has no bundle {_variant(key)}")
             findings.append(BundleFinding(problem, None, key.q_id))
     if expected is None:
         findings.append(BundleFinding(Problem("no_traces", NO_TRACES, severity="warning"), None))
-    return Validation(file, check.report, tuple(findings))
+    return Validation(file, report, tuple(findings))
 
 
-def _expected(manifest: Manifest, run_id: str) -> dict[TraceKey, _Expected] | None:
-    """Return the run's traces by key; None for a run without traces."""
+def _rebuild(code: str, message: str) -> Problem:
+    return Problem(code, message, fix=REBUILD)
+
+
+def _expected(manifest: Manifest, run_id: str) -> dict[TraceKey, tuple[int, int, bool]] | None:
+    """Return the run's traces by key; None for a run without traces.
+
+    Of each its position, a hash of question and answer, and whether coverage counts it.
+    """
     run = manifest.run(run_id)
     if run is None or not run.has_traces:
         return None
     repeats = Repeats()
     refusal = lowered(profile_from(manifest.triage).refusal)
-    expected: dict[TraceKey, _Expected] = {}
+    expected: dict[TraceKey, tuple[int, int, bool]] = {}
     with opened_traces(manifest, run) as (plain, opened):
         for item in iter_traces(plain, file=opened.file, run_id=run_id, final=opened.is_final):
             if isinstance(item, Trace):
                 key = repeats.key_of(item)
                 texts = hash((item.q[:MAX_TEXT], item.answer[:MAX_TEXT]))
                 is_refusal = refuses(item.answer.lower(), refusal)
-                is_counted = counts(key, item.answer, is_refusal=is_refusal)
-                expected[key] = len(expected), texts, is_counted
+                expected[key] = len(expected), texts, counts(key, item.answer, is_refusal=is_refusal)
     return expected
 
 
@@ -251,20 +196,63 @@ def document_changes(bundle: Bundle, shelf: Shelf) -> Iterator[Problem]:
             yield _rebuild("document_changed", f"{document.doc_id} was revision {rev}")
 
 
-def _not_listed(bundle: Bundle, catalogue: CatalogueIndex) -> Iterator[Problem]:
-    """Yield whether attachments of its places are missing, unless it says so itself."""
-    if any(problem.code in CUT for problem in bundle.problems):
-        return
-    listed = {item.attachment.attachment_id for item in bundle.attachments}
-    shown = [item for item in bundle.citations if item.is_shown]
-    places = shown or ([bundle.citation] if bundle.citation is not None else [])
-    belongs = [each.attachment for each, _ in belonging(places, catalogue)]
-    missing = [item for item in belongs if item.attachment_id not in listed]
-    if missing:
-        first = f"the {missing[0].kind} {one_line(missing[0].attachment_id, length=EXCERPT)}"
-        verb = "is" if len(missing) == 1 else "are"
-        share = f"{len(missing):,} of the {counted(len(belongs), 'attachment')} that belong to it"
-        yield _rebuild("attachments_missing", f"{share} {verb} not listed, first {first}")
+def _as_it_shows(bundle: Bundle, shelf: Shelf, undrawn: Problem | None) -> Bundle:
+    """Return the bundle with what can be shown now, at the level that the rules give for that."""
+
+    def redrawn(item: BundleAttachment) -> BundleAttachment:
+        problem = shelf.drawing_problem(item.attachment.render_ref)
+        return replace(item, drawable=problem is None, problem=problem and shelf.portable(problem))
+
+    return judged(
+        replace(
+            bundle,
+            citation=None if undrawn is not None else bundle.citation,
+            safety_attachments=tuple(map(redrawn, bundle.safety_attachments)),
+            media_attachments=tuple(map(redrawn, bundle.media_attachments)),
+        )
+    )
+
+
+def _of_evidence(
+    bundle: Bundle, now: Bundle, undrawn: Problem | None, shelf: Shelf, catalogue: CatalogueIndex
+) -> Iterator[Problem]:
+    """Yield what is wrong with documents, page, attachments and level; `now` has what can be shown now."""
+    yield from document_changes(bundle, shelf)
+    for document in bundle.documents:
+        held = shelf.held(document.doc_id)
+        if held is not None and held.problem is not None:
+            yield replace(held.problem, severity="error")
+    if undrawn is not None:
+        yield undrawn
+    for item in now.attachments:
+        attachment, problem = item.attachment, item.problem
+        if problem is not None and attachment.render_ref is not None:
+            of_document = f" of {attachment.doc_id}" if attachment.doc_id else ""
+            page_idx = attachment.page_idx
+            place = f"; it is on page_idx {page_idx}{of_document}" if page_idx is not None else ""
+            text = f" and says {_excerpt(attachment.text)}" if attachment.text.strip() else ""
+            message = f"{name_of(attachment)} can't be drawn: {problem.message}{place}{text}"
+            yield Problem("attachment_not_drawn", message, fix=problem.fix)
+    if now.level != bundle.level:
+        reason = now.level_reason if undrawn is None else "its page can't be shown"
+        message = f"its level is {bundle.level}, and the rules give {now.level}: {reason}"
+        yield _rebuild("level_differs", message)
+    if not any(problem.code in CUT for problem in bundle.problems):  # else it says so itself
+        listed = {item.attachment.attachment_id for item in bundle.attachments}
+        shown = [item for item in bundle.citations if item.is_shown]
+        places = shown or ([bundle.citation] if bundle.citation is not None else [])
+        belongs = [each.attachment for each, _ in belonging(places, catalogue)]
+        if missing := [item for item in belongs if item.attachment_id not in listed]:
+            first = f"the {missing[0].kind} {one_line(missing[0].attachment_id, length=EXCERPT)}"
+            verb = "is" if len(missing) == 1 else "are"
+            share = f"{len(missing):,} of the {counted(len(belongs), 'attachment')} that belong to it"
+            yield _rebuild("attachments_missing", f"{share} {verb} not listed, first {first}")
+    # What a bundle states itself about the answer's citations.
+    for cited in bundle.citations:
+        for problem in cited.problems:
+            message = _with_text(f"citation {cited.number}: {problem.message}", cited)
+            yield replace(problem, message=message, severity="warning")
+    yield from (replace(problem, severity="warning") for problem in bundle.problems)
 
 
 def _page_problem(cited: BundleCitation, shelf: Shelf) -> Problem | None:
@@ -285,22 +273,6 @@ def _page_problem(cited: BundleCitation, shelf: Shelf) -> Problem | None:
 
 def _with_text(message: str, cited: BundleCitation) -> str:
     return f"{message}; the cited text is {_excerpt(cited.quote)}" if cited.quote else message
-
-
-def _redrawn(item: BundleAttachment, shelf: Shelf) -> BundleAttachment:
-    undrawn = shelf.drawing_problem(item.attachment.render_ref)
-    problem = shelf.portable(undrawn) if undrawn is not None else None
-    return replace(item, drawable=undrawn is None, problem=problem)
-
-
-def _not_drawn(item: BundleAttachment) -> Problem:
-    """Return the problem of an attachment that can't be drawn, with its place and its text."""
-    attachment, reason = item.attachment, item.problem.message if item.problem else ""
-    document = f" of {attachment.doc_id}" if attachment.doc_id else ""
-    place = f"; it is on page_idx {attachment.page_idx}{document}" if attachment.page_idx is not None else ""
-    text = f" and says {_excerpt(attachment.text)}" if attachment.text.strip() else ""
-    message = f"{name_of(attachment)} can't be drawn: {reason}{place}{text}"
-    return Problem("attachment_not_drawn", message, fix=item.problem.fix if item.problem else "")
 
 
 def _excerpt(text: str | None) -> str:
