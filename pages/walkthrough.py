@@ -10,6 +10,10 @@ from proofspan.ui.visit import session
 from proofspan.ui.visit.view_state import change_view
 from proofspan.ui.walkthrough import load, panels
 from proofspan.ui.widgets import markup
+from proofspan.ui.widgets.markup import Piece
+
+#: Characters shown of a question; a very long one scrolls.
+MAX_QUESTION = 1_500
 
 opened = session.current()
 store = notices.store_or_progress(opened)
@@ -36,7 +40,7 @@ else:
             state, walk.playlist, walk.materials.stored, whole=partial(load.whole, opened, store, walk)
         )
     with stage.title:
-        panels.title(stop.q)
+        markup.show(markup.text([Piece(stop.q)], role="title", limit=MAX_QUESTION))
     with stage.page:
         if scene is not None:
             panels.page(scene, see=state.see)

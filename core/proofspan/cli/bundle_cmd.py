@@ -40,7 +40,7 @@ from proofspan.services.bundles.build import (
     run_with_traces,
 )
 from proofspan.services.bundles.report import Earlier, RunReport
-from proofspan.services.bundles.validate import Validation, validate_bundles
+from proofspan.services.bundles.validate import validate_bundles
 from proofspan.services.documents.document_set import Shelf
 from proofspan.services.workspace.open import chosen_run
 from proofspan.wording import counted
@@ -237,7 +237,14 @@ def validate(source: Path, workspace: Path | None, run_ids: tuple[str, ...], as_
         click.echo(json_text({"runs": runs}), nl=False)
     else:
         for each in results:
-            _print_validation(each)
+            for finding in each.findings:
+                severity = finding.problem.severity
+                click.echo(f"{severity}: {finding.in_words(each.file)}", err=severity == "warning")
+            report, errors = each.report, each.errors
+            click.echo(printable(f"{report.run_id}: {each.file}"))
+            click.echo(f"  {report.in_words()}")
+            click.echo(f"  {report.coverage_in_words()}")
+            click.echo(f"  {counted(errors, 'finding')}" if errors else "  every bundle is valid")
     sys.exit(1 if any(each.errors for each in results) else 0)
 
 
@@ -261,14 +268,3 @@ def _file(manifest: Manifest, run: Run) -> tuple[str, Path, str]:
         missing = [replace(each, fix=BUILD_BUNDLES) for each in fault.problems if each.code == "missing"]
         raise InputFault(*(missing or fault.problems)) from fault
     return run.run_id, path, run.bundles.path if run.bundles else str(path)
-
-
-def _print_validation(result: Validation) -> None:
-    for finding in result.findings:
-        severity = finding.problem.severity
-        click.echo(f"{severity}: {finding.in_words(result.file)}", err=severity == "warning")
-    report = result.report
-    click.echo(printable(f"{report.run_id}: {result.file}"))
-    click.echo(f"  {report.in_words()}")
-    click.echo(f"  {report.coverage_in_words()}")
-    click.echo(f"  {counted(result.errors, 'finding')}" if result.errors else "  every bundle is valid")

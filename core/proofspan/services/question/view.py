@@ -20,13 +20,13 @@ from proofspan.contracts.records.records import (
 )
 from proofspan.diagnosis.corpus import Corpus
 from proofspan.diagnosis.explain import explain
-from proofspan.diagnosis.gold import GoldOutcome, GoldTarget, gold_outcome, gold_target
+from proofspan.diagnosis.gold import GoldOutcome, gold_outcome, gold_target
 from proofspan.diagnosis.labelling import QUESTION_UNKNOWN, verdict
 from proofspan.diagnosis.safety import Notices, SafetyOmission, omitted
 from proofspan.diagnosis.types import Explanation, Profile, ReportRow
 from proofspan.errors import InputFault
 from proofspan.services.question.citation_queries import CitationView, citation_views
-from proofspan.traces.records.chunks import Places, place_of
+from proofspan.traces.records.chunks import place_of
 from proofspan.traces.records.redirects import candidate_of_today, of_today, redirect_of
 from proofspan.traces.records.stored_reports import StoredRow, remembered
 from proofspan.traces.records.trace_record import LAST_STAGES, Measures, measures, stages
@@ -118,7 +118,12 @@ def load_question(
     ranked = _stages(trace, chunks, cited, known, unpaged)
     row = verdict(trace, corpus, profile)
     target = gold_target(known)
-    places = _places(ranked, cited, target, chunks)
+    # The places of candidates, cited chunks and gold chunks in the chunk file.
+    named = {each.candidate.chunk_id for stage in ranked for each in stage.candidates}
+    named |= {each.citation.chunk_id for each in cited if each.citation.chunk_id is not None}
+    named |= set(map(str, target.wanted)) if target and target.kind == "chunk" else set()
+    named |= {new_id for each in named if (led := redirect_of(chunks, each)) for new_id in led.new_ids}
+    places = {chunk_id: place_of(chunks[chunk_id]) for chunk_id in named & chunks.keys()}
     explanation = explain(trace, corpus if corpus is not None else Corpus({}), profile)
     if corpus is None:  # only what the answer itself says: its ids, its refusal
         explanation = replace(explanation, numbers=(), words_missing=())
@@ -135,20 +140,6 @@ def load_question(
         gold_outcome=gold_outcome(today, target, row, places),
         omissions=omitted(trace, row, notices, places) if notices is not None else None,
     )
-
-
-def _places(
-    ranked: Iterable[StageView],
-    cited: Iterable[CitationView],
-    target: GoldTarget | None,
-    chunks: Mapping[str, Chunk],
-) -> Places:
-    """Return the places of candidates, cited chunks and gold chunks in the chunk file."""
-    named = {view.candidate.chunk_id for stage in ranked for view in stage.candidates}
-    named |= {view.citation.chunk_id for view in cited if view.citation.chunk_id is not None}
-    named |= set(map(str, target.wanted)) if target and target.kind == "chunk" else set()
-    named |= {new_id for each in named if (led := redirect_of(chunks, each)) for new_id in led.new_ids}
-    return {chunk_id: place_of(chunks[chunk_id]) for chunk_id in named & chunks.keys()}
 
 
 def _stages(

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from itertools import islice
 
 import streamlit as st
 
-from proofspan.contracts.records.records import TraceKey
 from proofspan.services.page.view import region_of
 from proofspan.traces.records.redirects import redirect_of
 from proofspan.ui.question import attachments, load
@@ -44,28 +43,24 @@ def show_chunk(chunk_id: str) -> None:
     text, place, below = sides()
     with text:
         markup.show_long([Piece(shown.target.query.quote)], key=f"chunk:{chunk_id}")
-        _citing(load.citing(rows, chunk_id, run_id=opened.run.run_id))
+        if citing := load.citing(rows, chunk_id, run_id=opened.run.run_id):
+            heading = f"Cited by {counted(len(citing), 'answer')} of this run:"
+            markup.show(markup.text([Piece(heading, "muted")], role="hint"))
+            with st.container(horizontal=True, gap="small", key="citing"):
+                for key, number in islice(citing.items(), MAX_CITING):
+                    name = question_name(key.q_id, key.repeat)
+                    link = read_view().change(
+                        run=key.run_id, q=name, p=key.paraphrase, s=key.seed, cite=number, chunk=None
+                    )
+                    st.page_link(
+                        "pages/question.py",
+                        label=markup.label(" · ".join([question.short_id(key.q_id), *variant(key)])),
+                        query_params=link.params(),
+                        width="content",
+                    )
     seen = load.seen(opened, shown, opened.view.see)
     with place:
         page_panel.chunk_alone(shown, region=region_of(seen, shown) if seen else None)
     with below:
         if not shown.is_pending:
             attachments.show_belonging(opened, shown)
-
-
-def _citing(citing: Mapping[TraceKey, int]) -> None:
-    if not citing:
-        return
-    heading = f"Cited by {counted(len(citing), 'answer')} of this run:"
-    markup.show(markup.text([Piece(heading, "muted")], role="hint"))
-    with st.container(horizontal=True, gap="small", key="citing"):
-        for key, number in list(citing.items())[:MAX_CITING]:
-            name = question_name(key.q_id, key.repeat)
-            st.page_link(
-                "pages/question.py",
-                label=markup.label(" · ".join([question.short_id(key.q_id), *variant(key)])),
-                query_params=read_view()
-                .change(run=key.run_id, q=name, p=key.paraphrase, s=key.seed, cite=number, chunk=None)
-                .params(),
-                width="content",
-            )

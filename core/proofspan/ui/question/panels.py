@@ -49,10 +49,14 @@ def header(view: QuestionView, *, repeat: int, beside: Neighbours) -> None:
 
     A question that the filter does not show has no neighbours.
     """
-    name = question.name_piece(view.trace, repeat)
+    trace = view.trace
+    key = TraceKey(trace.run_id or "", trace.q_id, trace.paraphrase, trace.seed, repeat)
+    short = question.short_id(trace.q_id)
+    tip = trace.q_id if short != trace.q_id else ""
+    name = Piece(" · ".join([short, *variant(key)]), "muted", tip=tip)
     chip, reason = question.verdict(view)
     shown = read_view()
-    run = view.trace.run_id or shown.run
+    run = trace.run_id or shown.run
     walk = shown.change(run=run, chunk=None, page=None, stage=None, ids=shown.ids, at=1)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         markup.show(markup.text([name, chip, Piece(reason, "muted")], role="line"))
@@ -153,7 +157,10 @@ def raw_record(view: QuestionView) -> None:
     """Show the record as it is in its file, with the place of the line."""
     source = view.trace.source
     with st.expander("Raw record"):
-        st.text(markup.clean(question.source_words(source)))
+        where = f"line {source.line:,}, byte {source.offset:,}, {source.length:,} bytes"
+        if not source.length:  # an entry of a JSON array has no bytes of its own
+            where = f"entry {source.line:,}"
+        st.text(markup.clean(f"{source.file}, {where}"))
         text = orjson.dumps((view.stored or view.trace).raw, option=orjson.OPT_INDENT_2).decode(
             "utf-8", "replace"
         )

@@ -47,8 +47,6 @@ from proofspan.wording import counted
 
 #: Characters of a level's reason that fit on the top line; its tip has the rest.
 REASON_CHARS = 150
-#: Characters shown of a question.
-MAX_QUESTION = 1_500
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +83,6 @@ def top_line(position: int, total: int, scene: Scene | None, *, about: str) -> N
         kind: markup.Kind = "ok" if name == LEVELS["full"] else "badge"
         left += [Piece(name, kind), Piece(f" {shown}", "muted", tip=reason)]
     markup.show(markup.row(left, [Piece(about, "muted")]))
-
-
-def title(question: str) -> None:
-    """Show the question; a very long one scrolls."""
-    markup.show(markup.text([Piece(question)], role="title", limit=MAX_QUESTION))
 
 
 def answer(view: QuestionView | None, scene: Scene | None, *, on_choose: Callable[[int], None]) -> None:
@@ -266,7 +259,8 @@ def playlist_menu(
             label_visibility="collapsed",
             max_selections=MAX_REPEATS,
             select_all=False,
-            on_change=_pick,
+            on_change=_change_from,
+            args=("playlist-ids", "ids"),
         )
         if view.ids or view.level or view.is_filtered:
             st.button("Back to the whole list", key="playlist-whole", on_click=_back_to_all)
@@ -311,22 +305,19 @@ def _by_filter(view: ViewState, stored: StoredBundles) -> None:
         key="playlist-full",
         disabled=not stored.levels and not view.level,
         help="By the run's stored bundles; without them, build some: proofspan bundle build WORKSPACE",
-        on_change=_choose_full,
+        on_change=_change_from,
+        args=("playlist-full", "level"),
     )
 
 
 def _change_from(key: str, name: str) -> None:
-    value = st.session_state[key]
-    _go(read_view().change(**{name: tuple(value) if isinstance(value, list) else value}))
-
-
-def _choose_full() -> None:
-    change = FULL if st.session_state["playlist-full"] else ()
-    _go(read_view().change(level=change, ids=()))
-
-
-def _pick() -> None:
-    _go(read_view().change(ids=tuple(st.session_state["playlist-ids"]), level=()))
+    """Open the list that a widget chooses; questions chosen by hand have no level."""
+    value, view = st.session_state[key], read_view()
+    if name in ("ids", "level"):
+        view = view.change(ids=(), level=())
+    if name == "level":
+        value = FULL if value else ()
+    _go(view.change(**{name: tuple(value) if isinstance(value, list) else value}))
 
 
 def _back_to_all() -> None:

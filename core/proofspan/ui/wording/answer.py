@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from proofspan.diagnosis.types import PhraseMatch
@@ -199,22 +199,13 @@ def whole_phrases(
 
     widened = []
     for phrase in phrases:
-        start, end = _whole(phrase.answer_start, phrase.answer_end, words, is_in_evidence)
+        start, end = phrase.answer_start, phrase.answer_end
+        if inside := next((word for word in words if word[0] < start < word[1]), None):
+            start = inside[0] if is_in_evidence(inside[0], end) else inside[1]
+        if inside := next((word for word in words if word[0] < end < word[1]), None):
+            end = inside[1] if is_in_evidence(start, inside[1]) else inside[0]
         text = answer[start:end].strip()
         if text:
             start += len(answer[start:end]) - len(answer[start:end].lstrip())
             widened.append(replace(phrase, phrase=text, answer_start=start, answer_end=start + len(text)))
     return tuple(widened)
-
-
-def _whole(
-    start: int, end: int, words: Sequence[tuple[int, int]], holds: Callable[[int, int], bool]
-) -> tuple[int, int]:
-    """Return the range with each end that is inside a word moved to one side of it."""
-    first = next((word for word in words if word[0] < start < word[1]), None)
-    if first is not None:
-        start = first[0] if holds(first[0], end) else first[1]
-    last = next((word for word in words if word[0] < end < word[1]), None)
-    if last is not None:
-        end = last[1] if holds(start, last[1]) else last[0]
-    return start, end

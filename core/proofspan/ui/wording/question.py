@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from proofspan.contracts.records.chunk_id import parse
-from proofspan.contracts.records.records import LABELS, GoldQuestion, SourceLine, Trace, TraceKey
+from proofspan.contracts.records.records import LABELS, GoldQuestion
 from proofspan.diagnosis.gold import GoldOutcome, GoldState, gold_target
 from proofspan.diagnosis.labelling import GROUNDED
 from proofspan.diagnosis.messages import gold_meaning, next_step, step_for, suspicion_text
@@ -20,7 +20,7 @@ from proofspan.services.question.view import QuestionView
 from proofspan.traces.records.stored_reports import StoredRow
 from proofspan.traces.records.trace_record import top_stage
 from proofspan.ui.widgets.markup import Kind, Piece, chip
-from proofspan.ui.widgets.text import lines, variant
+from proofspan.ui.widgets.text import lines
 from proofspan.ui.wording import citation
 from proofspan.ui.wording.answer import matched_phrases, seen_texts
 from proofspan.ui.wording.citation import is_of_several_documents
@@ -30,13 +30,6 @@ from proofspan.wording import counted
 #: Characters shown of a question's id, which may be a whole sentence.
 MAX_ID = 60
 NO_TRACE = "The run has only a stored report and no traces, and a report contains no answer."
-
-
-def name_piece(trace: Trace, repeat: int) -> Piece:
-    """Return the question's id and which trace of it: `Q01 · p1 · s0 · #2`; the tip has a long id whole."""
-    key = TraceKey(trace.run_id or "", trace.q_id, trace.paraphrase, trace.seed, repeat)
-    name = " · ".join([short_id(trace.q_id), *variant(key)])
-    return Piece(name, "muted", tip=trace.q_id if len(trace.q_id) > MAX_ID else "")
 
 
 def short_id(q_id: str) -> str:
@@ -55,13 +48,6 @@ def place_words(view: PageView) -> str:
     of = f" of {view.page_count}" if view.page_count else ""
     printed = f" · printed {view.printed}" if view.printed else ""
     return f"page_idx {view.page_idx} · PDF page {view.page_idx + 1}{of}{printed}"
-
-
-def source_words(source: SourceLine) -> str:
-    """Return the place of a record; an entry of a JSON array has no bytes of its own."""
-    if not source.length:
-        return f"{source.file}, entry {source.line:,}"
-    return f"{source.file}, line {source.line:,}, byte {source.offset:,}, {source.length:,} bytes"
 
 
 # The gold passage: what it is, where it was retrieved, and whether it is in the prompt and cited.
