@@ -4,6 +4,7 @@ from functools import partial
 
 import streamlit as st
 
+from proofspan.contracts.records.records import TraceKey
 from proofspan.services.page.target import targets_of
 from proofspan.services.page.view import region_of
 from proofspan.services.question.rules import broken_rules
@@ -44,11 +45,12 @@ if key is None:
     if not facts.traces:
         notices.empty_run_panels(store, opened.run.run_id)
     panels.nothing_to_open(is_filtered=state.is_filtered)
-elif (instead := navigation.trace_instead(store, key)) is not None:
-    panels.no_such_variant(key, instead)
+elif isinstance(
+    place := navigation.find(store, state, key, bad_lines=partial(load.bad_lines, opened, store, key)),
+    TraceKey,
+):
+    panels.no_such_variant(key, place)
 else:
-    bad_lines = partial(load.bad_lines, opened, store, key)
-    place = navigation.find(store, state, key, bad_lines=bad_lines)
     beside = store.neighbours(state.filter, state.sort, key)
     loaded = load.question(opened, key, place.source, is_labelled=place.row["label"] is not None)
     view = loaded.view

@@ -28,8 +28,8 @@ else:
     outcome, work = load.scene(walk, stop, state)
     scene = outcome.value if isinstance(outcome, Done) else None
     view = scene.slide.view if scene else load.question(walk, stop)
-    stage = panels.stage()
-    with stage.top:
+    top, title, answer, page, bar, exhibits = panels.stage()
+    with top:
         panels.top_line(
             position,
             len(walk.playlist),
@@ -39,9 +39,9 @@ else:
         panels.playlist_menu(
             state, walk.playlist, walk.materials.stored, whole=partial(load.whole, opened, store, walk)
         )
-    with stage.title:
+    with title:
         markup.show(markup.text([Piece(stop.q)], role="title", limit=MAX_QUESTION))
-    with stage.page:
+    with page:
         if scene is not None:
             panels.page(scene, see=state.see)
         elif isinstance(outcome, Failed):
@@ -49,12 +49,12 @@ else:
         else:
             with st.container(key="walk-no-page"):
                 background.hint("Opening the page …", [work])
-    with stage.answer:
+    with answer:
         panels.answer(view, scene, on_choose=lambda cite: change_view(cite=cite, chunk=None, page=None))
-    with stage.exhibits:
+    with exhibits:
         panels.exhibits(scene, notes, on_more=partial(load.show_more, stop))
     # Last: the bar reports to the browser that its press was answered, and by then everything is there.
-    with stage.bar:
+    with bar:
         panels.bar(scene, state, walk.playlist, position)
     load.ahead(walk, position)
 if state.present:  # hide everything but the evidence

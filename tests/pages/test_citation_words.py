@@ -13,8 +13,7 @@ from proofspan.manifest.types import Artifact, Document
 from proofspan.services.page.target import Target
 from proofspan.services.page.text_view import TextView
 from proofspan.services.page.view import PageView
-from proofspan.services.question.citation_queries import CitationView
-from proofspan.services.question.view import load_question
+from proofspan.services.question.view import CitationView, load_question
 from proofspan.ui.wording.citation import (
     citation_line,
     first_step,

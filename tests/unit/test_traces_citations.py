@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from proofspan.contracts.records.field_values import span_of
 from proofspan.contracts.records.records import Box, Chunk, Citation, Offsets, Trace
-from proofspan.services.question.citation_queries import span_query
+from proofspan.services.question.view import span_query
 from proofspan.traces.records.citations import (
     citation_ids_in_text,
     citations,

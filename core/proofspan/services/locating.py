@@ -22,7 +22,7 @@ from proofspan.evidence.page_base import is_telling
 from proofspan.fingerprints import Fingerprint, change_since, fingerprint_of
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Manifest
-from proofspan.services.question.citation_queries import citation_view, span_query
+from proofspan.services.question.view import citation_view, span_query
 from proofspan.services.workspace.open import chosen_run
 from proofspan.store.files import located as stored
 from proofspan.store.files.cache_dir import turn, writing_to

@@ -44,7 +44,7 @@ from proofspan.manifest.types import Artifact, Manifest, Run
 from proofspan.services.bundles.citation import bundle_citation, closest_to, wanted
 from proofspan.services.bundles.report import Earlier
 from proofspan.services.documents.document_set import OnPlaced, Shelf
-from proofspan.services.question.citation_queries import CitationView, citation_views
+from proofspan.services.question.view import CitationView, citation_views
 from proofspan.services.workspace.readable import opened_traces, unpacked
 from proofspan.traces.lines.reader import MAX_LINE
 from proofspan.traces.records.catalogue import read_catalogue

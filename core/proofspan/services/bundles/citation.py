@@ -21,7 +21,7 @@ from proofspan.evidence.text.locate import MAX_QUOTE_CHARACTERS
 from proofspan.evidence.types import FoundSpan
 from proofspan.services.documents.document_set import Held, Placed, Shelf, Wanted
 from proofspan.services.documents.revisions import cited_rev, rev_problem
-from proofspan.services.question.citation_queries import CitationView, citation_view, span_query
+from proofspan.services.question.view import CitationView, citation_view, span_query
 from proofspan.traces.records.trace_record import LAST_STAGES, stages
 from proofspan.wording import counted
 
@@ -77,13 +77,6 @@ def bundle_citation(view: CitationView, placed: Placed | None, shelf: Shelf) -> 
     page_idx, page_from = _page(cited, found, held)
     section, section_from = _section(view, page_idx, page_from)
     shown, undrawn = _shown(page_idx, found, held, shelf)
-    problems = list(_oddities(cited, held))
-    if isinstance(placed, Problem):
-        problems.append(shelf.portable(placed))
-    elif not (cited.quote or "").strip():
-        fix = "give the citation its quote, or list the chunk that it names in the chunk file"
-        problems.append(Problem(QUOTE_MISSING, "there is no text to locate", fix=fix))
-    problems += _page_problems(cited, held, page_idx, undrawn, shelf)
     is_passage = view.rank is not None
     return BundleCitation(
         origin="retrieved" if is_passage else cited.origin,
@@ -102,7 +95,7 @@ def bundle_citation(view: CitationView, placed: Placed | None, shelf: Shelf) -> 
         quote_from=view.quote_from,
         offsets=cited.offsets,
         found=found,
-        problems=tuple(problems),
+        problems=tuple(_problems(cited, placed, held, page_idx, undrawn, shelf)),
     )
 
 
@@ -154,8 +147,15 @@ def _shown(
     return None, first_problem
 
 
-def _oddities(cited: Citation, held: Held | None) -> Iterator[Problem]:
-    """Yield problems of a citation that do not prevent showing anything."""
+def _problems(
+    cited: Citation,
+    placed: Placed | None,
+    held: Held | None,
+    page_idx: int | None,
+    undrawn: Problem | None,
+    shelf: Shelf,
+) -> Iterator[Problem]:
+    """Yield what prevents nothing, then why the text was not located, then why its page can't be shown."""
     if held is not None and (odd := rev_problem(held.document, cited_rev(cited.chunk_id, cited.raw))):
         yield Problem(odd.code, odd.message, fix=odd.fix)
     if len(cited.quote or "") > MAX_QUOTE_CHARACTERS:
@@ -168,12 +168,11 @@ def _oddities(cited: Citation, held: Held | None) -> Iterator[Problem]:
         yield ValueProblem("pages_disagree", message, fix="write page_idx alone", value=page)
     elif cited.page_note is not None and cited.page_idx is not None:
         yield _bad_page(cited)
-
-
-def _page_problems(
-    cited: Citation, held: Held | None, page_idx: int | None, undrawn: Problem | None, shelf: Shelf
-) -> Iterator[Problem]:
-    """Yield what prevents showing a page, or is wrong with the page that the record names."""
+    if isinstance(placed, Problem):
+        yield shelf.portable(placed)
+    elif not (cited.quote or "").strip():
+        fix = "give the citation its quote, or list the chunk that it names in the chunk file"
+        yield Problem(QUOTE_MISSING, "there is no text to locate", fix=fix)
     if cited.doc_id is None:
         fix = "give the citation, its candidate or its chunk a doc_id"
         yield Problem("no_document", "the citation names no document", fix=fix)

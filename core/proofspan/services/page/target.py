@@ -9,8 +9,7 @@ from proofspan.contracts.records.records import Chunk
 from proofspan.evidence.types import SpanQuery
 from proofspan.services.documents.revisions import cited_rev
 from proofspan.services.page.shapes import Layer
-from proofspan.services.question.citation_queries import span_query
-from proofspan.services.question.view import QuestionView
+from proofspan.services.question.view import QuestionView, span_query
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from proofspan.contracts.chunk_ids.redirects import Redirect
 from proofspan.contracts.records.records import (
     Candidate,
     Chunk,
+    Citation,
     GoldQuestion,
     SourceLine,
     StageName,
@@ -25,14 +26,37 @@ from proofspan.diagnosis.labelling import QUESTION_UNKNOWN, verdict
 from proofspan.diagnosis.safety import Notices, SafetyOmission, omitted
 from proofspan.diagnosis.types import Explanation, Profile, ReportRow
 from proofspan.errors import InputFault
-from proofspan.services.question.citation_queries import CitationView, citation_views
+from proofspan.evidence.types import SpanQuery
 from proofspan.traces.records.chunks import place_of
-from proofspan.traces.records.redirects import candidate_of_today, of_today, redirect_of
+from proofspan.traces.records.citations import citations, filled_from
+from proofspan.traces.records.redirects import (
+    candidate_of_today,
+    of_today,
+    redirect_of,
+    without_former_place,
+)
 from proofspan.traces.records.stored_reports import StoredRow, remembered
 from proofspan.traces.records.trace_record import LAST_STAGES, Measures, measures, stages
 
 GoldMark = Literal["chunk", "page", "section"]
+QuoteFrom = Literal["payload", "chunk"]
 NO_GOLD: Mapping[str, GoldQuestion] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class CitationView:
+    """A citation, or a retrieved passage with its `rank`, with quote and place from its chunk.
+
+    `chunk` is None if it is not known. `redirect` is where an id of an earlier build leads now.
+    `is_retrieved`: the chunk of a citation was in the prompt.
+    """
+
+    citation: Citation
+    quote_from: QuoteFrom | None
+    chunk: Chunk | None = None
+    redirect: Redirect | None = None
+    is_retrieved: bool = False
+    rank: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +226,42 @@ def gold_mark(
     if (candidate.doc_id, candidate.page_idx) in places:
         return "page"
     return "section" if candidate.section_id in gold.sections else None
+
+
+# Citations with their chunks, for the Question page, runs and bundles alike.
+
+
+def citation_view(citation: Citation, chunks: Mapping[str, Chunk]) -> CitationView:
+    """Return the citation with quote and place from its chunk, if the chunk is known.
+
+    The place in an id of an earlier build is dropped, since the chunk of the current build has a better one.
+    """
+    chunk = chunks.get(citation.chunk_id) if citation.chunk_id is not None else None
+    redirect = redirect_of(chunks, citation.chunk_id)
+    if redirect is not None:
+        citation = without_former_place(citation)
+    if chunk is None:
+        return CitationView(citation, "payload" if citation.quote else None, redirect=redirect)
+    quote_from: QuoteFrom = "payload" if citation.quote else "chunk"
+    return CitationView(filled_from(citation, chunk), quote_from, chunk, redirect)
+
+
+def citation_views(trace: Trace, chunks: Mapping[str, Chunk]) -> list[CitationView]:
+    """Return the citations of the answer, in its order."""
+    views = (citation_view(citation, chunks) for citation in citations(trace))
+    return [replace(view, is_retrieved=view.citation.chunk_id in trace.chunk_ids) for view in views]
+
+
+def span_query(citation: Citation) -> SpanQuery:
+    """Return the query that locates a citation; its quote may be ""."""
+    return SpanQuery(
+        citation.quote or "",
+        citation.page_idx,
+        citation.offsets,
+        citation.box,
+        citation.box_space if citation.box else None,
+        cited_label=citation.page_label if citation.page_idx is None else None,
+    )
 
 
 # A question of a run with a stored report and no traces.

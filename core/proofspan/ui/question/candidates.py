@@ -5,14 +5,13 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Callable
 from dataclasses import replace
 
 from proofspan.contracts.records.records import Candidate
 from proofspan.display_names import COLUMN_NAMES
 from proofspan.services.question.view import CandidateView, StageView
 from proofspan.ui.widgets.markup import clean
-from proofspan.ui.widgets.table import Cell, Chip, Column, Grid, Row, show_grid
+from proofspan.ui.widgets.table import Cell, Chip, Column, Grid, Row
 from proofspan.ui.wording.citation import redirected
 
 #: The one table of the page: it stays, with its focus and its scroll, while its rows change.
@@ -46,17 +45,6 @@ _COLUMNS = (
 )
 #: These are shown whatever the rows hold.
 _ALWAYS = ("rank", "chunk")
-
-
-def show_candidates(stage: StageView, *, chosen: str | None, on_choose: Callable[[str], None]) -> None:
-    """Draw the table; `on_choose` gets the chunk id of a row that is chosen. The `chosen` one is marked."""
-    ids = {row_key(view.candidate.chunk_id): view.candidate.chunk_id for view in stage.candidates}
-    show_grid(
-        candidates_grid(stage),
-        key=KEY,
-        chosen=None if chosen is None else row_key(chosen),
-        on_choose=lambda key: on_choose(ids[key]),
-    )
 
 
 def candidates_grid(stage: StageView) -> Grid:

@@ -33,35 +33,28 @@ def with_question(state: ViewState, store: Store) -> ViewState:
     return state.change(q=name, p=int(row["paraphrase"]), s=int(row["seed"]))
 
 
-def trace_instead(store: Store, key: TraceKey) -> TraceKey | None:
-    """Return the run's first trace of the question if it does not have this one, else None."""
-    if store.find(key) is not None:
-        return None
-    rows = store.same_question(key.q_id)
-    first = next(rows[rows["run_id"] == key.run_id].itertuples(), None)
-    if first is None:
-        return None
-    paraphrase, seed, repeat = (int(str(number)) for number in (first.paraphrase, first.seed, first.repeat))
-    return TraceKey(key.run_id, key.q_id, paraphrase, seed, repeat)
-
-
 def find(
     store: Store, state: ViewState, key: TraceKey, *, bad_lines: Callable[[], Sequence[Problem]]
-) -> Found:
-    """Return the question of the URL. Raises `InputFault` if the run does not have it.
+) -> Found | TraceKey:
+    """Return the question of the URL, or the run's first trace of it if the run does not have this one.
 
-    `bad_lines` returns the unreadable lines that name the question, which are then reported.
+    Raises `InputFault` if the run has none; `bad_lines` returns the unreadable lines that name the question,
+    which are then reported.
     """
-    existing = store.find(key)
-    if existing is None:
-        missing = Problem(
-            "no_such_question",
-            f"run {key.run_id} has no question {state.q}",
-            where=f"?run={key.run_id}&q={state.q}",
-            fix="choose one on the Triage page; the question may be in another run",
+    if (existing := store.find(key)) is not None:
+        return existing
+    rows = store.same_question(key.q_id)
+    for record in rows[rows["run_id"] == key.run_id].to_dict("records"):
+        return TraceKey(
+            key.run_id, key.q_id, *(int(record[name]) for name in ("paraphrase", "seed", "repeat"))
         )
-        raise InputFault(missing, *bad_lines())
-    return existing
+    missing = Problem(
+        "no_such_question",
+        f"run {key.run_id} has no question {state.q}",
+        where=f"?run={key.run_id}&q={state.q}",
+        fix="choose one on the Triage page; the question may be in another run",
+    )
+    raise InputFault(missing, *bad_lines())
 
 
 def passage_notes(view: QuestionView, state: ViewState, chosen: Target | None) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from proofspan.services.question.rules import BrokenRule
 from proofspan.services.question.variants import ASPECTS, Steadiness
 from proofspan.services.question.view import QuestionView
 from proofspan.store.files.types import Neighbours
-from proofspan.ui.question.candidates import show_candidates
+from proofspan.ui.question.candidates import KEY, candidates_grid, row_key
 from proofspan.ui.triage.table import NOTHING, gold_rank
 from proofspan.ui.visit.view_state import ViewState, change_view, question_name, read_view
 from proofspan.ui.widgets import markup
@@ -141,10 +141,12 @@ def candidates(view: QuestionView, *, chosen: str | None, stage: StageName | Non
         on_change=_choose_stage,
         args=(usual,),
     )
-    show_candidates(
-        stages[name],
-        chosen=chosen,
-        on_choose=lambda chunk_id: change_view(chunk=chunk_id, cite=None, page=None),
+    ids = {row_key(each.candidate.chunk_id): each.candidate.chunk_id for each in stages[name].candidates}
+    show_grid(
+        candidates_grid(stages[name]),
+        key=KEY,
+        chosen=None if chosen is None else row_key(chosen),
+        on_choose=lambda key: change_view(chunk=ids[key], cite=None, page=None),
     )
 
 

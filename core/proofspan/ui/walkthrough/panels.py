@@ -6,7 +6,7 @@ Every bundle has the same elements under the same keys, whatever it holds, so th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
 
@@ -49,26 +49,17 @@ from proofspan.wording import counted
 REASON_CHARS = 150
 
 
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """The containers of a bundle's parts, in their order in a narrow window."""
+def stage() -> tuple[DeltaGenerator, ...]:
+    """Create the containers of top line, title, answer, page, bar and exhibits (see walkthrough.css).
 
-    top: DeltaGenerator
-    title: DeltaGenerator
-    answer: DeltaGenerator
-    page: DeltaGenerator
-    bar: DeltaGenerator
-    exhibits: DeltaGenerator
-
-
-def stage() -> Stage:
-    """Create the containers (see walkthrough.css)."""
+    This is their order in a narrow window.
+    """
     with st.container(key="walk", gap=None):
         top, title = st.container(key="walk-top", horizontal=True), st.container(key="walk-title")
         sides = st.container(key="walk-sides")
     answer, right = sides.container(key="walk-answer"), sides.container(key="walk-right")
     page, bar = right.container(key="walk-page"), right.container(key="walk-below")
-    return Stage(top, title, answer, page, bar, sides.container(key="walk-exhibits-frame"))
+    return top, title, answer, page, bar, sides.container(key="walk-exhibits-frame")
 
 
 def top_line(position: int, total: int, scene: Scene | None, *, about: str) -> None:

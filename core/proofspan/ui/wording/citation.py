@@ -14,8 +14,7 @@ from proofspan.evidence.types import Difference, FoundSpan
 from proofspan.metrics.statistics import percent
 from proofspan.services.page.target import Target, cite_id
 from proofspan.services.page.view import PageView
-from proofspan.services.question.citation_queries import CitationView
-from proofspan.services.question.view import QuestionView
+from proofspan.services.question.view import CitationView, QuestionView
 from proofspan.store.files.evidence_states import EVIDENCE
 from proofspan.ui.widgets.markup import Kind, Piece, clean
 from proofspan.ui.widgets.text import lines, sentence_start
