@@ -351,6 +351,21 @@ def _bundle(
         problem = passages[0].problems[-1]
         message = f"the closest retrieved passage can't be shown: {problem.message}"
         problems.append(replace(problem, code=PASSAGE_NOT_SHOWN, message=message))
+    documents = []  # those that are cited or shown, each once, in their present state
+    for doc_id in dict.fromkeys(item.doc_id for item in (*shown, *citations) if item.doc_id is not None):
+        if (held := sources.shelf.held(doc_id)) is not None:
+            documents.append(
+                BundleDocument(
+                    doc_id=held.document.doc_id,
+                    title=held.document.title,
+                    path=held.document.artifact.path,
+                    paged=held.document.paged,
+                    page_count=held.page_count,
+                    rev=held.document.rev,
+                    sha256=held.sha256,
+                    problem=held.problem and sources.shelf.portable(held.problem),
+                )
+            )
     row = verdict(trace, sources.corpus, sources.profile)
     bundle = Bundle(
         bundle_id=bundle_id(key),
@@ -370,7 +385,7 @@ def _bundle(
         citations=tuple(citations),
         safety_attachments=tuple(item for item in attachments if item.attachment.kind in SAFETY_KINDS),
         media_attachments=tuple(item for item in attachments if item.attachment.kind not in SAFETY_KINDS),
-        documents=_documents((*shown, *citations), sources.shelf),
+        documents=tuple(documents),
         problems=tuple(problems),
         level="text_only",
         level_reason="",
@@ -416,25 +431,6 @@ def _attachment(each: Attached, cited: BundleCitation, shelf: Shelf) -> BundleAt
         fix = "correct its page_idx in the catalogue"
         problem = ValueProblem("page_out_of_range", message, fix=fix, value=page_idx)
     return BundleAttachment(cut, each.by, each.pages_away, undrawn is None, problem, cited.number)
-
-
-def _documents(cited: Iterable[BundleCitation], shelf: Shelf) -> tuple[BundleDocument, ...]:
-    """Return the listed documents that are cited or shown, each once, in their present state."""
-    doc_ids = dict.fromkeys(item.doc_id for item in cited if item.doc_id is not None)
-    return tuple(
-        BundleDocument(
-            doc_id=held.document.doc_id,
-            title=held.document.title,
-            path=held.document.artifact.path,
-            paged=held.document.paged,
-            page_count=held.page_count,
-            rev=held.document.rev,
-            sha256=held.sha256,
-            problem=shelf.portable(held.problem) if held.problem is not None else None,
-        )
-        for doc_id in doc_ids
-        if (held := shelf.held(doc_id)) is not None
-    )
 
 
 def _cuts(trace: Trace, *, citations: int, attachments: int) -> Iterator[Problem]:

@@ -70,35 +70,31 @@ def show_groups(
     size: Size,
     unpaged: Iterable[str | None],
     note: str = "",
-    on_see: Callable[[Attachment], None],
     on_more: Callable[[str], None],
     on_fold: Callable[[str], None] = lambda name: None,
 ) -> None:
     """Draw groups of attachments below a `note`; documents in `unpaged` have no pages to link to.
 
-    `on_see` receives the attachment whose page is requested, `on_more` and `on_fold` the name of a group.
+    `on_more` and `on_fold` receive the name of a group.
     """
-    items = [item for group in groups for item, _ in group.items]
 
-    def sent(event: str) -> str:
-        return str(st.session_state[key].get(event))
-
-    def see() -> None:
-        for item in items:
-            if clean(item.attachment_id) == sent("see"):
-                on_see(item)
-                return
-
-    def act(event: str, call: Callable[[str], None]) -> None:
-        if (name := sent(event)) in {group.name for group in groups}:
+    def acted(event: str, call: Callable[[str], None]) -> None:
+        if (name := str(st.session_state[key].get(event))) in {group.name for group in groups}:
             call(name)
+
+    def see() -> None:  # outlines the attachment on its page
+        name = str(st.session_state[key].get("see"))
+        items = (item for group in groups for item, _ in group.items)
+        item = next((item for item in items if clean(item.attachment_id) == name), None)
+        if item is not None:
+            change_view(page=item.page_idx, see=item.attachment_id)
 
     component("ui/question/attachments", css=("ui/css/pieces.css",))(
         key=key,
         data=packed(groups, size=size, unpaged=unpaged, note=note),
         on_see_change=see,
-        on_more_change=lambda: act("more", on_more),
-        on_fold_change=lambda: act("fold", on_fold),
+        on_more_change=lambda: acted("more", on_more),
+        on_fold_change=lambda: acted("fold", on_fold),
     )
 
 
@@ -196,15 +192,9 @@ def show_attachments(items: Sequence[Attached], *, manifest: Manifest, placer: P
         state = f"{key}-open-{name}"
         st.session_state[state] = not st.session_state.get(state)
 
-    unpaged = manifest.unpaged
-    show_groups(groups, key=key, size="panel", unpaged=unpaged, on_see=see, on_more=more, on_fold=fold)
+    show_groups(groups, key=key, size="panel", unpaged=manifest.unpaged, on_more=more, on_fold=fold)
     if work.awaited:
         background.hint("Some pictures are still being drawn …", work.awaited)
-
-
-def see(item: Attachment) -> None:
-    """Outline the attachment on its page."""
-    change_view(page=item.page_idx, see=item.attachment_id)
 
 
 # How much of the answer's evidence can be shown.

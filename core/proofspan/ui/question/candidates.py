@@ -50,7 +50,27 @@ _ALWAYS = ("rank", "chunk")
 def candidates_grid(stage: StageView) -> Grid:
     """Return the stage's candidates in rank order, without columns in which no row has a value."""
     documents = {view.candidate.doc_id for view in stage.candidates} - {None, ""}
-    rows = [_row(view, names_document=len(documents) > 1) for view in stage.candidates]
+    rows = []
+    for view in stage.candidates:
+        candidate, (text, tip) = view.candidate, beginning_of(view)
+        section = clean(candidate.section_id or "")[:NAME_CHARS]
+        marks = [Chip(f"cited {', '.join(map(str, view.cited_by))}", "orange")] if view.cited_by else []
+        marks += [Chip(_GOLD[view.gold], "green")] if view.gold else []
+        marks += [Chip("redirected", "gray")] if view.redirect else []
+        cells = (
+            Cell(text, tip=tip),
+            Cell(section) if section else NOTHING,
+            NOTHING if candidate.page_idx is None else Cell(f"{candidate.page_idx + 1:,}"),
+            NOTHING if candidate.score is None else Cell(_number(candidate.score)),
+            NOTHING if view.was_rank is None else Cell(f"{view.was_rank:,}"),
+            Cell(chips=tuple(marks)) if marks else NOTHING,
+        )
+        # The document where there are several, the redirect, and all scores.
+        details = [clean(candidate.doc_id or "")[:NAME_CHARS]] if len(documents) > 1 else []
+        details += [redirected(view.redirect)] if view.redirect else []
+        details = [*filter(None, details), *_scores(candidate)]
+        key = row_key(candidate.chunk_id)
+        rows.append(Row(Cell(f"{candidate.rank:,}"), cells, key=key, details=" · ".join(details)))
     kept = [
         place
         for place, column in enumerate(_COLUMNS[1:])
@@ -79,31 +99,6 @@ def beginning_of(view: CandidateView) -> tuple[str, str]:
         header = _HEADER.match(text)
         line = " ".join(text[header.end() if header else 0 :].split()) or " ".join(text.split())
     return _beginning(line, TEXT_CHARS), _beginning(line, TIP_CHARS)
-
-
-def _row(view: CandidateView, *, names_document: bool) -> Row:
-    """Return a row; its details are the document where there are several, the redirect, and all scores."""
-    candidate = view.candidate
-    text, tip = beginning_of(view)
-    document = [clean(candidate.doc_id or "")[:NAME_CHARS]] if names_document and candidate.doc_id else []
-    redirect = [redirected(view.redirect)] if view.redirect else []
-    section = clean(candidate.section_id or "")[:NAME_CHARS]
-    marks = [Chip(f"cited {', '.join(map(str, view.cited_by))}", "orange")] if view.cited_by else []
-    marks += [Chip(_GOLD[view.gold], "green")] if view.gold else []
-    marks += [Chip("redirected", "gray")] if view.redirect else []
-    return Row(
-        Cell(f"{candidate.rank:,}"),
-        (
-            Cell(text, tip=tip),
-            Cell(section) if section else NOTHING,
-            NOTHING if candidate.page_idx is None else Cell(f"{candidate.page_idx + 1:,}"),
-            NOTHING if candidate.score is None else Cell(_number(candidate.score)),
-            NOTHING if view.was_rank is None else Cell(f"{view.was_rank:,}"),
-            Cell(chips=tuple(marks)) if marks else NOTHING,
-        ),
-        key=row_key(candidate.chunk_id),
-        details=" · ".join([*document, *redirect, *_scores(candidate)]),
-    )
 
 
 def _beginning(line: str, limit: int) -> str:

@@ -164,10 +164,8 @@ def _task(
 
 def question(walk: Walk, stop: Stop) -> QuestionView | None:
     """Return the question while its documents are not ready; None if its record is lost."""
-    try:
-        return question_of(stop, walk.materials)
-    except Fault:  # the scene fails with it, and says so
-        return None
+    # The scene fails with a lost record, and says so.
+    return load.attempted(lambda: question_of(stop, walk.materials), None, [])
 
 
 def ahead(walk: Walk, position: int) -> None:

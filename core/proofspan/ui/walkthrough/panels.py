@@ -21,7 +21,7 @@ from proofspan.services.bundles.stored import StoredBundles
 from proofspan.services.bundles.walkthrough import Playlist, Scene
 from proofspan.services.page.view import region_of
 from proofspan.services.question.view import QuestionView
-from proofspan.ui.question.attachments import LEVELS, Group, level_name, see, show_groups
+from proofspan.ui.question.attachments import LEVELS, Group, level_name, show_groups
 from proofspan.ui.status import background
 from proofspan.ui.viewer import page_panel, text_frame
 from proofspan.ui.viewer.span_cards import cards_of
@@ -131,7 +131,6 @@ def exhibits(scene: Scene | None, notes: Sequence[str], *, on_more: Callable[[],
         size="stage",
         unpaged=[document.doc_id for document in documents if not document.paged],
         note=" ".join(notes),
-        on_see=see,
         on_more=lambda _: on_more(),
     )
 
