@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from proofspan.contracts.records.records import Attachment, AttachmentKind
+from proofspan.contracts.records.records import Attachment
 from proofspan.errors import printable
 from proofspan.evidence.bundles import Bundle, BundleCitation, Level
 
@@ -22,15 +22,6 @@ CUT = ("attachments_cut", "bundle_cut")
 PASSAGE_NOT_SHOWN = "passage_not_shown"
 REVISION_DIFFERS = "rev_mismatch"
 QUOTE_MISSING = "quote_missing"
-
-_KINDS: dict[AttachmentKind, str] = {
-    "warning": "warning",
-    "caution": "caution",
-    "note": "note",
-    "image": "picture",
-    "table": "table",
-    "symbol": "symbol",
-}
 
 
 def judge(bundle: Bundle) -> tuple[Level, str]:
@@ -108,7 +99,8 @@ def name_of(item: Attachment) -> str:
     """Return the name of an attachment in a sentence: `the picture “Figure 5-3” (i-004)`."""
     named = one_line(item.caption or "", length=NAME)
     words = f" “{named}”" if named and named.casefold() != item.kind else ""
-    return f"the {_KINDS[item.kind]}{words} ({one_line(item.attachment_id, length=NAME)})"
+    kind = "picture" if item.kind == "image" else item.kind
+    return f"the {kind}{words} ({one_line(item.attachment_id, length=NAME)})"
 
 
 def _page(citation: BundleCitation) -> str:

@@ -61,25 +61,17 @@ def read_spans(path: Path, *, root: Path) -> Iterator[SpanLine]:
     lines = (_span_line(raw, path, resolve) for raw in read_lines(path, final=True))
     first = list(islice(lines, WINDOW))
     if not first:
-        raise InputFault.of(
-            "no_spans", "the file has no line", where=str(path), fix="write one JSON object per line"
-        )
+        fix = "write one JSON object per line"
+        raise InputFault.of("no_spans", "the file has no line", where=str(path), fix=fix)
     if all(line.problem is not None and line.problem.code == "not_json" for line in first):
-        raise InputFault.of(
-            "not_jsonl",
-            "no line of the file is a JSON object",
-            where=f"{path}:{first[0].line}",
-            fix='write lines such as {"id": "a", "pdf": "doc.pdf", "cited_page_idx": 0, "quote": "…"}',
-        )
+        message, where = "no line of the file is a JSON object", f"{path}:{first[0].line}"
+        fix = 'write lines such as {"id": "a", "pdf": "doc.pdf", "cited_page_idx": 0, "quote": "…"}'
+        raise InputFault.of("not_jsonl", message, where=where, fix=fix)
     yield from chain(first, lines)
 
 
 def locate_spans(
-    lines: Iterable[SpanLine],
-    locator: Locator,
-    *,
-    workers: int,
-    on_done: Callable[[int], None] | None = None,
+    lines: Iterable[SpanLine], locator: Locator, *, workers: int, on_done: Callable[[int], None] | None = None
 ) -> Iterator[SpanLine]:
     """Locate every line, in order, `WINDOW` lines at a time; `on_done` receives how many are done."""
     rest, done = iter(lines), 0

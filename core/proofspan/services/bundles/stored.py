@@ -13,15 +13,7 @@ from pathlib import Path
 from typing import cast
 
 from proofspan.contracts.records.records import LineIssue, SourceLine, Trace, TraceKey
-from proofspan.evidence.bundles import (
-    LEVELS,
-    VERSION,
-    Bundle,
-    Level,
-    read_bundle_at,
-    read_bundles,
-    sha256_of,
-)
+from proofspan.evidence.bundles import LEVELS, VERSION, Bundle, Level, read_bundle_at, read_bundles, sha256_of
 from proofspan.services.bundles.build import MAX_TEXT, key_of
 from proofspan.services.bundles.validate import document_changes
 from proofspan.services.documents.document_set import Shelf

@@ -22,11 +22,7 @@ from proofspan.store.query.store import Store
 
 Aspect = Literal["rank1", "cited", "label"]
 #: Aspects that can stay the same.
-ASPECTS: Mapping[Aspect, str] = {
-    "rank1": "top section",
-    "cited": "cited chunks",
-    "label": "label",
-}
+ASPECTS: Mapping[Aspect, str] = {"rank1": "top section", "cited": "cited chunks", "label": "label"}
 CONVERGENT = "convergent"
 
 
@@ -45,11 +41,6 @@ class Steadiness:
     seeds: int
     stays: Mapping[Aspect, bool | None]
     states: tuple[str, ...] = ()
-
-    @property
-    def has_enough(self) -> bool:
-        """Return whether it was asked in at least three paraphrases with two seeds."""
-        return self.paraphrases >= PARAPHRASES and self.seeds >= SEEDS
 
     @property
     def changing(self) -> tuple[Aspect, ...]:
@@ -106,7 +97,7 @@ class Stability:
     @property
     def enough(self) -> int:
         """Return how many were asked in at least three paraphrases with two seeds."""
-        return sum(question.has_enough for question in self.questions)
+        return sum(each.paraphrases >= PARAPHRASES and each.seeds >= SEEDS for each in self.questions)
 
     @property
     def convergent_by_log_alone(self) -> Share:

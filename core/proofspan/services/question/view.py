@@ -29,12 +29,7 @@ from proofspan.errors import InputFault
 from proofspan.evidence.types import SpanQuery
 from proofspan.traces.records.chunks import place_of
 from proofspan.traces.records.citations import citations, filled_from
-from proofspan.traces.records.redirects import (
-    candidate_of_today,
-    of_today,
-    redirect_of,
-    without_former_place,
-)
+from proofspan.traces.records.redirects import candidate_of_today, of_today, redirect_of, without_former_place
 from proofspan.traces.records.stored_reports import StoredRow, remembered
 from proofspan.traces.records.trace_record import LAST_STAGES, Measures, measures, stages
 
@@ -186,7 +181,7 @@ def _stages(
                 candidate=candidate,
                 was_rank=ranks_before.get(candidate.chunk_id),
                 cited_by=cited_by.get(candidate.chunk_id, ()),
-                gold=gold_mark(candidate, gold, redirect),
+                gold=_gold_mark(candidate, gold, redirect),
                 redirect=redirect,
             )
             for candidate in listed
@@ -213,10 +208,7 @@ def _completed(candidate: Candidate, chunks: Mapping[str, Chunk], unpaged: froze
     return replace(candidate, page_idx=None) if candidate.doc_id in unpaged else candidate
 
 
-def gold_mark(
-    candidate: Candidate, gold: GoldQuestion | None, redirect: Redirect | None = None
-) -> GoldMark | None:
-    """Return the strongest reason why a candidate is relevant, None without one."""
+def _gold_mark(candidate: Candidate, gold: GoldQuestion | None, redirect: Redirect | None) -> GoldMark | None:
     if gold is None:
         return None
     ids = redirect.new_ids if redirect else (candidate.chunk_id,)

@@ -33,12 +33,7 @@ from proofspan.ui.wording import answer, question
 from proofspan.ui.wording.safety import notice_ways
 from proofspan.wording import counted
 
-STAGE_NAMES = {
-    "chunks": "in the prompt",
-    "reranked": "reranked",
-    "fused": "fused",
-    "retrieved": "retrieved",
-}
+STAGE_NAMES = {"chunks": "in the prompt", "reranked": "reranked", "fused": "fused", "retrieved": "retrieved"}
 STAGE_KEY = "stage"
 #: Characters shown of a record; its file has the whole line.
 RAW_CHARS = markup.LIMIT

@@ -25,13 +25,7 @@ from proofspan.ui.question.attachments import LEVELS, Group, level_name, show_gr
 from proofspan.ui.status import background
 from proofspan.ui.viewer import page_panel, text_frame
 from proofspan.ui.viewer.span_cards import cards_of
-from proofspan.ui.visit.view_state import (
-    MAX_REPEATS,
-    ViewState,
-    question_name,
-    read_view,
-    write_view,
-)
+from proofspan.ui.visit.view_state import MAX_REPEATS, ViewState, question_name, read_view, write_view
 from proofspan.ui.walkthrough import load
 from proofspan.ui.walkthrough.bar import Bar, show_bar
 from proofspan.ui.widgets import markup

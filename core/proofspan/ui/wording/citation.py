@@ -49,11 +49,7 @@ class CitationLine:
 
 
 def citation_line(
-    view: CitationView,
-    found: FoundSpan | None,
-    *,
-    on: str = "page",
-    names_document: bool = False,
+    view: CitationView, found: FoundSpan | None, *, on: str = "page", names_document: bool = False
 ) -> CitationLine:
     """Return `2 · fuzzy 97 %`, `section 2.26 · p. 66`, `says 1/16, page says 1/32`.
 

@@ -198,9 +198,7 @@ def step(view: QuestionView, row: ReportRow, found: Mapping[str, FoundSpan]) -> 
 
 
 def signal_rows(
-    view: QuestionView,
-    row: ReportRow,
-    indexed: Mapping[str, object],
+    view: QuestionView, row: ReportRow, indexed: Mapping[str, object]
 ) -> list[tuple[str, list[Piece]]]:
     """Return each signal of the label with its value, problems first.
 
