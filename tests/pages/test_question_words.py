@@ -55,7 +55,7 @@ def shown(found: FoundSpan | None, *, cited: int | None = 65, printed: str | Non
 
 
 def said(view: PageView, *, answer: str = "", quote_from: str = "payload") -> str:
-    pieces = citation.finding_pieces(view, answer=answer, quote_from=quote_from)
+    _, pieces = citation.findings(view, answer=answer, quote_from=quote_from)
     return "".join(piece.text for piece in pieces)
 
 
@@ -66,7 +66,7 @@ def test_a_place_names_the_index_the_page_and_the_printed_label_where_there_is_o
 
 
 def figures(view: PageView, *, answer: str = "") -> list[str]:
-    sentences = citation.figure_pieces(view, answer=answer, quote_from="payload")
+    sentences, _ = citation.findings(view, answer=answer, quote_from="payload")
     return ["".join(piece.text for piece in pieces) for pieces in sentences]
 
 
@@ -93,10 +93,10 @@ def test_a_page_without_text_says_that_its_box_is_unverified() -> None:
 def test_a_producers_box_that_holds_other_text_is_no_small_print() -> None:
     note = "the box given with the quote holds other text: “Fuses”"
     view = shown(FoundSpan("exact", 65, False, 1.0, box_agrees=False, note=note))
-    pieces = citation.finding_pieces(view, answer="", quote_from="payload")
+    _, pieces = citation.findings(view, answer="", quote_from="payload")
     assert (pieces[-1].text, pieces[-1].kind) == (f" T{note[1:]}.", "plain")
     agrees = shown(FoundSpan("exact", 65, False, 1.0, box_agrees=True, note="settled by context"))
-    assert citation.finding_pieces(agrees, answer="", quote_from="payload")[-1].kind == "muted"
+    assert citation.findings(agrees, answer="", quote_from="payload")[1][-1].kind == "muted"
 
 
 def test_on_another_page_only_the_way_to_the_passage_is_said(golden: Golden) -> None:

@@ -173,12 +173,10 @@ def run_with_traces(manifest: Manifest, run_id: str) -> Run:
     """Return the run of that id. Raises InputFault without traces, ManifestFault if they are missing."""
     run = manifest.run(run_id)
     if run is None or not run.has_traces:
-        raise InputFault.of(
-            "no_traces",
-            f"the run {run_id!r} has no traces to build bundles from",
-            where=str(manifest.file or manifest.folder),
-            fix=f"name them in the manifest: runs[{run_id}].traces; or build the others: --run ID",
-        )
+        message = f"the run {run_id!r} has no traces to build bundles from"
+        where = str(manifest.file or manifest.folder)
+        fix = f"name them in the manifest: runs[{run_id}].traces; or build the others: --run ID"
+        raise InputFault.of("no_traces", message, where=where, fix=fix)
     for artifact in run.trace_artifacts:
         artifact_path(manifest, artifact)
     return run
@@ -213,12 +211,10 @@ def line_of(bundle: Bundle, earlier: Earlier) -> Built:
 
 
 def read_earlier(path: Path, *, file: str, run_id: str) -> Earlier:
-    """Read what a rebuild of this file has to keep; nothing if the file does not exist.
+    """Read what a rebuild of this file has to keep.
 
     Raises InputFault if the file is no file of bundles, or one of a later version.
     """
-    if not path.exists():
-        return Earlier()
     keys, records, issues = set(), {}, []
     seen: Counter[TraceKey] = Counter()
     with unpacked(path) as plain:

@@ -141,9 +141,8 @@ class RunReport:
                 message = f"{counted(len(named), 'attachment')} {what}; first: {name}: {problem.message}"
                 yield Problem(code, message, "", fix, severity=severity)
         if self.texts:
-            message = (
-                f"{counted(len(self.texts), 'attachment')} shown as text: the catalogue names nothing to draw"
-            )
+            shown = f"{counted(len(self.texts), 'attachment')} shown as text"
+            message = f"{shown}: the catalogue names nothing to draw"
             yield Problem("nothing_to_draw", message, severity="note")
         if self.citation_problems:
             codes = ", ".join(f"{count:,} {code}" for code, count in sorted(self.citation_problems.items()))

@@ -285,10 +285,7 @@ def stored_row(rows: Iterable[StoredRow], source: SourceLine, *, folder: Path) -
     """Return the row of a run's report at this place. Raises `InputFault` if it no longer exists."""
     row = next((row for row in rows if row.source == source), None)
     if row is None:
-        raise InputFault.of(
-            "report_changed",
-            f"the report no longer has this row at line {source.line:,}",
-            where=source.file,
-            fix=f"run `proofspan index {shlex.quote(str(folder))}` to read it again",
-        )
+        message = f"the report no longer has this row at line {source.line:,}"
+        fix = f"run `proofspan index {shlex.quote(str(folder))}` to read it again"
+        raise InputFault.of("report_changed", message, where=source.file, fix=fix)
     return row

@@ -162,8 +162,7 @@ def _finding(shown: PageView, view: QuestionView) -> None:
         notices.fault_panel([shown.problem])
         return
     quote_from, answer = citation.origin(view, shown.target), view.trace.answer
-    figures = citation.figure_pieces(shown, answer=answer, quote_from=quote_from)
-    finding = citation.finding_pieces(shown, answer=answer, quote_from=quote_from)
+    figures, finding = citation.findings(shown, answer=answer, quote_from=quote_from)
     markup.show(*(markup.text(each, role="says") for each in figures), markup.text(finding, role="hint"))
 
 

@@ -135,12 +135,10 @@ def chunk_view(opened: session.Opened, chunk_id: str, *, page: int | None) -> Pa
     """Return the page of a chunk without a question. Raises `InputFault` if there is no such chunk."""
     chunk = session.chunks(opened)[0].get(chunk_id)
     if chunk is None:
-        raise InputFault.of(
-            "no_such_chunk",
-            f"the workspace has no chunk {chunk_id}",
-            where=opened.manifest.chunks.path if opened.manifest.chunks else "chunks",
-            fix="open the question from Triage; the id may come from another build of the chunks",
-        )
+        where = opened.manifest.chunks.path if opened.manifest.chunks else "chunks"
+        fix = "open the question from Triage; the id may come from another build of the chunks"
+        message = f"the workspace has no chunk {chunk_id}"
+        raise InputFault.of("no_such_chunk", message, where=where, fix=fix)
     return placed(opened, chunk_target(chunk), (), page=page)
 
 

@@ -116,11 +116,8 @@ def next_step(view: QuestionView, found: Mapping[str, FoundSpan]) -> None:
 def candidates(view: QuestionView, *, chosen: str | None, stage: StageName | None) -> None:
     """Show the ranked list of one stage, the URL's or the last; a click on a row shows the chunk's place."""
     if not view.stages:
-        markup.show(
-            markup.text(
-                [Piece("The trace lists no candidates, so there is nothing to compare.")], role="hint"
-            )
-        )
+        message = "The trace lists no candidates, so there is nothing to compare."
+        markup.show(markup.text([Piece(message)], role="hint"))
         return
     stages = {each.name: each for each in reversed(view.stages)}
     usual = next(iter(stages))
@@ -158,9 +155,8 @@ def raw_record(view: QuestionView) -> None:
         if not source.length:  # an entry of a JSON array has no bytes of its own
             where = f"entry {source.line:,}"
         st.text(markup.clean(f"{source.file}, {where}"))
-        text = orjson.dumps((view.stored or view.trace).raw, option=orjson.OPT_INDENT_2).decode(
-            "utf-8", "replace"
-        )
+        record = orjson.dumps((view.stored or view.trace).raw, option=orjson.OPT_INDENT_2)
+        text = record.decode("utf-8", "replace")
         if len(text) <= RAW_CHARS:
             st.json(markup.clean(text), expanded=1)
         else:
@@ -176,14 +172,13 @@ def no_such_variant(missing: TraceKey, instead: TraceKey) -> None:
     q_id = question.short_id(missing.q_id)
     message = f"{q_id} has no {', '.join(parts) or 'first trace'} in {missing.run_id}."
     name = question_name(instead.q_id, instead.repeat)
+    link = read_view().change(run=instead.run_id, q=name, p=instead.paraphrase, s=instead.seed)
     with st.container(border=True, key="no-variant"):
         markup.show(markup.text([Piece(message, "strong", tip=missing.q_id)], role="line"))
         st.page_link(
             "pages/question.py",
             label=markup.label(f"Open {' · '.join([q_id, *variant(instead)])}"),
-            query_params=read_view()
-            .change(run=instead.run_id, q=name, p=instead.paraphrase, s=instead.seed)
-            .params(),
+            query_params=link.params(),
             width="content",
         )
 

@@ -78,9 +78,9 @@ def _findings(shown: PageView, *, answer: str, quote_from: str | None) -> None:
             st.button("Try again", key="page-again", on_click=documents.try_again, args=(shown.path,))
     if shown.problem is not None or shown.is_pending:
         return
-    for pieces in citation.figure_pieces(shown, answer=answer, quote_from=quote_from):
+    figures, finding = citation.findings(shown, answer=answer, quote_from=quote_from)
+    for pieces in figures:
         markup.show(markup.text(pieces, role="says"))
-    finding = citation.finding_pieces(shown, answer=answer, quote_from=quote_from)
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="finding"):
         markup.show(markup.text(finding, role="hint"))
         if citation.is_elsewhere(shown):

@@ -10,7 +10,6 @@ import streamlit as st
 
 from proofspan.contracts.records.records import Chunk, TraceKey
 from proofspan.errors import Fault
-from proofspan.evidence.attachments import CatalogueIndex
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Artifact
 from proofspan.services.bundles.stored import StoredBundles
@@ -65,7 +64,7 @@ def walk(opened: session.Opened, store: Store) -> Walk:
         pool=session.pdf_pool(),
         placer=documents.placer(),
         chunks=chunks,
-        catalogue=load.attempted(lambda: session.catalogue(opened), CatalogueIndex.of(()), []),
+        catalogue=load.catalogue(opened),
         corpus=load.attempted(lambda: session.corpus_lender(opened), None, []) if chunks else None,
         stored=stored,
         traces=documents.plain_traces(opened) if run.has_traces else None,

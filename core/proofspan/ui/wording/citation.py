@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from proofspan.contracts.chunk_ids.redirects import Redirect
 from proofspan.contracts.records.chunk_id import parse
@@ -293,47 +294,30 @@ MAX_NAMED = 12
 MAX_FIGURES = 3
 
 
-def figure_pieces(view: PageView, *, answer: str, quote_from: str | None) -> list[list[Piece]]:
-    """Return `The answer says 2.3 bar, the page says 2.5 bar.` for each number that differs.
+def findings(view: PageView, *, answer: str, quote_from: str | None) -> tuple[list[list[Piece]], list[Piece]]:
+    """Return the finding on the chosen passage, the numbers that differ apart.
 
-    Empty on a page other than the passage's.
-    """
-    if view.chosen is None or is_elsewhere(view):
-        return []
-    above = figures(view.chosen.differences)[:MAX_FIGURES]
-    return _sentences(view, above, answer=answer, quote_from=quote_from)
-
-
-def _sentences(
-    view: PageView, differences: Iterable[Difference], *, answer: str, quote_from: str | None
-) -> list[list[Piece]]:
-    text, on = view.target.query.quote, "page" if view.text is None else "text"
-    others = view.chosen.differences if view.chosen else ()
-    return [sentence(each, text, others, quote_from=quote_from, answer=answer, on=on) for each in differences]
-
-
-def finding_pieces(view: PageView, *, answer: str, quote_from: str | None) -> list[Piece]:
-    """Return the finding on the chosen passage: status, agreement, page, and differences.
-
-    For a passage that is on another page than the shown one, only that. The numbers of `figure_pieces` are
-    not repeated.
+    Each of those is a sentence, `The answer says 2.3 bar, the page says 2.5 bar.`; the rest is status,
+    agreement, page, and other differences. For a passage that is on another page than the shown one, only
+    that.
     """
     found = view.chosen
     if found is None:
-        return [Piece("There is no text to locate: the citation has no quote and its chunk is not known.")]
+        message = "There is no text to locate: the citation has no quote and its chunk is not known."
+        return [], [Piece(message)]
     if found.unverified_ranges and not view.target.query.quote.strip():
         where = lines(found.unverified_ranges)
         message = "Unverified: the citation has no quote and its chunk is not known, so nothing can confirm"
-        return [Piece(f"{message} that it means {where}, where its offsets point.")]
+        return [], [Piece(f"{message} that it means {where}, where its offsets point.")]
     quote = {"payload": "the quote", "gold": "the gold quote"}.get(quote_from or "", "the chunk's text")
     if is_elsewhere(view):
         subject = sentence_start(quote)
         page = f"PDF page {(found.page_idx or 0) + 1}"
         if view.page_idx in [place.page_idx for place in found.continues]:
-            return [Piece(f"{subject} begins on {page} and goes on here.", "strong")]
-        return [Piece(f"{subject} is on {page}, not on this page.", "strong")]
-    cited = view.target.query.cited_page_idx
-    pieces = [Piece(_status_sentence(found, quote, "page" if view.text is None else "text"), "strong")]
+            return [], [Piece(f"{subject} begins on {page} and goes on here.", "strong")]
+        return [], [Piece(f"{subject} is on {page}, not on this page.", "strong")]
+    cited, on = view.target.query.cited_page_idx, "page" if view.text is None else "text"
+    pieces = [Piece(_status_sentence(found, quote, on), "strong")]
     if found.ranges:
         pieces.append(Piece(f" It is on {lines(found.ranges)}."))
     if found.page_mismatch and found.page_idx is not None and cited is not None:
@@ -344,8 +328,16 @@ def finding_pieces(view: PageView, *, answer: str, quote_from: str | None) -> li
     above = figures(found.differences)[:MAX_FIGURES]
     further = [each for each in found.differences if each not in above]
     named = sorted(further, key=lambda each: each.kind != "number")[:MAX_NAMED]
-    for words in _sentences(view, named, answer=answer, quote_from=quote_from):
-        pieces += [Piece(" "), *words]
+    in_words = partial(
+        sentence,
+        text=view.target.query.quote,
+        others=found.differences,
+        quote_from=quote_from,
+        answer=answer,
+        on=on,
+    )
+    for each in named:
+        pieces += [Piece(" "), *in_words(each)]
     if rest := len(further) - len(named):
         pieces.append(Piece(f" And {counted(rest, 'more difference')}.", "muted"))
     if found.alternatives:
@@ -356,7 +348,7 @@ def finding_pieces(view: PageView, *, answer: str, quote_from: str | None) -> li
     if found.note:
         is_finding = found.box_agrees is False
         pieces.append(Piece(f" {sentence_start(found.note)}.", "plain" if is_finding else "muted"))
-    return pieces
+    return [in_words(each) for each in above], pieces
 
 
 def is_elsewhere(view: PageView) -> bool:
