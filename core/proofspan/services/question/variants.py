@@ -23,7 +23,7 @@ from proofspan.store.query.store import Store
 Aspect = Literal["rank1", "cited", "label"]
 #: Aspects that can stay the same.
 ASPECTS: Mapping[Aspect, str] = {"rank1": "top section", "cited": "cited chunks", "label": "label"}
-CONVERGENT = "convergent"
+CONVERGENT = ("convergent",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +53,6 @@ class Steadiness:
         if self.changing:
             return False
         return True if all(self.stays[aspect] for aspect in ASPECTS) else None
-
-    @property
-    def is_logged_convergent(self) -> bool | None:
-        """Return whether only convergent was logged; None if no state was."""
-        return self.states == (CONVERGENT,) if self.states else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +97,7 @@ class Stability:
     @property
     def convergent_by_log_alone(self) -> Share:
         """Return the share of questions that change although they log only convergent."""
-        return _share(bool(each.changing) for each in self.questions if each.is_logged_convergent)
+        return _share(bool(each.changing) for each in self.questions if each.states == CONVERGENT)
 
 
 def run_stability(store: Store, run_id: str) -> Stability:
