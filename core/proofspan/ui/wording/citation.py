@@ -295,11 +295,10 @@ MAX_FIGURES = 3
 
 
 def findings(view: PageView, *, answer: str, quote_from: str | None) -> tuple[list[list[Piece]], list[Piece]]:
-    """Return the finding on the chosen passage, the numbers that differ apart.
+    """Return the numbers that differ, and the rest of the finding on the chosen passage.
 
-    Each of those is a sentence, `The answer says 2.3 bar, the page says 2.5 bar.`; the rest is status,
-    agreement, page, and other differences. For a passage that is on another page than the shown one, only
-    that.
+    A number is a sentence, `The answer says 2.3 bar, the page says 2.5 bar.`; the rest is status, agreement,
+    page, and other differences. For a passage that is on another page than the shown one, only that.
     """
     found = view.chosen
     if found is None:
@@ -311,8 +310,7 @@ def findings(view: PageView, *, answer: str, quote_from: str | None) -> tuple[li
         return [], [Piece(f"{message} that it means {where}, where its offsets point.")]
     quote = {"payload": "the quote", "gold": "the gold quote"}.get(quote_from or "", "the chunk's text")
     if is_elsewhere(view):
-        subject = sentence_start(quote)
-        page = f"PDF page {(found.page_idx or 0) + 1}"
+        subject, page = sentence_start(quote), f"PDF page {(found.page_idx or 0) + 1}"
         if view.page_idx in [place.page_idx for place in found.continues]:
             return [], [Piece(f"{subject} begins on {page} and goes on here.", "strong")]
         return [], [Piece(f"{subject} is on {page}, not on this page.", "strong")]
