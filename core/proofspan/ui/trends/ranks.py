@@ -43,8 +43,13 @@ def rank_panel(trends: Trends, known: Ranks, view: ViewState) -> None:
         order = view.order or ("falls" if other else "question")
         with st.container(horizontal=True, vertical_alignment="center", key="trend-sort"):
             if other is not None:
-                change_order = lambda order: change_view(order=order, leaf=1)  # noqa: E731
-                segments("Sorted by", ORDERS, order, key="rank-order", on_choose=change_order)
+                segments(
+                    "Sorted by",
+                    ORDERS,
+                    order,
+                    key="rank-order",
+                    on_choose=lambda chosen: change_view(order=chosen, leaf=1),
+                )
             search_field(
                 "Search questions",
                 key="rank-find",

@@ -18,6 +18,7 @@ from proofspan.display_names import BUCKET_NAMES, EVIDENCE_NAMES, FILTER_NAMES, 
 from proofspan.evidence.page_base import PageBaseFinding
 from proofspan.manifest.types import Run
 from proofspan.metrics.ranked import BUCKETS, Bucket, bucket_meaning, bucket_step
+from proofspan.services.compare import WITHOUT_GOLD
 from proofspan.services.page_base import in_words
 from proofspan.services.workspace.index_job import IndexJob
 from proofspan.services.workspace.open import profile_snippet
@@ -44,8 +45,6 @@ FLIPS_SHOWN: Mapping[Flip, str] = {
     "fixed": "Wrong in the other run, right in this one",
     "regressed": "Right in the other run, wrong in this one",
 }
-#: The outcomes that need no gold questions.
-WITHOUT_GOLD = ("answered_ok",)
 
 
 def heading(view: ViewState, *, total: int, profile: Profile) -> None:
@@ -112,22 +111,23 @@ def gold_line(counts: Mapping[GoldState, int], view: ViewState, *, offered: Choi
     if not shown:
         return
     listed = {state: counts[state] for state in shown}
+    means = {state: gold_meaning(state) for state in shown}
     with line("gold"):
-        show_toggles("gold", f"{FILTER_NAMES['gold']}:", listed, GOLD_NAMES, gold_meaning, view.filter.gold)
+        show_toggles("gold", f"{FILTER_NAMES['gold']}:", listed, GOLD_NAMES, means, view.filter.gold)
 
 
 def bucket_line(counts: Mapping[Bucket | None, int], view: ViewState) -> None:
     """Draw the ranking buckets, a toggle each, best first. `counts` are those without the bucket filter."""
     listed = {bucket: counts.get(bucket, 0) for bucket in BUCKETS}
-    meaning = lambda bucket: f"{bucket_meaning(bucket)} ({bucket})"  # noqa: E731
+    means = {bucket: f"{bucket_meaning(bucket)} ({bucket})" for bucket in BUCKETS}
     with line("bucket", width="content"):
         about = f"{FILTER_NAMES['bucket']}:"
-        show_toggles("bucket", about, listed, BUCKET_NAMES, meaning, view.filter.bucket)
+        show_toggles("bucket", about, listed, BUCKET_NAMES, means, view.filter.bucket)
 
 
 def outcomes_for(view: ViewState, *, has_gold: bool) -> tuple[str, ...]:
     """Return what questions can be right by here, the one of the address first."""
-    known = tuple(OUTCOMES) if has_gold else WITHOUT_GOLD
+    known = tuple(OUTCOMES) if has_gold else (WITHOUT_GOLD,)
     asked = view.filter.outcome
     return tuple(dict.fromkeys([*([asked] if asked else []), *known]))
 
@@ -148,11 +148,11 @@ def flip_line(flips: Flips, view: ViewState, *, outcomes: Sequence[str]) -> None
     }
     with line("flip"):
         markup.note(f"Compared with {view.filter.vs}:", "muted")
-        for kind, meaning in FLIPS_SHOWN.items():
+        for kind, means in FLIPS_SHOWN.items():
             is_on = view.filter.flip == kind
             change = partial(change_view, flip="" if is_on else kind, outcome=in_address(outcomes[0]))
             number = f"**{getattr(flips, kind):,}** {kind}"
-            toggle_button(number, key=f"flip-{kind}", help=meaning, is_on=is_on, on_click=change)
+            toggle_button(number, key=f"flip-{kind}", help=means, is_on=is_on, on_click=change)
         tip = "; ".join(f"{count:,} {words}" for words, count in left_out.items() if count)
         markup.note(f"of {flips.judged:,} by", "muted", tip=tip)
         select(
@@ -185,8 +185,8 @@ def cited_line(
         if placed is not None:
             shown = {*placed.counts, *view.filter.evidence}
             present = {state: counts.get(state, 0) for state in EVIDENCE if state in shown}
-            meaning = lambda state: EVIDENCE[state].meaning  # noqa: E731
-            show_toggles("evidence", "Cited text:", present, EVIDENCE_NAMES, meaning, view.filter.evidence)
+            means = {state: words.meaning for state, words in EVIDENCE.items()}
+            show_toggles("evidence", "Cited text:", present, EVIDENCE_NAMES, means, view.filter.evidence)
         elif job is not None and job.is_running:
             _being_located(job)
         else:
@@ -295,7 +295,10 @@ def paging(matching: int, view: ViewState, *, rows_a_page: int) -> None:
         turn += 1
         st.session_state["table-turn"] = turn
     key = f"table-page:{turn}"
-    turn_page = lambda: change_view(at=int(st.session_state[key]))  # noqa: E731
+
+    def turn_page() -> None:
+        change_view(at=int(st.session_state[key]))
+
     with st.container(horizontal=True, horizontal_alignment="center"):
         st.pagination(pages, default=at, key=key, on_change=turn_page)
 

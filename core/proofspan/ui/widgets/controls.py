@@ -107,7 +107,7 @@ def segments(
     )
 
 
-def line(name: str, *, width: Literal["stretch", "content"] = "stretch") -> DeltaGenerator:
+def line(name: str, *, width: markup.Width = "stretch") -> DeltaGenerator:
     """Return the container of a line of toggles, named for the stylesheet. With the width of its content it
     wraps as a whole inside another line.
     """
@@ -121,16 +121,19 @@ def show_toggles(
     about: str,
     counts: Mapping[Any, int],
     names: Mapping[Any, str],
-    meaning: Callable[[Any], str],
+    means: Mapping[Any, str],
     chosen: Sequence[str],
 ) -> None:
-    """Draw a toggle per value of the filter `name` after the title `about`; `counts` are its questions."""
+    """Draw a toggle per value of the filter `name` after the title `about`.
+
+    `counts` are the questions that have it, `means` its tooltip.
+    """
     markup.note(about, "muted")
     for value, count in counts.items():
         toggle_button(
             f"**{count:,}** {names[value]}",
             key=f"{name}-{value}",
-            help=meaning(value),
+            help=means[value],
             is_on=value in chosen,
             on_click=partial(toggle, name, str(value)),
         )

@@ -52,6 +52,7 @@ Kind = Literal[
     "signal-caution",
     "signal-note",
 ]
+Width = Literal["stretch", "content"]
 Role = Literal["title", "heading", "text", "line", "hint", "quote", "says", "verdict"]
 
 #: Characters shown at once; what lies beyond waits behind "Show more".
@@ -169,31 +170,19 @@ def cut(pieces: Iterable[Piece], *, limit: int) -> tuple[tuple[Piece, ...], int]
     return tuple(kept), hidden
 
 
-def show(*parts: Markup, width: Literal["stretch", "content"] = "stretch") -> None:
+def show(*parts: Markup, width: Width = "stretch") -> None:
     """Put the parts on the page as one element."""
     st.html("".join(part.html for part in parts), width=width)
 
 
 def note(
-    words: str,
-    kind: Kind = "plain",
-    *,
-    role: Role = "hint",
-    tip: str = "",
-    width: Literal["stretch", "content"] = "stretch",
+    words: str, kind: Kind = "plain", *, role: Role = "hint", tip: str = "", width: Width = "stretch"
 ) -> None:
     """Draw a line of a single piece."""
     show(text([Piece(words, kind, tip)], role=role), width=width)
 
 
-def titled(
-    title: str,
-    about: str,
-    *,
-    role: Role = "line",
-    tip: str = "",
-    width: Literal["stretch", "content"] = "stretch",
-) -> None:
+def titled(title: str, about: str, *, role: Role = "line", tip: str = "", width: Width = "stretch") -> None:
     """Draw a title with muted words after it; `tip` is theirs."""
     first = Piece(title, "plain" if role == "title" else "strong")
     show(text([first, Piece(about, "muted", tip)], role=role), width=width)
