@@ -22,7 +22,7 @@ from proofspan.errors import Fault, InputFault, Problem
 from proofspan.manifest.paths import resolve_reference
 from proofspan.traces.importers.field_getters import FieldCount, Place, Tally, read_all
 from proofspan.traces.importers.field_getters import Path as JsonPath
-from proofspan.traces.importers.mapping import GoldMapping, Group, ImportMapping, TraceMapping, load_mapping
+from proofspan.traces.importers.mapping import Group, ImportMapping, load_mapping
 from proofspan.traces.importers.workspace import Converted, Importer, Record
 from proofspan.traces.lines.reader import MAX_DEPTH, is_deeper
 from proofspan.traces.lines.sniff import first_byte
@@ -30,6 +30,7 @@ from proofspan.traces.lines.tables import entry_lines, read_table, whole_json
 
 #: The document of a chunk whose source names none.
 NO_DOCUMENT = "unknown"
+_STAGES = "traces.stages."
 #: Bytes of a file that is one object: it is parsed as a whole.
 MAX_OBJECT = 256 << 20
 #: The fields of a chunk's place beside its page.
@@ -114,53 +115,57 @@ class _Conversion:
         self._read: set[Path] = set()
 
     def converted(self) -> Converted:
-        mapping, pool, trace_count = self.map, self.pool, 0
+        value, groups, pool, trace_count = self.map.value, self.map.groups, self.pool, 0
         doc_ids: set[str] = set()
-        if mapping.traces is not None:
-            for _, _, stages, _ in self._trace_items(mapping.traces, self.tally):
-                trace_count += 1
-                for candidate in chain.from_iterable(stages.values()):
-                    pool.add(candidate)
-        if mapping.gold is not None:
-            for _, spans in self._gold_items(mapping.gold, self.tally):
-                for span in spans:
-                    doc_ids.add(span["doc_id"])
-                    if mapping.gold.spans_as_chunks:
-                        pool.add(_renamed(span, quote="text"))
-        if mapping.chunks is not None:
-            for chunk, _ in self._items(self.source, mapping.chunks, mapping.records, self.tally):
+        for _, _, stages, _ in self._trace_items(self.tally) if "traces" in groups else ():
+            trace_count += 1
+            for candidate in chain.from_iterable(stages.values()):
+                pool.add(candidate)
+        for _, spans in self._gold_items(self.tally) if "gold" in groups else ():
+            for span in spans:
+                doc_ids.add(span["doc_id"])
+                if self._spans_are_chunks:
+                    pool.add(_renamed(span, quote="text"))
+        if "chunks" in groups:
+            for chunk, _ in self._items(self.source, groups["chunks"], self.map.records, self.tally):
                 if str(chunk.get("text", "")).strip():  # a picture has no text: counted, but no chunk
                     pool.add(chunk)
         pool.ids = mint_passages(pool.passages)
         doc_ids |= {passage.doc_id for passage in (*pool.passages, *pool.own.values())} - {NO_DOCUMENT}
+        documents = value.get("documents", {})
         return Converted(
-            name=mapping.name,
+            name=value["name"],
             chunks=pool.chunks(),
-            traces=None if mapping.traces is None else self._traces(mapping.traces),
-            gold=None if mapping.gold is None else self._gold(mapping.gold),
-            run=mapping.run,
-            triage=mapping.triage,
-            doc_ids=() if mapping.pattern is None else doc_ids,
-            pattern=mapping.pattern or "",
-            paged=mapping.paged,
+            traces=self._traces() if "traces" in groups else None,
+            gold=self._gold() if "gold" in groups else None,
+            run=value.get("run", {}),
+            triage=value.get("triage", {}),
+            doc_ids=doc_ids if "pattern" in documents else (),
+            pattern=documents.get("pattern", ""),
+            paged=documents.get("paged", True),
             fields=tuple(self.tally.values()),
             issues=tuple(self.issues),
             problems=tuple(self._problems(trace_count)),
-            page_keys=tuple(key for key in mapping.keys if key.endswith(".page")),
+            page_keys=tuple(key for key in self.map.keys if key.endswith(".page")),
         )
 
-    def _traces(self, mapping: TraceMapping) -> Iterator[Record]:
-        for own, copied, candidates, cited in self._trace_items(mapping):
+    @property
+    def _spans_are_chunks(self) -> bool:
+        return bool(self.map.value["gold"].get("spans", {}).get("as_chunks"))
+
+    def _traces(self) -> Iterator[Record]:
+        run_id, seen = str(self.map.value["run"]["run_id"]), self.map.value["traces"].get("seen")
+        for own, copied, candidates, cited in self._trace_items():
             stages = {
                 name: [self._candidate(each) for each in items if self.pool.id_of(each) is not None]
                 for name, items in candidates.items()
             }
-            record: Record = {"run_id": str(self.map.run["run_id"]), **_identity(own)}
-            if mapping.seen is not None:
-                record |= {"chunks": stages[mapping.seen], "stages": stages}
+            record: Record = {"run_id": run_id, **_identity(own)}
+            if seen is not None:
+                record |= {"chunks": stages[seen], "stages": stages}
             if "answer" in own:
                 record["answer"] = own["answer"]
-            if mapping.citations is not None:
+            if "traces.citations" in self.map.groups:
                 record["citations"] = [_renamed(each, id="snippet_id", page="page_idx") for each in cited]
             yield record | {name: value for name, value in copied.items() if name not in record}
 
@@ -168,45 +173,46 @@ class _Conversion:
         rest = {name: value for name, value in entry.items() if name not in ("id", "text")}
         return {"id": self.pool.id_of(entry), **_renamed(rest, page="page_idx")}
 
-    def _gold(self, mapping: GoldMapping) -> Iterator[Record]:
-        for own, spans in self._gold_items(mapping):
+    def _gold(self) -> Iterator[Record]:
+        for own, spans in self._gold_items():
             record: Record = {**_identity(own), "answerable": True}
             record |= {name: value for name, value in own.items() if name not in record}
-            if mapping.spans_as_chunks:
+            if self._spans_are_chunks:
                 record["chunks"] = [self.pool.id_of(_renamed(span, quote="text")) for span in spans]
-            if mapping.spans is not None:
+            if "gold.spans" in self.map.groups:
                 record["spans"] = [_renamed(span, page="page_idx") for span in spans]
             yield record
 
     def _trace_items(
-        self, mapping: TraceMapping, tally: Tally | None = None
+        self, tally: Tally | None = None
     ) -> Iterator[tuple[Record, Record, dict[str, list[Record]], list[Record]]]:
         """Yield own and copied fields, ranked lists and citations of each item that has a question.
 
         They have the mapping's field names; pages are 0-based already.
         """
-        for own, place in self._items(self.source, mapping.own, self.map.records, tally):
-            copied = read_all(mapping.copied, place, tally)
+        groups = self.map.groups
+        stages = {key.removeprefix(_STAGES): each for key, each in groups.items() if key.startswith(_STAGES)}
+        copied = groups["traces.fields"].fields if "traces.fields" in groups else ()
+        for own, place in self._items(self.source, groups["traces"], self.map.records, tally):
+            rest = read_all(copied, place, tally)
             if self._has_question(own, place, self.source, tally):
-                stages = {name: _listed(group, place, tally) for name, group in mapping.stages.items()}
-                yield own, copied, stages, _listed(mapping.citations, place, tally)
+                lists = {name: _listed(group, place, tally) for name, group in stages.items()}
+                yield own, rest, lists, _listed(groups.get("traces.citations"), place, tally)
 
-    def _gold_items(
-        self, mapping: GoldMapping, tally: Tally | None = None
-    ) -> Iterator[tuple[Record, list[Record]]]:
+    def _gold_items(self, tally: Tally | None = None) -> Iterator[tuple[Record, list[Record]]]:
         """Yield own fields and spans, those with a document and a quote, of each item with a question."""
-        path, at = self.source, self.map.records
-        if mapping.source is not None:  # a file of its own, to which `records` does not apply
+        path, at, groups = self.source, self.map.records, self.map.groups
+        if (name := self.map.value["gold"].get("source")) is not None:  # `records` does not apply to it
             try:
-                path, at = resolve_reference(self.source.parent, mapping.source), None
+                path, at = resolve_reference(self.source.parent, name), None
             except Fault as fault:
-                where = str(self.source.parent / mapping.source)
+                where = str(self.source.parent / name)
                 fix = "Put the gold file beside the source, or take `gold` out of the mapping."
                 message = fault.problems[0].message
                 raise InputFault.of("gold_missing", message, where=where, fix=fix) from fault
-        for own, place in self._items(path, mapping.own, at, tally):
+        for own, place in self._items(path, groups["gold"], at, tally):
             if self._has_question(own, place, path, tally):
-                spans = _listed(mapping.spans, place, tally)
+                spans = _listed(groups.get("gold.spans"), place, tally)
                 yield own, [span for span in spans if "doc_id" in span and "quote" in span]
 
     def _items(
@@ -232,15 +238,15 @@ class _Conversion:
 
     def _problems(self, trace_count: int) -> Iterator[Problem]:
         file = self.source.name
-        if self.map.traces is not None and not trace_count:
+        if "traces" in self.map.groups and not trace_count:
             fix = "Check `records`, `traces.each` and `traces.q`."
             yield Problem("no_traces", "no trace was found", file, fix)
-        if self.map.chunks is not None and not (self.pool.ids or self.pool.own):
+        if "chunks" in self.map.groups and not (self.pool.ids or self.pool.own):
             fix = "Check `records`, `chunks.each` and `chunks.text`."
             yield Problem("no_chunks", "no chunk was found", file, fix)
         for key, path in self.map.lists.items():  # each `each` that leads to nothing, or to no list
             count = self.tally[key]
-            gold_file = self.map.gold.source if self.map.gold and key.startswith("gold.") else None
+            gold_file = self.map.value["gold"].get("source") if key.startswith("gold.") else None
             if count.unusable:
                 message = (
                     f"`{key}`: the value at {path!r} is not a list "

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path as FilePath
 from typing import Any
 
 import jsonschema_rs
 
-from proofspan.contracts.records.records import Json
 from proofspan.contracts.records.schemas import schema
 from proofspan.errors import InputFault, Problem
 from proofspan.manifest.yaml_text import YamlText, read_yaml
@@ -34,6 +33,12 @@ COPIED = "fields"
 Fields = tuple[tuple[str, Getter], ...]
 
 
+_CHUNK = ("id", "text", "doc_id", "section_id", "page", "page_label", "bbox")
+_CANDIDATE = ("id", "text", "doc_id", "section_id", "page", "page_label", "score", "bbox")
+_CITED = ("id", "doc_id", "section_id", "page", "page_label", "quote", "bbox")
+_GOLD = ("q", "q_id", "answer", "type", "sections", "paraphrases")
+
+
 @dataclass(frozen=True, slots=True)
 class Group:
     """Fields that are read from one item; `each` leads from the item above to the items.
@@ -47,58 +52,75 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class TraceMapping:
-    """The mapping of traces. `seen` names the stage whose chunks become the trace's `chunks`."""
-
-    own: Group
-    copied: Fields
-    stages: Mapping[str, Group]
-    seen: str | None
-    citations: Group | None
-
-
-@dataclass(frozen=True, slots=True)
-class GoldMapping:
-    """The mapping of gold questions. `source` is a file beside the main source, None for that one."""
-
-    own: Group
-    spans: Group | None
-    spans_as_chunks: bool
-    source: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class ImportMapping:
-    """A whole mapping. `run` and `triage` are copied into the manifest.
+    """A whole mapping. `value` is the mapping as written, `records` the compiled path of that name.
 
-    `keys` are the keys of every field and `each`, in the mapping's order; `lists` has the path, as written,
-    of every `each`.
+    `groups` are its groups of fields by their place: `traces`, `traces.fields`, `traces.stages.NAME`,
+    `traces.citations`, `gold`, `gold.spans` and `chunks`. `keys` are the keys of every field and `each`, in
+    the mapping's order; `lists` has the path, as written, of every `each`.
     """
 
-    name: str
+    value: Mapping[str, Any]
     records: Path | None
-    run: Mapping[str, Json]
-    triage: Mapping[str, Json]
-    traces: TraceMapping | None
-    gold: GoldMapping | None
-    chunks: Group | None = None
-    pattern: str | None = None
-    paged: bool = True
-    keys: tuple[str, ...] = ()
-    lists: Mapping[str, str] = field(default_factory=dict)
+    groups: Mapping[str, Group]
+    keys: Sequence[str]
+    lists: Mapping[str, str]
 
 
 def load_mapping(file: FilePath) -> ImportMapping:
     """Return the mapping in `file`. Raises a Fault with all its problems, each with line and column."""
     text = read_yaml(file)
-    errors = [_problem(error, text) for error in _validator().iter_errors(text.value)]
-    if errors:
-        raise InputFault(*errors)
-    compiler = _Compiler(text)
-    mapping = compiler.mapping(text.value)
-    if compiler.problems:
-        raise InputFault(*compiler.problems)
-    return mapping
+    problems = [_problem(error, text) for error in _validator().iter_errors(text.value)]
+    if problems:
+        raise InputFault(*problems)
+
+    def report(at: list[str], message: str) -> None:
+        fix = "see the description in data/schemas/mapping-1.0.json for how paths are written"
+        problems.append(Problem("mapping_field", f"`{'.'.join(at)}` {message}", text.place(at), fix))
+
+    def path(value: Mapping[str, Any], name: str, at: list[str]) -> Path | None:
+        try:
+            return parse_path(value[name]) if name in value else None
+        except ValueError as error:
+            report([*at, name], str(error))
+            return None
+
+    value: Mapping[str, Any] = text.value
+    traces, gold = value.get("traces", {}), value.get("gold", {})
+    stages, seen = traces.get("stages", {}), traces.get("seen")
+    records = path(value, "records", [])
+    if seen is not None and seen not in stages:
+        report(["traces", "seen"], f"names the stage {seen!r}, which is not in `stages`")
+    parts: list[tuple[list[str], Mapping[str, Any] | None, tuple[str, ...] | None]] = [
+        (["traces"], value.get("traces"), ("q", "q_id", "answer")),
+        (["traces", COPIED], traces.get(COPIED), None),
+        *((["traces", "stages", name], stage, _CANDIDATE) for name, stage in stages.items()),
+        (["traces", "citations"], traces.get("citations"), _CITED),
+        (["gold"], value.get("gold"), _GOLD),
+        (["gold", "spans"], gold.get("spans"), ("doc_id", "page", "quote")),
+        (["chunks"], value.get("chunks"), _CHUNK),
+    ]
+    groups: dict[str, Group] = {}
+    keys: list[str] = []
+    lists: dict[str, str] = {}
+    for at, part, names in parts:
+        if part is None:
+            continue
+        place, each, fields = ".".join(at), None, []
+        if names is not None and (each := path(part, "each", at)) is not None:
+            keys.append(f"{place}.each")
+            lists[f"{place}.each"] = part["each"]
+        for name in part if names is None else (name for name in names if name in part):
+            kind = "any" if names is None else KINDS.get(name, "name")
+            keys.append(f"{place}.{name}")
+            try:
+                fields.append((name, getter_from(f"{place}.{name}", kind, part[name])))
+            except ValueError as error:
+                report([*at, name], str(error))
+        groups[place] = Group(tuple(fields), each, f"{place}.each")
+    if problems:
+        raise InputFault(*problems)
+    return ImportMapping(value, records, groups, keys, lists)
 
 
 @lru_cache(maxsize=1)
@@ -120,87 +142,3 @@ def _problem(error: jsonschema_rs.ValidationError, text: YamlText) -> Problem:
         where=text.place(path),
         fix=fix or "see data/schemas/mapping-1.0.json and the examples in data/mappings",
     )
-
-
-class _Compiler:
-    """Compiles the validated value into getters and collects the problems of its paths and patterns."""
-
-    def __init__(self, text: YamlText) -> None:
-        self.text = text
-        self.problems: list[Problem] = []
-        self.keys: list[str] = []
-        self.lists: dict[str, str] = {}
-
-    def mapping(self, value: Mapping[str, Any]) -> ImportMapping:
-        documents = value.get("documents", {})
-        chunk_names = ("id", "text", "doc_id", "section_id", "page", "page_label", "bbox")
-        return ImportMapping(
-            name=value["name"],
-            records=self._path(value, "records", []),
-            run=value.get("run", {}),
-            triage=value.get("triage", {}),
-            traces=self._traces(value["traces"]) if "traces" in value else None,
-            gold=self._gold(value["gold"]) if "gold" in value else None,
-            chunks=self._group(value["chunks"], ["chunks"], chunk_names) if "chunks" in value else None,
-            pattern=documents.get("pattern"),
-            paged=documents.get("paged", True),
-            keys=tuple(self.keys),
-            lists=self.lists,
-        )
-
-    def _traces(self, value: Mapping[str, Any]) -> TraceMapping:
-        at = ["traces"]
-        stages, seen, citations = value.get("stages", {}), value.get("seen"), value.get("citations")
-        if seen not in stages and seen is not None:
-            self._report([*at, "seen"], f"names the stage {seen!r}, which is not in `stages`")
-        candidate = ("id", "text", "doc_id", "section_id", "page", "page_label", "score", "bbox")
-        cited = ("id", "doc_id", "section_id", "page", "page_label", "quote", "bbox")
-        return TraceMapping(
-            own=self._group(value, at, ("q", "q_id", "answer")),
-            copied=self._fields(value.get(COPIED, {}), [*at, COPIED], None),
-            stages={name: self._group(stages[name], [*at, "stages", name], candidate) for name in stages},
-            seen=seen,
-            citations=None if citations is None else self._group(citations, [*at, "citations"], cited),
-        )
-
-    def _gold(self, value: Mapping[str, Any]) -> GoldMapping:
-        spans = value.get("spans")
-        names = ("q", "q_id", "answer", "type", "sections", "paraphrases")
-        return GoldMapping(
-            own=self._group(value, ["gold"], names),
-            spans=self._group(spans, ["gold", "spans"], ("doc_id", "page", "quote")) if spans else None,
-            spans_as_chunks=bool(spans and spans.get("as_chunks")),
-            source=value.get("source"),
-        )
-
-    def _group(self, value: Mapping[str, Any], at: list[str], names: Iterable[str]) -> Group:
-        each, key = self._path(value, "each", at), ".".join([*at, "each"])
-        if each is not None:
-            self.keys.append(key)
-            self.lists[key] = value["each"]
-        return Group(self._fields(value, at, names), each, key)
-
-    def _fields(self, value: Mapping[str, Any], at: list[str], names: Iterable[str] | None) -> Fields:
-        """Compile the named fields; without names, all of them, to be copied unchanged."""
-        fields = []
-        for name in value if names is None else (name for name in names if name in value):
-            kind = "any" if names is None else KINDS.get(name, "name")
-            key = ".".join([*at, name])
-            self.keys.append(key)
-            try:
-                fields.append((name, getter_from(key, kind, value[name])))
-            except ValueError as error:
-                self._report([*at, name], str(error))
-        return tuple(fields)
-
-    def _path(self, value: Mapping[str, Any], name: str, at: list[str]) -> Path | None:
-        try:
-            return parse_path(value[name]) if name in value else None
-        except ValueError as error:
-            self._report([*at, name], str(error))
-            return None
-
-    def _report(self, at: list[str], message: str) -> None:
-        fix = "see the description in data/schemas/mapping-1.0.json for how paths are written"
-        where = self.text.place(at)
-        self.problems.append(Problem("mapping_field", f"`{'.'.join(at)}` {message}", where, fix))
