@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 
 from proofspan.contracts.records.records import LineIssue
 from proofspan.errors import InputFault, ManifestFault
-from proofspan.journal.lines import Entry, Read, open_journal, read_journal
+from proofspan.journal.lines import Read, open_journal, read_journal
 from proofspan.manifest.paths import artifact_path, is_missing, journal_path
 from proofspan.manifest.types import Manifest
 from proofspan.wording import counted
@@ -63,9 +63,21 @@ def read_cohorts(manifest: Manifest) -> Cohorts:
 def cohorts_of(read: Read) -> Cohorts:
     """Return the cohorts in the lines of a journal."""
     entries, line_issues = read
-    items = [_cohort(entry) for entry in entries]
-    issues = [*line_issues, *(item for item in items if isinstance(item, LineIssue))]
-    cohorts = [item for item in items if isinstance(item, Cohort)]
+    cohorts: list[Cohort] = []
+    issues = list(line_issues)
+    for entry in entries:
+        name, q_ids, *rest = (entry.record.get(key) for key in ("name", "q_ids", "run_id", "bucket", "ts"))
+        if not isinstance(name, str) or not 0 < len(name) <= MAX_NAME:
+            message = f"name is missing or not a text of 1 to {MAX_NAME} characters"
+            issues.append(entry.issue("cohort_without_name", message, _FIX))
+        elif not isinstance(q_ids, list) or not all(isinstance(q_id, str) and q_id for q_id in q_ids):
+            message = "q_ids is not a list of question ids"
+            issues.append(entry.issue("cohort_without_questions", message, _FIX))
+        elif not all(value is None or isinstance(value, str) for value in rest):
+            message = "run_id, bucket or ts is not a text"
+            issues.append(entry.issue("cohort_wrong_type", message, _FIX))
+        else:
+            cohorts.append(Cohort(name, tuple(dict.fromkeys(q_ids)), *rest))
     return Cohorts(cohorts, sorted(issues, key=lambda issue: issue.source.line))
 
 
@@ -100,17 +112,3 @@ def freeze(manifest: Manifest, cohort: Cohort, *, again: bool = False) -> None:
             )
         record = {key: value for key, value in asdict(cohort).items() if value is not None}
         journal.append(record)
-
-
-def _cohort(entry: Entry) -> Cohort | LineIssue:
-    record = entry.record
-    name, q_ids = record.get("name"), record.get("q_ids")
-    if not isinstance(name, str) or not 0 < len(name) <= MAX_NAME:
-        message = f"name is missing or not a text of 1 to {MAX_NAME} characters"
-        return entry.issue("cohort_without_name", message, _FIX)
-    if not isinstance(q_ids, list) or not all(isinstance(q_id, str) and q_id for q_id in q_ids):
-        return entry.issue("cohort_without_questions", "q_ids is not a list of question ids", _FIX)
-    run_id, bucket, ts = (record.get(key) for key in ("run_id", "bucket", "ts"))
-    if not all(value is None or isinstance(value, str) for value in (run_id, bucket, ts)):
-        return entry.issue("cohort_wrong_type", "run_id, bucket or ts is not a text", _FIX)
-    return Cohort(name, tuple(dict.fromkeys(q_ids)), run_id, bucket, ts)

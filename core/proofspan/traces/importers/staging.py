@@ -11,6 +11,7 @@ from pathlib import Path
 
 import orjson
 
+from proofspan.contracts.records.records import Json
 from proofspan.errors import InputFault, Problem
 from proofspan.fingerprints import sha256_of
 
@@ -48,11 +49,18 @@ def staged(target: Path, *, force: bool) -> Iterator[Path]:
 
 def mapping_of(workspace: Path) -> str | None:
     """Return the file name of the mapping that made a workspace; None if no import made it."""
-    try:
-        name = orjson.loads((workspace / RECORD).read_bytes())["mapping"]["file"]
-    except (OSError, orjson.JSONDecodeError, KeyError, TypeError):
-        return None
+    mapping = _record(workspace).get("mapping")
+    name = mapping.get("file") if isinstance(mapping, dict) else None
     return name if isinstance(name, str) else None
+
+
+def _record(workspace: Path) -> dict[str, Json]:
+    """Return the record of the import that made a workspace, {} without a readable one."""
+    try:
+        record = orjson.loads((workspace / RECORD).read_bytes())
+    except (OSError, orjson.JSONDecodeError):
+        return {}
+    return record if isinstance(record, dict) else {}
 
 
 def _kept(target: Path, *, force: bool) -> list[str]:
@@ -69,23 +77,17 @@ def _kept(target: Path, *, force: bool) -> list[str]:
     if not force:
         fix = "Name an empty or new folder, or pass --force to replace what an import made there."
         raise InputFault.of("not_empty", "the folder is not empty", where=str(target), fix=fix)
-    made = _made(target)
+    made = _record(target).get("files")
+    if not isinstance(made, dict):
+        message = f"no import made this folder: it has no readable {RECORD}"
+        fix = "Name another folder; --force replaces only what an import made."
+        raise InputFault.of("not_an_import", message, where=str(target), fix=fix)
     changed = [name for name in sorted(made) if name in present and sha256_of(target / name) != made[name]]
     if changed:
         fix = "Move it away, or import into another folder: --force replaces only what an import made."
         message = "was changed since the import"
         raise InputFault(*(Problem("changed_since", message, str(target / name), fix) for name in changed))
     return sorted(present - made.keys() - {RECORD})
-
-
-def _made(target: Path) -> dict[str, str]:
-    try:
-        record = orjson.loads((target / RECORD).read_bytes())
-        return {str(name): str(digest) for name, digest in record["files"].items()}
-    except (OSError, orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
-        message = f"no import made this folder: it has no readable {RECORD}"
-        fix = "Name another folder; --force replaces only what an import made."
-        raise InputFault.of("not_an_import", message, where=str(target), fix=fix) from None
 
 
 def _swap(stage: Path, target: Path) -> None:

@@ -13,23 +13,24 @@ UTF-8, in strings only `"`, `\\` and control characters escaped. A `.json` file 
 from __future__ import annotations
 
 import hashlib
-import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from json.encoder import encode_basestring
 from pathlib import Path
-from typing import NoReturn
 
 import orjson
 
 from proofspan.contracts.records.records import Json, LineIssue, SourceLine
 from proofspan.errors import InputFault
 from proofspan.traces.lines.reader import (
+    Number,
+    Pairs,
     RawLine,
     UnusableError,
     issue_of,
     open_source,
+    parse_as_written,
     parse_line,
     read_lines,
 )
@@ -55,17 +56,11 @@ class Hashed:
     issues: tuple[LineIssue, ...]
 
 
-class _Written(str):
-    """Canonical JSON of a value; a plain str is the content of a string."""
-
-    __slots__ = ()
-
-
 def canonical_json(raw: RawLine) -> bytes:
     """Return the canonical form of the line's value. Raises UnusableError if it has none."""
     parse_line(raw)  # the strict reader checks grammar, UTF-8 and depth
     text = raw.data.decode("utf-8")
-    return _written(_parse(text)).encode("utf-8")
+    return _written(parse_as_written(text)).encode("utf-8")
 
 
 def hash_file(path: Path, *, file: str, whole: bool) -> Hashed:
@@ -118,35 +113,21 @@ def _issue_of_whole(why: UnusableError, source: SourceLine, data: bytes) -> Line
     return issue_of(UnusableError(why.code, message, fix), replace(source, line=line), data)
 
 
-def _object(pairs: list[tuple[str, Json]]) -> _Written:
-    members = dict(pairs)
-    if len(members) < len(pairs):
-        twice = next(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
-        raise UnusableError(
-            "duplicate_key",
-            f"duplicate key {twice[:80]!r} in an object",
-            "Keep the one that is meant; readers differ on which of them counts.",
-        )
-    return _Written(
-        "{" + ",".join(f"{encode_basestring(key)}:{_written(members[key])}" for key in sorted(members)) + "}"
-    )
-
-
 def _written(value: Json) -> str:
-    """Return a value as canonical JSON; objects and numbers are already."""
-    if type(value) is _Written:
-        return value
+    if type(value) is Pairs:
+        members = {key: _written(each) for key, each in value}
+        if len(members) < len(value):
+            twice = next(key for key, times in Counter(key for key, _ in value).items() if times > 1)
+            raise UnusableError(
+                "duplicate_key",
+                f"duplicate key {twice[:80]!r} in an object",
+                "Keep the one that is meant; readers differ on which of them counts.",
+            )
+        return "{" + ",".join(f"{encode_basestring(key)}:{members[key]}" for key in sorted(members)) + "}"
+    if type(value) is Number:
+        return str(value)
     if type(value) is str:
         return encode_basestring(value)
     if type(value) is list:
         return "[" + ",".join(map(_written, value)) + "]"
     return {True: "true", False: "false", None: "null"}[value]
-
-
-def _refuse(name: str) -> NoReturn:
-    raise UnusableError("not_json", f"{name} is not JSON", "Write null for an unknown number.")
-
-
-_parse: Callable[[str], Json] = json.JSONDecoder(
-    object_pairs_hook=_object, parse_int=_Written, parse_float=_Written, parse_constant=_refuse
-).decode

@@ -6,9 +6,8 @@ parsing a line again, ten times slower; so `is_exact` rules them out for nearly 
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,7 +17,7 @@ from proofspan.contracts.records.records import Json
 from proofspan.contracts.rules.catalogue import problem
 from proofspan.contracts.rules.context import shown
 from proofspan.errors import Problem
-from proofspan.traces.lines.reader import MAX_DEPTH, is_deeper
+from proofspan.traces.lines.reader import MAX_DEPTH, Number, Pairs, is_deeper, parse_as_written
 from proofspan.traces.lines.sniff import first_byte, foreign_file
 from proofspan.traces.lines.tables import entry_lines, whole_json
 from proofspan.wording import counted
@@ -67,18 +66,6 @@ _KEY_END = re.compile(rb'"[ \t\r\n]*:')
 _SHOWN = 60
 
 
-class _Pairs(tuple[tuple[str, Json], ...]):
-    """The keys and values of an object as written, in order, duplicates included."""
-
-    __slots__ = ()
-
-
-class _TooLarge(str):
-    """The digits of an integer beyond 64 bits."""
-
-    __slots__ = ()
-
-
 def is_exact(line: bytes, value: Json, same_key: bool = True) -> bool:
     """Return True if parsing `value` from the line lost nothing for certain.
 
@@ -97,14 +84,13 @@ def exact_problems(data: bytes) -> tuple[Problem, ...]:
 
     `data` is JSON that the strict reader accepts: UTF-8, not nested too deeply.
     """
-    return tuple(_walk(_parse(data.decode("utf-8")), ""))
+    return tuple(_walk(parse_as_written(data.decode("utf-8")), ""))
 
 
 def exact_entries(data: bytes) -> list[tuple[Problem, ...]]:
     """Return the problems of each entry of a JSON array; any other value counts as the only entry."""
-    value = _parse(data.decode("utf-8"))
-    entries = value if type(value) is list else [value]
-    return [tuple(_walk(entry, "")) for entry in entries]
+    value = parse_as_written(data.decode("utf-8"))
+    return [tuple(_walk(entry, "")) for entry in (value if type(value) is list else [value])]
 
 
 def byte_order_mark() -> Problem:
@@ -131,9 +117,12 @@ def _keys_in(value: Json) -> int:
 
 
 def _walk(value: Json, place: str) -> Iterator[Problem]:
-    if type(value) is _TooLarge:
-        yield problem("integer_too_large", place, f"the integer {_shown(value)} does not fit in 64 bits")
-    elif type(value) is _Pairs:
+    if type(value) is Number:
+        # Python refuses to parse very long ones.
+        is_short = len(value) < _DIGITS or not value.lstrip("-").isdigit()
+        if not is_short and (len(value) > 2 * _DIGITS or not SMALLEST <= int(value) <= LARGEST):
+            yield problem("integer_too_large", place, f"the integer {_shown(value)} does not fit in 64 bits")
+    elif type(value) is Pairs:
         seen: set[str] = set()
         for key, each in value:
             inside = f"{place}.{_shown(key)}" if place else _shown(key)
@@ -148,15 +137,3 @@ def _walk(value: Json, place: str) -> Iterator[Problem]:
 
 def _shown(text: str) -> str:
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
-
-
-def _integer(digits: str) -> str | None:
-    """Return the digits of an integer that does not fit; Python refuses to parse very long ones."""
-    if len(digits) <= _DIGITS - 1 or (len(digits) <= 2 * _DIGITS and SMALLEST <= int(digits) <= LARGEST):
-        return None
-    return _TooLarge(digits)
-
-
-_parse: Callable[[str], Json] = json.JSONDecoder(
-    object_pairs_hook=_Pairs, parse_int=_integer, parse_float=lambda _: None
-).decode

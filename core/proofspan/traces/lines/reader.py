@@ -6,8 +6,9 @@ end may still be being written: it is left out, unless the caller says that the 
 
 from __future__ import annotations
 
+import json
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
@@ -55,6 +56,24 @@ class UnusableError(Exception):
     def __init__(self, code: str, message: str, fix: str, shown: str | None = None) -> None:
         super().__init__(message)
         self.code, self.message, self.fix, self.shown = code, message, fix, shown
+
+
+class Pairs(tuple[tuple[str, Json], ...]):
+    """The keys and values of an object as written, in order, duplicates included."""
+
+    __slots__ = ()
+
+
+class Number(str):
+    """A number as written."""
+
+    __slots__ = ()
+
+
+#: Parses a text with objects as `Pairs` and numbers as `Number`.
+parse_as_written: Callable[[str], Json] = json.JSONDecoder(
+    object_pairs_hook=Pairs, parse_int=Number, parse_float=Number
+).decode
 
 
 def open_source(path: Path) -> BinaryIO:

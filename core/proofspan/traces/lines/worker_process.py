@@ -13,13 +13,13 @@ from multiprocessing import parent_process
 
 def end_with_parent() -> None:
     """End this process with its parent; after a killed parent it would wait for work for ever."""
-    threading.Thread(target=_wait_for_end, daemon=True).start()
 
+    def wait() -> None:
+        if parent := parent_process():
+            parent.join()
+            os._exit(1)
 
-def _wait_for_end() -> None:
-    if parent := parent_process():
-        parent.join()
-        os._exit(1)
+    threading.Thread(target=wait, daemon=True).start()
 
 
 @contextmanager

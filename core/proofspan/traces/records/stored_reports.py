@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 from proofspan.contracts.records.chunk_id import sha1_8
@@ -43,23 +44,20 @@ class StoredReport:
     """
 
     def __init__(self, rows: Iterable[StoredRow]) -> None:
-        self._by_identity: dict[tuple[str, int, int], deque[StoredRow]] = defaultdict(deque)
-        self._by_question: dict[str, deque[StoredRow]] = defaultdict(deque)
+        #: By identity, or by question.
+        self._waiting: dict[tuple[str, int, int] | str, deque[StoredRow]] = defaultdict(deque)
         for row in rows:
-            if row.q_id is None:
-                self._by_question[row.q].append(row)
-            else:
-                self._by_identity[row.q_id, row.paraphrase, row.seed].append(row)
+            key = row.q if row.q_id is None else (row.q_id, row.paraphrase, row.seed)
+            self._waiting[key].append(row)
 
     def take(self, *, q: str, q_id: str, paraphrase: int = 0, seed: int = 0) -> StoredRow | None:
         """Return and remove the next row of that trace; None when all are taken."""
-        waiting = self._by_identity.get((q_id, paraphrase, seed)) or self._by_question.get(q)
+        waiting = self._waiting.get((q_id, paraphrase, seed)) or self._waiting.get(q)
         return waiting.popleft() if waiting else None
 
     def unmatched(self) -> list[StoredRow]:
         """Return the rows that no trace has taken, in the order of their file: each is a finding."""
-        waiting = (*self._by_identity.values(), *self._by_question.values())
-        return sorted((row for rows in waiting for row in rows), key=lambda row: row.source.line)
+        return sorted(chain.from_iterable(self._waiting.values()), key=lambda row: row.source.line)
 
 
 def read_report(path: Path, *, file: str) -> tuple[list[StoredRow], list[LineIssue]]:

@@ -86,11 +86,29 @@ def trace_from(obj: Json, source: SourceLine, *, run_id: str | None, data: bytes
 
 def stages(trace: Trace) -> tuple[Stage, ...]:
     """Return the trace's ranked lists in the order of the pipeline, without empty ones."""
-    lists = (
-        Stage(name, tuple(candidate_from(entry, rank, each) for rank, each, entry in listed(trace, name)))
-        for name in STAGES
-    )
-    return tuple(stage for stage in lists if stage.candidates)
+    lists = []
+    for name in STAGES:
+        candidates = []
+        for rank, chunk_id, entry in listed(trace, name):
+            doc_id, section_id, page_idx = place_in(entry, chunk_id, NO_PLACES)
+            features, text = entry.get("features"), entry.get("text")
+            candidate = Candidate(
+                chunk_id=chunk_id,
+                rank=rank,
+                doc_id=doc_id,
+                section_id=section_id,
+                page_idx=page_idx,
+                score=score_of(entry),
+                pre_score=numbers_of(entry.get("pre_score")),
+                post_score=numbers_of(entry.get("post_score")),
+                features=features if isinstance(features, dict) else {},
+                text=text if isinstance(text, str) else None,
+                raw=entry,
+            )
+            candidates.append(candidate)
+        if candidates:
+            lists.append(Stage(name, tuple(candidates)))
+    return tuple(lists)
 
 
 def rank_one_place(trace: Trace) -> RankOnePlace | None:
@@ -165,25 +183,6 @@ def measures(trace: Trace) -> Measures:
         state = block.lambda_state if state is None else state
     latency = number_of(stated(("latency_ms",)))
     return Measures(ok if type(ok) is bool else None, delta_s, state, latency)
-
-
-def candidate_from(entry: Mapping[str, Json], rank: int, chunk_id: str) -> Candidate:
-    """Return an entry of a ranked list, its place from its id where the entry does not state it."""
-    doc_id, section_id, page_idx = place_in(entry, chunk_id, NO_PLACES)
-    features, text = entry.get("features"), entry.get("text")
-    return Candidate(
-        chunk_id=chunk_id,
-        rank=rank,
-        doc_id=doc_id,
-        section_id=section_id,
-        page_idx=page_idx,
-        score=score_of(entry),
-        pre_score=numbers_of(entry.get("pre_score")),
-        post_score=numbers_of(entry.get("post_score")),
-        features=features if isinstance(features, dict) else {},
-        text=text if isinstance(text, str) else None,
-        raw=entry,
-    )
 
 
 def score_of(entry: Mapping[str, Json]) -> float | None:

@@ -70,23 +70,20 @@ def trace_file(manifest: Manifest, run: Run, *, cache_dir: Path, join: bool = Tr
     Missing and damaged files are among its problems, as is a run without either. Joining takes 10 s for
     100,000 questions: with `join` False, records that are not joined yet are pending.
     """
+    name = run.traces.path if run.traces is not None else f"runs[{run.run_id}].records"
     try:
         if run.traces is not None:
             source = artifact_path(manifest, run.traces)
             with open_source(source):
                 path = plain_source(source, cache_dir=cache_dir)
-            return TraceFile(path, run.traces.path, is_final=path != source)
+            return TraceFile(path, name, is_final=path != source)
         if run.records:
-            return _joined(manifest, run, cache_dir, join=join)
+            return _joined(manifest, run, name, cache_dir, join=join)
     except Fault as fault:
-        return TraceFile(None, _name(run), problems=fault.problems)
-    problem = Problem(
-        "no_traces",
-        "the manifest names neither traces nor records for this run",
-        f"runs[{run.run_id}]",
-        "name its file: traces: {path: …}",
-    )
-    return TraceFile(None, "", problems=(problem,))
+        return TraceFile(None, name, problems=fault.problems)
+    message = "the manifest names neither traces nor records for this run"
+    fix = "name its file: traces: {path: …}"
+    return TraceFile(None, "", problems=(Problem("no_traces", message, f"runs[{run.run_id}]", fix),))
 
 
 def needed_trace_file(manifest: Manifest, run: Run, *, cache_dir: Path) -> tuple[Path, TraceFile]:
@@ -97,11 +94,7 @@ def needed_trace_file(manifest: Manifest, run: Run, *, cache_dir: Path) -> tuple
     return traces.path, traces
 
 
-def _name(run: Run) -> str:
-    return run.traces.path if run.traces is not None else f"runs[{run.run_id}].records"
-
-
-def _joined(manifest: Manifest, run: Run, cache_dir: Path, *, join: bool) -> TraceFile:
+def _joined(manifest: Manifest, run: Run, file: str, cache_dir: Path, *, join: bool) -> TraceFile:
     folder = cache_dir / "joined"
     key = hashlib.sha256(f"{manifest.folder.resolve()}\0{run.run_id}".encode()).hexdigest()[:12]
 
@@ -118,7 +111,7 @@ def _joined(manifest: Manifest, run: Run, cache_dir: Path, *, join: bool) -> Tra
         copy, issues_file = whole_copy(folder, stem), folder / f"{stem}.issues"
         if copy is None or not issues_file.exists():
             if not join:
-                return TraceFile(None, _name(run), is_final=True, is_pending=True)
+                return TraceFile(None, file, is_final=True, is_pending=True)
             try:
                 copy = _join(manifest, run, paths, cache_dir, stem, time)
             except UnusableError:  # a line has changed since the first reading
@@ -126,11 +119,11 @@ def _joined(manifest: Manifest, run: Run, cache_dir: Path, *, join: bool) -> Tra
             if _ends(paths, ends) != ends:  # replaced; a file that only grew is joined again next time
                 continue
             remove_stale(folder, key, keep={copy, issues_file})
-        return TraceFile(copy, _name(run), is_final=True, issues_file=issues_file)
+        return TraceFile(copy, file, is_final=True, issues_file=issues_file)
     raise InputFault.of(
         "file_changing",
         "the records of this run are replaced while they are read",
-        where=f"runs[{run.run_id}].records",
+        where=file,
         fix="Open it when they are complete.",
     )
 
@@ -195,6 +188,6 @@ def _join(
     )
     folder = cache_dir / "joined"
     issues = orjson.dumps([issue.as_json() for issue in separate.issues])
-    where, lost = _name(run), "the records cannot be joined"
+    where, lost = f"runs[{run.run_id}].records", "the records cannot be joined"
     write_copy(folder, stem, [issues], name=f"{stem}.issues", where=where, lost=lost)
     return write_copy(folder, stem, lines, time=time, where=where, lost=lost)
