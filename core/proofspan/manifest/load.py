@@ -56,12 +56,9 @@ def load_manifest(path: Path) -> Manifest:
     file = _manifest_file(path)
     text = read_yaml(file)
     if not isinstance(text.value, dict):
-        raise ManifestFault.of(
-            "not_a_mapping",
-            "is empty or not a mapping of keys to values",
-            where=str(file),
-            fix='begin with `manifest_version: "1.0"` and `name: …`',
-        )
+        message = "is empty or not a mapping of keys to values"
+        fix = 'begin with `manifest_version: "1.0"` and `name: …`'
+        raise ManifestFault.of("not_a_mapping", message, where=str(file), fix=fix)
     errors = [*_schema_errors(text), *_duplicate_ids(text), *_unknown_roots(text)]
     if errors:
         raise ManifestFault(*errors)
@@ -78,12 +75,9 @@ def manifest_schema() -> dict[str, Any]:
 def _manifest_file(path: Path) -> Path:
     file = path / MANIFEST_NAME if path.is_dir() else path
     if not file.is_file():
-        raise ManifestFault.of(
-            "no_manifest",
-            f"has no {MANIFEST_NAME}" if path.is_dir() else "does not exist",
-            where=str(path),
-            fix=f"name a folder with a {MANIFEST_NAME}, or make one with `proofspan import`",
-        )
+        message = f"has no {MANIFEST_NAME}" if path.is_dir() else "does not exist"
+        fix = f"name a folder with a {MANIFEST_NAME}, or make one with `proofspan import`"
+        raise ManifestFault.of("no_manifest", message, where=str(path), fix=fix)
     return file.absolute()
 
 

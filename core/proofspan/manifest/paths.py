@@ -100,12 +100,9 @@ def root_folder(manifest: Manifest, name: str | None) -> Path:
         return manifest.folder
     folder = trust.folder_of(manifest, name)
     if not trust.is_trusted(manifest.folder, folder):
-        raise ManifestFault.of(
-            "root_not_trusted",
-            f"the root `{name}` ({folder}) is outside the workspace and was not confirmed",
-            where=f"roots.{name}",
-            fix=f"if you trust it: proofspan check {shlex.quote(str(manifest.folder))} --trust-roots",
-        )
+        message = f"the root `{name}` ({folder}) is outside the workspace and was not confirmed"
+        fix = f"if you trust it: proofspan check {shlex.quote(str(manifest.folder))} --trust-roots"
+        raise ManifestFault.of("root_not_trusted", message, where=f"roots.{name}", fix=fix)
     return folder
 
 

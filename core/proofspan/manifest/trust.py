@@ -55,12 +55,9 @@ def remember(workspace: Path, folder: Path) -> None:
     except OSError as error:
         with suppress(OSError):
             scratch.unlink(missing_ok=True)
-        raise ManifestFault.of(
-            "not_remembered",
-            f"the confirmation cannot be saved: {error.strerror}",
-            where=str(target),
-            fix="name a folder that can be written: PROOFSPAN_CONFIG_DIR=FOLDER proofspan …",
-        ) from None
+        message = f"the confirmation cannot be saved: {error.strerror}"
+        fix = "name a folder that can be written: PROOFSPAN_CONFIG_DIR=FOLDER proofspan …"
+        raise ManifestFault.of("not_remembered", message, where=str(target), fix=fix) from None
 
 
 def _remembered() -> set[tuple[str, str]]:

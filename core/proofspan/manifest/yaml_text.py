@@ -139,12 +139,9 @@ def _check_limits(file: Path, text: str) -> None:
             sizes[anchor] = (values, levels)
         is_bomb = any(total > MAX_VALUES for _, total, _ in parents[-1:])
         if is_bomb or aliases > MAX_ALIASES or len(parents) + levels > MAX_DEPTH:
-            raise ManifestFault.of(
-                "yaml_limits",
-                f"has more than {MAX_DEPTH} levels, {MAX_ALIASES:,} aliases, or {MAX_VALUES:,} values",
-                where=_where(file, event.start_mark),
-                fix="write it with less nesting and without aliases",
-            )
+            message = f"has more than {MAX_DEPTH} levels, {MAX_ALIASES:,} aliases, or {MAX_VALUES:,} values"
+            fix = "write it with less nesting and without aliases"
+            raise ManifestFault.of("yaml_limits", message, where=_where(file, event.start_mark), fix=fix)
 
 
 def _problems_below(file: Path, node: yaml.Node, seen: set[int]) -> Iterator[Problem]:

@@ -89,12 +89,9 @@ def _whole(path: Path) -> Iterator[RawLine]:
     with open_source(path) as source:
         data = source.read(MAX_WHOLE + 1)
     if len(data) > MAX_WHOLE:
-        raise InputFault.of(
-            "file_too_large",
-            f"a .json file is read at once, and this one has more than {MAX_WHOLE >> 20} MiB",
-            where=str(path),
-            fix="Write one record a line, as .jsonl.",
-        )
+        message = f"a .json file is read at once, and this one has more than {MAX_WHOLE >> 20} MiB"
+        fix = "Write one record a line, as .jsonl."
+        raise InputFault.of("file_too_large", message, where=str(path), fix=fix)
     text = data.removeprefix(_BOM)
     if text.strip():
         yield RawLine(1, len(data) - len(text), len(text), text)
@@ -118,11 +115,9 @@ def _written(value: Json) -> str:
         members = {key: _written(each) for key, each in value}
         if len(members) < len(value):
             twice = next(key for key, times in Counter(key for key, _ in value).items() if times > 1)
-            raise UnusableError(
-                "duplicate_key",
-                f"duplicate key {twice[:80]!r} in an object",
-                "Keep the one that is meant; readers differ on which of them counts.",
-            )
+            message = f"duplicate key {twice[:80]!r} in an object"
+            fix = "Keep the one that is meant; readers differ on which of them counts."
+            raise UnusableError("duplicate_key", message, fix)
         return "{" + ",".join(f"{encode_basestring(key)}:{members[key]}" for key in sorted(members)) + "}"
     if type(value) is Number:
         return str(value)

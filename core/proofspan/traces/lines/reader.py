@@ -177,11 +177,9 @@ def parse_line(raw: RawLine) -> Json:
 def refuse_overlong(raw: RawLine) -> None:
     """Raise UnusableError for a line of which only the beginning was kept."""
     if len(raw.data) != raw.length:
-        raise UnusableError(
-            "line_too_long",
-            f"the line has {raw.length:,} bytes; at most {MAX_LINE:,} are read",
-            "Keep pictures and whole documents out of the records.",
-        )
+        message = f"the line has {raw.length:,} bytes; at most {MAX_LINE:,} are read"
+        fix = "Keep pictures and whole documents out of the records."
+        raise UnusableError("line_too_long", message, fix)
 
 
 def issue_of(why: UnusableError, source: SourceLine, data: bytes) -> LineIssue:

@@ -32,11 +32,9 @@ def run_id_of(own: Json, run_id: str | None) -> str:
     if type(own) is not str:
         raise wrong("run_id", own)
     if run_id is not None and own != run_id:
-        raise UnusableError(
-            "other_run",
-            f"the line belongs to run {own!r}, the file to run {run_id!r}",
-            "Name the file under its own run in the manifest, or take the line out.",
-        )
+        message = f"the line belongs to run {own!r}, the file to run {run_id!r}"
+        fix = "Name the file under its own run in the manifest, or take the line out."
+        raise UnusableError("other_run", message, fix)
     return own
 
 

@@ -24,7 +24,6 @@ from proofspan.manifest.types import Manifest, Run
 from proofspan.traces.lines.reader import UnusableError, open_source
 from proofspan.traces.lines.unpack import fingerprint, plain_source, remove_stale, whole_copy, write_copy
 from proofspan.traces.records.gold import read_gold
-from proofspan.traces.separate.join_question import joined_trace
 from proofspan.traces.separate.record_files import TYPES, RecordSource, Separate
 
 #: Raised whenever the same records are joined into different lines.
@@ -120,12 +119,9 @@ def _joined(manifest: Manifest, run: Run, file: str, cache_dir: Path, *, join: b
                 continue
             remove_stale(folder, key, keep={copy, issues_file})
         return TraceFile(copy, file, is_final=True, issues_file=issues_file)
-    raise InputFault.of(
-        "file_changing",
-        "the records of this run are replaced while they are read",
-        where=file,
-        fix="Open it when they are complete.",
-    )
+    message = "the records of this run are replaced while they are read"
+    fix = "Open it when they are complete."
+    raise InputFault.of("file_changing", message, where=file, fix=fix)
 
 
 def _state(manifest: Manifest, run: Run, paths: Mapping[str, Path]) -> tuple[str, int]:
@@ -182,10 +178,7 @@ def _join(
     if manifest.gold is not None and (gold_path := _gold_path(manifest)) is not None:
         with suppress(InputFault):
             gold, _ = read_gold(plain_source(gold_path, cache_dir=cache_dir), file=manifest.gold.path)
-    lines = (
-        orjson.dumps(joined_trace(parts, run_id=run.run_id), option=orjson.OPT_APPEND_NEWLINE)
-        for parts in separate.parts(gold)
-    )
+    lines = (orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in separate.lines(gold))
     folder = cache_dir / "joined"
     issues = orjson.dumps([issue.as_json() for issue in separate.issues])
     where, lost = f"runs[{run.run_id}].records", "the records cannot be joined"

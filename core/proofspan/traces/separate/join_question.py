@@ -19,7 +19,6 @@ their types' names, and `joined_from` names their lines.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final
 
 from proofspan.contracts.records.field_values import (
@@ -33,11 +32,13 @@ from proofspan.contracts.records.field_values import (
     numbers_of,
     text_of,
 )
-from proofspan.contracts.records.records import Json
+from proofspan.contracts.records.records import GoldQuestion, Json
 from proofspan.contracts.rules.envelope import ENVELOPE
 from proofspan.traces.separate.log_lines import LogRecord, payload_entries
 
 Record = Mapping[str, Json]
+#: The identity of a question within its run: q_id, paraphrase, seed.
+Identity = tuple[str, int, int]
 
 #: The names of a query's question, of an answer's text and of the ids that it cites.
 QUESTION_NAMES: Final = ("text", "q", "question")
@@ -58,36 +59,30 @@ _MOVED: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """The records of one question by type, and its log records in the order of segments.
+def joined_trace(
+    identity: Identity,
+    records: Mapping[str, Record],
+    logs: Sequence[LogRecord],
+    origins: Mapping[str, Json],
+    *,
+    run_id: str,
+    gold: GoldQuestion | None = None,
+) -> dict[str, Json]:
+    """Return the trace line of one question, whose records by type, and logs by segment, have been checked.
 
-    `gold` is the gold set's question. `origins` are the source lines: `{"answer": "runs/R1/answer.jsonl:7"}`.
+    `origins` are their source lines: `{"answer": "runs/R1/answer.jsonl:7"}`. The keys of the answer's record
+    keep their order, so that citations come before or after the text as they do there; those of a log come
+    before it, since a log has no such order.
     """
-
-    q_id: str
-    paraphrase: int = 0
-    seed: int = 0
-    records: Mapping[str, Record] = field(default_factory=dict)
-    logs: Sequence[LogRecord] = ()
-    gold: str | None = None
-    origins: Mapping[str, Json] = field(default_factory=dict)
-
-
-def joined_trace(parts: Parts, *, run_id: str) -> dict[str, Json]:
-    """Return the trace line of one question, whose records have been checked.
-
-    The keys of the answer's record keep their order, so that citations come before or after the text as they
-    do there; those of a log come before it, since a log has no such order.
-    """
-    records, logs = parts.records, parts.logs
-    answer = records.get("answer", {})
+    (q_id, paraphrase, seed), answer = identity, records.get("answer", {})
+    question, origins = _question(records), dict(origins)
+    if question is None and gold is not None and paraphrase <= len(gold.paraphrases):
+        question, origins["gold"] = (gold.q, *gold.paraphrases)[paraphrase], q_id
     head = records.get("answer", records.get("query", {}))
     line = {name: head[name] for name in ENVELOPE if name in head}
     if (ts := next((log.ts for log in logs if log.ts is not None), None)) is not None:
         line.setdefault("ts", ts)
-    line |= {"run_id": run_id, "q_id": parts.q_id, "q": question_of(parts) or ""}
-    line |= {"paraphrase": parts.paraphrase, "seed": parts.seed}
+    line |= {"run_id": run_id, "q_id": q_id, "q": question or "", "paraphrase": paraphrase, "seed": seed}
     retrieved, fused, rerank = (
         list(records[name]["items"]) if name in records else [] for name in ("retrieved", "fused", "rerank")
     )
@@ -111,18 +106,17 @@ def joined_trace(parts: Parts, *, run_id: str) -> dict[str, Json]:
             line[name] = rest
     if rest := {name: value for log in reversed(logs) for name, value in log.others}:
         line["log"] = rest
-    line["joined_from"] = dict(parts.origins)
+    line["joined_from"] = origins
     return line
 
 
-def question_of(parts: Parts) -> str | None:
-    """Return the question; None if neither a record nor the gold set has it."""
+def _question(records: Mapping[str, Record]) -> str | None:
     places = [("query", QUESTION_NAMES), ("answer", QUESTION_NAMES[1:]), ("prompt", ("question",))]
     for record_type, names in places:
-        text = first_of(parts.records.get(record_type, {}), names)
+        text = first_of(records.get(record_type, {}), names)
         if isinstance(text, str) and text.strip():
             return text
-    return parts.gold
+    return None
 
 
 def by_post_score(items: Sequence[Record]) -> list[Record]:

@@ -303,15 +303,13 @@ def log_records(trace: Trace, *, pinned: Mapping[str, Any] = NOTHING) -> tuple[L
     measured = measures(trace)
     ranked = _ranked(trace, "retrieved", "chunks"), _ranked(trace, "reranked", "fused")
     if not any(isinstance(part.get("citations"), list) for part in segments):
-        cited = trace.payload or trace.ids_in_text
-        return (_record(trace, 1, {}, cited, measured, pinned, ranked),)
+        segments = [{"citations": trace.payload or trace.ids_in_text}]
     if any(first_of(part, DELTA_S_NAMES) is not None for part in segments):
         measured = measured._replace(delta_s=None)  # that of one segment, not of all
     if any(first_of(part, LAMBDA_NAMES) is not None for part in segments):
         measured = measured._replace(lambda_state=None)
     return tuple(
-        _record(trace, place, part, part.get("citations"), measured, pinned, ranked)
-        for place, part in enumerate(segments, start=1)
+        _record(trace, place, part, measured, pinned, ranked) for place, part in enumerate(segments, start=1)
     )
 
 
@@ -388,7 +386,6 @@ def _record(
     trace: Trace,
     place: int,
     part: Mapping[str, Json],
-    cited: Json,
     measured: Measures,
     pinned: Mapping[str, Any],
     ranked: tuple[Ranked, Ranked],
@@ -399,6 +396,7 @@ def _record(
     scores: list[float | None] = []
     kpos: list[int | None] = []
     kfinal: list[int | None] = []
+    cited = part.get("citations")
     for each in cited if isinstance(cited, (list, tuple)) else ():
         if (chunk_id := _id(each)) is None:
             continue

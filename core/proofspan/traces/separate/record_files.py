@@ -10,7 +10,6 @@ import hashlib
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
@@ -29,7 +28,13 @@ from proofspan.traces.lines.reader import (
 )
 from proofspan.traces.lines.sniff import foreign_file
 from proofspan.traces.records.identity import count_of, q_id_of, record_from, run_id_of
-from proofspan.traces.separate.join_question import ANSWER_NAMES, QUESTION_NAMES, Parts, Record, question_of
+from proofspan.traces.separate.join_question import (
+    ANSWER_NAMES,
+    QUESTION_NAMES,
+    Identity,
+    Record,
+    joined_trace,
+)
 from proofspan.traces.separate.log_lines import LogRecord, read_log_line, record_of_row
 
 #: The record types, in the order of reading.
@@ -42,9 +47,6 @@ _FACTS: Final = 5
 FOUNDING: Final = frozenset({"answer", "query", "log", "rag_traces"})
 #: The types of which a question may have several records, one for each segment.
 SEGMENTED: Final = frozenset({"log", "rag_traces"})
-
-#: The identity of a question within its run: q_id, paraphrase, seed.
-Identity = tuple[str, int, int]
 
 #: The published schemas of types that have another name.
 _SCHEMAS: Final[Mapping[str, str]] = {"prompt": "prompt-frame", "rag_traces": "rag-traces"}
@@ -98,8 +100,8 @@ class Separate:
                 self._read(name, sources[name])
         self._by_text.clear()
 
-    def parts(self, gold: Mapping[str, GoldQuestion]) -> Iterator[Parts]:
-        """Yield every question's records: the answered ones in the order of the answers, then the others.
+    def lines(self, gold: Mapping[str, GoldQuestion]) -> Iterator[dict[str, Json]]:
+        """Yield every question's trace: the answered ones in the order of the answers, then the others.
 
         `gold` are the gold questions by id. Raises UnusableError if a file has changed since the first
         reading.
@@ -109,13 +111,8 @@ class Separate:
                 name: stack.enter_context(open_source(source.path)) for name, source in self.sources.items()
             }
             for identity, kept in self._questions.items():
-                parts = self._parts(identity, kept, files)
-                if question_of(parts) is None and (known := gold.get(parts.q_id)) is not None:
-                    wordings = (known.q, *known.paraphrases)
-                    if parts.paraphrase < len(wordings):
-                        origins = {**parts.origins, "gold": parts.q_id}
-                        parts = replace(parts, gold=wordings[parts.paraphrase], origins=origins)
-                yield parts
+                parts = self._parts(kept, files)
+                yield joined_trace(identity, *parts, run_id=self.run_id, gold=gold.get(identity[0]))
 
     def _read(self, name: str, source: RecordSource) -> None:
         if name != "log" and (foreign := foreign_file(source.path, file=source.file)):
@@ -167,7 +164,10 @@ class Separate:
                 raise UnusableError("duplicate_id", message, fix)
         kept.append(number)
 
-    def _parts(self, identity: Identity, kept: Sequence[int], files: Mapping[str, BinaryIO]) -> Parts:
+    def _parts(
+        self, kept: Sequence[int], files: Mapping[str, BinaryIO]
+    ) -> tuple[dict[str, Record], list[LogRecord], dict[str, Json]]:
+        """Return a question's records by type, its log records by segment, and their origins."""
         records: dict[str, Record] = {}
         logs: dict[int, LogRecord] = {}
         origins: dict[str, str] = {}
@@ -186,8 +186,7 @@ class Separate:
                 log_origins.setdefault(name, []).append(origin)
         if "fused" in records and "retrieved" not in records:
             records["retrieved"], origins["retrieved"] = records.pop("fused"), origins.pop("fused")
-        ordered = [logs[seg] for seg in sorted(logs)]
-        return Parts(*identity, records, ordered, origins={**origins, **log_origins})
+        return records, [logs[seg] for seg in sorted(logs)], {**origins, **log_origins}
 
 
 def _issue_of(error: UnusableError, raw: RawLine, file: str) -> LineIssue:
@@ -202,11 +201,9 @@ def _log_record_of(name: str, raw: RawLine) -> LogRecord:
 def _refuse_uneven(record: LogRecord) -> None:
     cited, lists = record.citations or (), (record.scores, record.kpos, record.kfinal)
     if any(each is not None and len(each) != len(cited) for each in lists):
-        raise UnusableError(
-            "lists_differ",
-            "scores, kpos or kfinal have not as many places as the citations; those lists are left out",
-            "Log one score and one rank for each citation, null where it has no such value.",
-        )
+        message = "scores, kpos or kfinal have not as many places as the citations; those lists are left out"
+        fix = "Log one score and one rank for each citation, null where it has no such value."
+        raise UnusableError("lists_differ", message, fix)
 
 
 def _identity_of(name: str, obj: Record) -> Identity | None:
