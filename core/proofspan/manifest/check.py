@@ -103,15 +103,13 @@ def check_workspace(
     """
     artifacts = sorted(manifest.artifacts(), key=lambda artifact: artifact.key)
     checks = [_check_artifact(manifest, artifact) for artifact in artifacts]
-    to_hash = {
-        check.artifact.key
-        for check in checks
-        if check.file is not None and check.state in ("ok", "wrong_content")
-        if every_hash or (hashes and check.artifact.sha256 is not None)
-    }
-    to_read = {check.artifact.key for check in checks if examine is not None and check.state == "ok"}
+
+    def is_hashed(check: ArtifactCheck) -> bool:
+        is_asked_for = every_hash or (hashes and check.artifact.sha256 is not None)
+        return is_asked_for and check.file is not None and check.state in ("ok", "wrong_content")
+
     total = sum(
-        (check.size or 0) * ((check.artifact.key in to_hash) + (check.artifact.key in to_read))
+        (check.size or 0) * (is_hashed(check) + (examine is not None and check.state == "ok"))
         for check in checks
     )
     done = 0
@@ -130,7 +128,7 @@ def check_workspace(
 
     checks = [
         _hashed(manifest, check, check.file, progress_of(check))
-        if check.file is not None and check.artifact.key in to_hash
+        if check.file is not None and is_hashed(check)
         else check
         for check in checks
     ]

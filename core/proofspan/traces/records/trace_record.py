@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from operator import itemgetter
 from typing import Final, NamedTuple
@@ -187,10 +187,7 @@ def measures(trace: Trace) -> Measures:
 
 def score_of(entry: Mapping[str, Json]) -> float | None:
     """Return the score of an entry of a ranked list, under any of its names; None without one."""
-    score = entry.get("score")
-    if score is None:
-        score = first_of(entry, ("score_norm", "score_raw"))
-    return number_of(score)
+    return number_of(first_of(entry, ("score", "score_norm", "score_raw")))
 
 
 def _trace(obj: Json, source: SourceLine, run_id: str | None) -> Trace:
@@ -243,19 +240,23 @@ def _chunk_ids(chunks: Json, suspicions: list[str]) -> tuple[str, ...]:
         return texts
     except (KeyError, TypeError):
         pass  # an alias, a number, or something unusable
-    ids = []
-    for place, chunk in enumerate(chunks, start=1):
-        if type(chunk) is not dict:
-            raise wrong(f"entry {place} of chunks", chunk, wanted="an object with an id")
-        name = next((name for name in ID_NAMES if name in chunk), None)
-        if name is None:
-            continue
-        if (chunk_id := id_of(chunk)) is None:
-            raise wrong(f"the {name} of entry {place} of chunks", chunk[name])
-        ids.append(chunk_id)
+    ids = entry_ids("chunks", chunks)
     if len(ids) < len(chunks):
         suspicions.append("chunk_without_id")
     return tuple(ids)
+
+
+def entry_ids(name: str, entries: Iterable[Json]) -> list[str]:
+    """Return the ids of a list's entries, which need have none. Raises UnusableError for an invalid one."""
+    ids = []
+    for place, entry in enumerate(entries, start=1):
+        if type(entry) is not dict:
+            raise wrong(f"entry {place} of {name}", entry, wanted="an object with an id")
+        if (entry_id := id_of(entry)) is not None:
+            ids.append(entry_id)
+        elif (named := next((each for each in ID_NAMES if each in entry), None)) is not None:
+            raise wrong(f"the {named} of entry {place} of {name}", entry[named])
+    return ids
 
 
 def _has_page_below_one(payload: Sequence[Json]) -> bool:

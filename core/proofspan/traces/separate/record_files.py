@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import hashlib
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import BinaryIO, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from proofspan.contracts.records.field_values import ID_NAMES, first_of, id_of, text_of
+from proofspan.contracts.records.field_values import first_of, text_of
 from proofspan.contracts.records.records import GoldQuestion, Json, LineIssue, SourceLine
 from proofspan.contracts.rules.catalogue import rule_of
 from proofspan.traces.lines.reader import (
@@ -28,6 +28,7 @@ from proofspan.traces.lines.reader import (
 )
 from proofspan.traces.lines.sniff import foreign_file
 from proofspan.traces.records.identity import count_of, q_id_of, record_from, run_id_of
+from proofspan.traces.records.trace_record import entry_ids
 from proofspan.traces.separate.join_question import (
     ANSWER_NAMES,
     QUESTION_NAMES,
@@ -111,8 +112,32 @@ class Separate:
                 name: stack.enter_context(open_source(source.path)) for name, source in self.sources.items()
             }
             for identity, kept in self._questions.items():
-                parts = self._parts(kept, files)
-                yield joined_trace(identity, *parts, run_id=self.run_id, gold=gold.get(identity[0]))
+                records: dict[str, Record] = {}
+                logs: dict[int, LogRecord] = {}
+                origins: dict[str, Json] = {}
+                log_origins: dict[str, list[str]] = {}
+                facts = sorted(tuple(self._records[at * _FACTS : (at + 1) * _FACTS]) for at in kept)
+                for number, seg, line, offset, length in facts:
+                    kind = KINDS[number]
+                    name = "retrieved" if kind == "fused" else kind
+                    origin = f"{self.sources[name].file}:{line}"
+                    files[name].seek(offset)
+                    raw = RawLine(line, offset, length, files[name].read(length))
+                    if name not in SEGMENTED:
+                        records[kind], origins[kind] = _record_of(name, raw), origin
+                    elif seg not in logs:  # a log line counts before a row of the same segment
+                        logs[seg] = _log_record_of(name, raw)
+                        log_origins.setdefault(name, []).append(origin)
+                if "fused" in records and "retrieved" not in records:
+                    records["retrieved"], origins["retrieved"] = records.pop("fused"), origins.pop("fused")
+                yield joined_trace(
+                    identity,
+                    records,
+                    [logs[seg] for seg in sorted(logs)],
+                    {**origins, **log_origins},
+                    run_id=self.run_id,
+                    gold=gold.get(identity[0]),
+                )
 
     def _read(self, name: str, source: RecordSource) -> None:
         if name != "log" and (foreign := foreign_file(source.path, file=source.file)):
@@ -164,30 +189,6 @@ class Separate:
                 raise UnusableError("duplicate_id", message, fix)
         kept.append(number)
 
-    def _parts(
-        self, kept: Sequence[int], files: Mapping[str, BinaryIO]
-    ) -> tuple[dict[str, Record], list[LogRecord], dict[str, Json]]:
-        """Return a question's records by type, its log records by segment, and their origins."""
-        records: dict[str, Record] = {}
-        logs: dict[int, LogRecord] = {}
-        origins: dict[str, str] = {}
-        log_origins: dict[str, list[str]] = {}
-        facts = sorted(tuple(self._records[at * _FACTS : (at + 1) * _FACTS]) for at in kept)
-        for number, seg, line, offset, length in facts:
-            kind = KINDS[number]
-            name = "retrieved" if kind == "fused" else kind
-            origin = f"{self.sources[name].file}:{line}"
-            files[name].seek(offset)
-            raw = RawLine(line, offset, length, files[name].read(length))
-            if name not in SEGMENTED:
-                records[kind], origins[kind] = _record_of(name, raw), origin
-            elif seg not in logs:  # a log line counts before a row of the same segment
-                logs[seg] = _log_record_of(name, raw)
-                log_origins.setdefault(name, []).append(origin)
-        if "fused" in records and "retrieved" not in records:
-            records["retrieved"], origins["retrieved"] = records.pop("fused"), origins.pop("fused")
-        return records, [logs[seg] for seg in sorted(logs)], {**origins, **log_origins}
-
 
 def _issue_of(error: UnusableError, raw: RawLine, file: str) -> LineIssue:
     return issue_of(error, SourceLine(file, raw.line, raw.offset, raw.length), raw.data)
@@ -233,19 +234,10 @@ def _record_of(name: str, raw: RawLine) -> Record:
         cited = obj.get("citations")
         if cited is not None and not isinstance(cited, list):
             raise wrong("citations", cited, wanted="a list of objects with an id")
-        _check_entries("citations", [item for item in cited or () if not isinstance(item, str)])
+        entry_ids("citations", [item for item in cited or () if not isinstance(item, str)])
     elif name in ("retrieved", "rerank"):
         items = obj.get("items", ABSENT)
         if not isinstance(items, list):
             raise wrong("items", items, wanted="a list of objects with a chunk_id")
-        _check_entries("items", items)
+        entry_ids("items", items)
     return obj
-
-
-def _check_entries(name: str, entries: Sequence[Json]) -> None:
-    """Refuse entries with an invalid id, which would cost the whole trace; no id is accepted."""
-    for place, entry in enumerate(entries, start=1):
-        if not isinstance(entry, dict):
-            raise wrong(f"entry {place} of {name}", entry, wanted="an object with an id")
-        if id_of(entry) is None and (named := next((each for each in ID_NAMES if each in entry), None)):
-            raise wrong(f"the {named} of entry {place} of {name}", entry[named])
