@@ -34,9 +34,9 @@ def test_a_path_leads_to_its_values(path: str, found: list[object]) -> None:
 
 
 def test_a_dollar_starts_at_the_record_and_not_at_the_item() -> None:
-    assert parse_path("$.n").one({"n": "item"}, RECORD) == 0
-    assert parse_path("n").one({"n": "item"}, RECORD) == "item"
-    assert parse_path("$").one({}, RECORD) is RECORD
+    assert list(parse_path("$.n").all({"n": "item"}, RECORD)) == [0]
+    assert list(parse_path("n").all({"n": "item"}, RECORD)) == ["item"]
+    assert list(parse_path("$").all({}, RECORD)) == [RECORD]
 
 
 @pytest.mark.parametrize("text", ["", "a..b", "a.", ".a", "a[", "a[x]", "a b", "a[]]", "[0]b", "$a", 'a["x]'])
@@ -50,7 +50,7 @@ def test_plain_keys_are_followed_whatever_letters_they_have(keys: list[str]) -> 
     record: object = "end"
     for key in reversed(keys):
         record = {key: record}
-    assert parse_path(".".join(keys)).one(record, record) == "end"
+    assert list(parse_path(".".join(keys)).all(record, record)) == ["end"]
 
 
 @pytest.mark.parametrize(

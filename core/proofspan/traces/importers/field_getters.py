@@ -89,10 +89,6 @@ class Path:
         """Yield every value that the path leads to."""
         return _walk(root if self.from_root else item, self.steps)
 
-    def one(self, item: Json, root: Json) -> Json:
-        """Return the value, None without one."""
-        return next(self.all(item, root), None)
-
     def state(self, item: Json, root: Json) -> State:
         """Return whether there is anything to iterate over; "unusable" where `[]` meets no list."""
         states = set(_states(root if self.from_root else item, self.steps))
@@ -115,12 +111,10 @@ class Getter:
         """Return the value, None if it is absent or unusable; the tally counts the two separately."""
         if self.path is None:
             value = self._as_kind(self.const)
-        elif self.path.is_many:
-            each = [each for each in self.path.all(place.item, place.root) if each is not None]
-            value = self._as_kind(each) if each else _ABSENT
+        elif values := [each for each in self.path.all(place.item, place.root) if each is not None]:
+            value = self._as_kind(values if self.path.is_many else values[0])
         else:
-            one = self.path.one(place.item, place.root)
-            value = _ABSENT if one is None else self._as_kind(one)
+            value = _ABSENT
         if tally is not None:
             state: State = "absent" if value is _ABSENT else "unusable" if value is _UNUSABLE else "found"
             tally[self.key].add(state, place.line)

@@ -5,7 +5,7 @@ Only ids that the chunk file does not have are redirected.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -88,14 +88,23 @@ def redirect_of(chunks: Mapping[str, object], chunk_id: str | None) -> Redirect 
 
 
 def with_redirects(chunks: Mapping[str, Chunk], redirects: Mapping[str, Redirect]) -> Mapping[str, Chunk]:
-    """Return the chunks, found by their earlier ids too; the parts of a split chunk as one, in order."""
+    """Return the chunks, found by their earlier ids too; the parts of a split chunk as one, in order.
+
+    A chunk under an earlier id is at the place and of the revision of its first part.
+    """
     former: dict[str, Chunk] = {}
     leading: dict[str, Redirect] = {}
     for old_id in redirects:
-        redirect = None if old_id in chunks else _followed(old_id, redirects, chunks)
-        if redirect is not None:
-            former[old_id] = _joined(old_id, [chunks[new_id] for new_id in redirect.new_ids])
-            leading[old_id] = redirect
+        if old_id in chunks or (redirect := _followed(old_id, redirects, chunks)) is None:
+            continue
+        parts = [chunks[new_id] for new_id in redirect.new_ids]
+        current = parse(parts[0].chunk_id)
+        rev: dict[str, Json] = {"rev": current.rev} if current is not None else {}
+        chunk = replace(parts[0], chunk_id=old_id, raw={**rev, **parts[0].raw})
+        if len(parts) > 1:
+            text = "\n\n".join(part.text for part in parts)
+            chunk = replace(chunk, text=text, offsets=None, box=None, hash=None)
+        former[old_id], leading[old_id] = chunk, redirect
     return Redirected(chunks, former, leading) if former else chunks
 
 
@@ -115,16 +124,6 @@ def _followed(old_id: str, redirects: Mapping[str, Redirect], chunks: Container[
         confidence *= min(each.confidence for each in onward)
     ids = tuple(each for each in ids if each in chunks)
     return Redirect(old_id, kind, ids, round(confidence, 4)) if ids else None
-
-
-def _joined(old_id: str, parts: Sequence[Chunk]) -> Chunk:
-    """Return the parts as one chunk with the old id, at the place and of the revision of the first."""
-    current = parse(parts[0].chunk_id)
-    rev: dict[str, Json] = {"rev": current.rev} if current is not None else {}
-    first = replace(parts[0], chunk_id=old_id, raw={**rev, **parts[0].raw})
-    if len(parts) == 1:
-        return first
-    return replace(first, text="\n\n".join(part.text for part in parts), offsets=None, box=None, hash=None)
 
 
 def of_today(trace: Trace, chunks: Mapping[str, object], *, wanted: Container[str]) -> Trace:

@@ -20,7 +20,7 @@ from proofspan.contracts.records.records import GoldQuestion, LineIssue, SourceL
 from proofspan.errors import Fault, InputFault, Problem, for_all
 from proofspan.fingerprints import ends_of
 from proofspan.manifest.paths import artifact_path
-from proofspan.manifest.types import Manifest, Run
+from proofspan.manifest.types import Artifact, Manifest, Run
 from proofspan.traces.lines.reader import UnusableError, open_source
 from proofspan.traces.lines.unpack import fingerprint, plain_source, remove_stale, whole_copy, write_copy
 from proofspan.traces.records.gold import read_gold
@@ -97,14 +97,18 @@ def _joined(manifest: Manifest, run: Run, file: str, cache_dir: Path, *, join: b
     folder = cache_dir / "joined"
     key = hashlib.sha256(f"{manifest.folder.resolve()}\0{run.run_id}".encode()).hexdigest()[:12]
 
-    def opened(name: str) -> tuple[str, Path]:
-        path = artifact_path(manifest, run.records[name])
+    def opened(artifact: Artifact) -> Path:
+        path = artifact_path(manifest, artifact)
         open_source(path).close()
-        return name, path
+        return path
 
-    paths = dict(for_all(opened, [name for name in TYPES if name in run.records]))
+    artifacts = {name: run.records[name] for name in TYPES if name in run.records}
+    paths = dict(zip(artifacts, for_all(opened, artifacts.values()), strict=True))
+    if manifest.gold is not None:
+        with suppress(Fault):  # others report it
+            paths["gold"] = opened(manifest.gold)
     for _ in range(ATTEMPTS):
-        state, time = _state(manifest, run, paths)
+        state, time = _state(run, paths)
         ends = _ends(paths)
         stem = f"{key}-{state}"
         copy, issues_file = whole_copy(folder, stem), folder / f"{stem}.issues"
@@ -124,15 +128,14 @@ def _joined(manifest: Manifest, run: Run, file: str, cache_dir: Path, *, join: b
     raise InputFault.of("file_changing", message, where=file, fix=fix)
 
 
-def _state(manifest: Manifest, run: Run, paths: Mapping[str, Path]) -> tuple[str, int]:
+def _state(run: Run, paths: Mapping[str, Path]) -> tuple[str, int]:
     """Return the state of the sources as a hash, and a time made of it, in ns.
 
     The time is the sources' latest to the second, then digits of the hash: an index that compares size and
     time of the joined file notices a change of any source.
     """
     prints, newest = [JOIN_VERSION, run.run_id], 0
-    gold = _gold_path(manifest)
-    for name, path in [*paths.items(), *([("gold", gold)] if gold else [])]:
+    for name, path in paths.items():
         with open_source(path) as source:
             prints += [name, run.records[name].path if name in run.records else "", fingerprint(source)]
             newest = max(newest, os.fstat(source.fileno()).st_mtime_ns)
@@ -153,31 +156,20 @@ def _ends(
     return ends
 
 
-def _gold_path(manifest: Manifest) -> Path | None:
-    """Return the gold set's path, None if it cannot be opened, which others report."""
-    if manifest.gold is None:
-        return None
-    try:
-        path = artifact_path(manifest, manifest.gold)
-        open_source(path).close()
-        return path
-    except Fault:
-        return None
-
-
 def _join(
     manifest: Manifest, run: Run, paths: Mapping[str, Path], cache_dir: Path, stem: str, time: int
 ) -> Path:
     """Write the issues, then the joined lines: the file of lines appears last."""
     sources = {}
-    for name, path in paths.items():
-        plain = plain_source(path, cache_dir=cache_dir)
-        sources[name] = RecordSource(plain, run.records[name].path, is_final=plain != path)
+    for name in TYPES:
+        if name in paths:
+            plain = plain_source(paths[name], cache_dir=cache_dir)
+            sources[name] = RecordSource(plain, run.records[name].path, is_final=plain != paths[name])
     separate = Separate(sources, run_id=run.run_id)
     gold: Mapping[str, GoldQuestion] = {}
-    if manifest.gold is not None and (gold_path := _gold_path(manifest)) is not None:
+    if manifest.gold is not None and "gold" in paths:
         with suppress(InputFault):
-            gold, _ = read_gold(plain_source(gold_path, cache_dir=cache_dir), file=manifest.gold.path)
+            gold, _ = read_gold(plain_source(paths["gold"], cache_dir=cache_dir), file=manifest.gold.path)
     lines = (orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in separate.lines(gold))
     folder = cache_dir / "joined"
     issues = orjson.dumps([issue.as_json() for issue in separate.issues])
