@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from itertools import chain
 from operator import itemgetter
 from pathlib import Path
@@ -51,91 +50,49 @@ MAPPED = Importer(
 )
 
 
-@dataclass(slots=True)
-class _Pool:
-    """Every chunk of the source. `passages` are those without an id; `mint` gives them one in `ids`.
-
-    `own` are those with an id: the first text under an id counts, others are conflicts. `placed` has the
-    first known box and page label of each chunk.
-    """
-
-    passages: set[Passage] = field(default_factory=set)
-    own: dict[str, Passage] = field(default_factory=dict)
-    conflicts: Counter[str] = field(default_factory=Counter)
-    skipped: int = 0
-    placed: dict[Passage, Record] = field(default_factory=dict)
-    ids: Mapping[Passage, str] = field(default_factory=dict)
-
-    def add(self, candidate: Record) -> None:
-        passage = _passage_of(candidate)
-        if passage is not None and (place := {name: candidate[name] for name in PLACE if name in candidate}):
-            self.placed.setdefault(passage, place)
-        if (chunk_id := candidate.get("id")) is None:
-            if passage is None:
-                self.skipped += 1
-            else:
-                self.passages.add(passage)
-        elif passage is not None and self.own.setdefault(str(chunk_id), passage).text != passage.text:
-            self.conflicts[str(chunk_id)] += 1
-
-    def id_of(self, candidate: Record) -> str | None:
-        """Return the candidate's chunk id; None if it has neither id nor text."""
-        if (chunk_id := candidate.get("id")) is not None:
-            return str(chunk_id)
-        passage = _passage_of(candidate)
-        return None if passage is None else self.ids[passage]
-
-    def chunks(self) -> Iterator[Record]:
-        """Yield the chunk records, sorted by id."""
-        by_id = {**{chunk_id: passage for passage, chunk_id in self.ids.items()}, **self.own}
-        for chunk_id, passage in sorted(by_id.items(), key=itemgetter(0)):
-            place = {
-                "doc_id": None if passage.doc_id == NO_DOCUMENT else passage.doc_id,
-                "section_id": passage.section_id,
-                "page_idx": passage.page_idx,
-            }
-            stated = {name: value for name, value in place.items() if value is not None}
-            digest = hashlib.sha1(passage.text.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
-            record = {"chunk_id": chunk_id, **stated, "text": passage.text, "hash": f"sha1:{digest}"}
-            yield record | self.placed.get(passage, {})
-
-
 class _Conversion:
     """The conversion of one source: `converted` makes the first pass, its iterators the second.
 
     The first pass, with a tally, counts every field, reports what cannot be read, and collects chunks and
-    documents.
+    documents. `passages` are the chunks without an id; they get one in `ids` when all are known. `own` are
+    those with an id: the first text under an id counts, others are conflicts. `placed` has the first known
+    box and page label of each chunk.
     """
 
     def __init__(self, mapping: ImportMapping, source: Path) -> None:
         self.map, self.source = mapping, source
-        self.pool = _Pool()
+        self.passages: set[Passage] = set()
+        self.ids: Mapping[Passage, str] = {}
+        self.own: dict[str, Passage] = {}
+        self.conflicts: Counter[str] = Counter()
+        self.skipped = 0
+        self.placed: dict[Passage, Record] = {}
         self.tally = {key: FieldCount(key) for key in mapping.keys}
         self.issues: list[LineIssue] = []
         self._read: set[Path] = set()
 
     def converted(self) -> Converted:
-        value, groups, pool, trace_count = self.map.value, self.map.groups, self.pool, 0
+        value, groups, trace_count = self.map.value, self.map.groups, 0
         doc_ids: set[str] = set()
         for _, _, stages, _ in self._trace_items(self.tally) if "traces" in groups else ():
             trace_count += 1
             for candidate in chain.from_iterable(stages.values()):
-                pool.add(candidate)
+                self._add(candidate)
         for _, spans in self._gold_items(self.tally) if "gold" in groups else ():
             for span in spans:
                 doc_ids.add(span["doc_id"])
                 if self._spans_are_chunks:
-                    pool.add(_renamed(span, quote="text"))
+                    self._add(_renamed(span, quote="text"))
         if "chunks" in groups:
             for chunk, _ in self._items(self.source, groups["chunks"], self.map.records, self.tally):
                 if str(chunk.get("text", "")).strip():  # a picture has no text: counted, but no chunk
-                    pool.add(chunk)
-        pool.ids = mint_passages(pool.passages)
-        doc_ids |= {passage.doc_id for passage in (*pool.passages, *pool.own.values())} - {NO_DOCUMENT}
+                    self._add(chunk)
+        self.ids = mint_passages(self.passages)
+        doc_ids |= {passage.doc_id for passage in (*self.passages, *self.own.values())} - {NO_DOCUMENT}
         documents = value.get("documents", {})
         return Converted(
             name=value["name"],
-            chunks=pool.chunks(),
+            chunks=self._chunks(),
             traces=self._traces() if "traces" in groups else None,
             gold=self._gold() if "gold" in groups else None,
             run=value.get("run", {}),
@@ -153,11 +110,44 @@ class _Conversion:
     def _spans_are_chunks(self) -> bool:
         return bool(self.map.value["gold"].get("spans", {}).get("as_chunks"))
 
+    def _add(self, candidate: Record) -> None:
+        passage = _passage_of(candidate)
+        if passage is not None and (place := {name: candidate[name] for name in PLACE if name in candidate}):
+            self.placed.setdefault(passage, place)
+        if (chunk_id := candidate.get("id")) is None:
+            if passage is None:
+                self.skipped += 1
+            else:
+                self.passages.add(passage)
+        elif passage is not None and self.own.setdefault(str(chunk_id), passage).text != passage.text:
+            self.conflicts[str(chunk_id)] += 1
+
+    def _id_of(self, candidate: Record) -> str | None:
+        """Return the candidate's chunk id; None if it has neither id nor text."""
+        if (chunk_id := candidate.get("id")) is not None:
+            return str(chunk_id)
+        passage = _passage_of(candidate)
+        return None if passage is None else self.ids[passage]
+
+    def _chunks(self) -> Iterator[Record]:
+        """Yield the chunk records, sorted by id."""
+        by_id = {**{chunk_id: passage for passage, chunk_id in self.ids.items()}, **self.own}
+        for chunk_id, passage in sorted(by_id.items(), key=itemgetter(0)):
+            place = {
+                "doc_id": None if passage.doc_id == NO_DOCUMENT else passage.doc_id,
+                "section_id": passage.section_id,
+                "page_idx": passage.page_idx,
+            }
+            stated = {name: value for name, value in place.items() if value is not None}
+            digest = hashlib.sha1(passage.text.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
+            record = {"chunk_id": chunk_id, **stated, "text": passage.text, "hash": f"sha1:{digest}"}
+            yield record | self.placed.get(passage, {})
+
     def _traces(self) -> Iterator[Record]:
         run_id, seen = str(self.map.value["run"]["run_id"]), self.map.value["traces"].get("seen")
         for own, copied, candidates, cited in self._trace_items():
             stages = {
-                name: [self._candidate(each) for each in items if self.pool.id_of(each) is not None]
+                name: [self._candidate(each) for each in items if self._id_of(each) is not None]
                 for name, items in candidates.items()
             }
             record: Record = {"run_id": run_id, **_identity(own)}
@@ -171,14 +161,14 @@ class _Conversion:
 
     def _candidate(self, entry: Record) -> Record:
         rest = {name: value for name, value in entry.items() if name not in ("id", "text")}
-        return {"id": self.pool.id_of(entry), **_renamed(rest, page="page_idx")}
+        return {"id": self._id_of(entry), **_renamed(rest, page="page_idx")}
 
     def _gold(self) -> Iterator[Record]:
         for own, spans in self._gold_items():
             record: Record = {**_identity(own), "answerable": True}
             record |= {name: value for name, value in own.items() if name not in record}
             if self._spans_are_chunks:
-                record["chunks"] = [self.pool.id_of(_renamed(span, quote="text")) for span in spans]
+                record["chunks"] = [self._id_of(_renamed(span, quote="text")) for span in spans]
             if "gold.spans" in self.map.groups:
                 record["spans"] = [_renamed(span, page="page_idx") for span in spans]
             yield record
@@ -241,7 +231,7 @@ class _Conversion:
         if "traces" in self.map.groups and not trace_count:
             fix = "Check `records`, `traces.each` and `traces.q`."
             yield Problem("no_traces", "no trace was found", file, fix)
-        if "chunks" in self.map.groups and not (self.pool.ids or self.pool.own):
+        if "chunks" in self.map.groups and not (self.ids or self.own):
             fix = "Check `records`, `chunks.each` and `chunks.text`."
             yield Problem("no_chunks", "no chunk was found", file, fix)
         for key, path in self.map.lists.items():  # each `each` that leads to nothing, or to no list
@@ -258,10 +248,10 @@ class _Conversion:
                 message = f"`{key}`: no record has anything at {path!r} (records: {count.absent:,})"
                 fix = "Correct the path in the mapping."
                 yield Problem("each_not_found", message, gold_file or file, fix)
-        if self.pool.skipped:
-            message = f"candidates without id and text were left out: {self.pool.skipped:,}"
+        if self.skipped:
+            message = f"candidates without id and text were left out: {self.skipped:,}"
             yield Problem("candidate_without_text", message, file, "Check the stages' `id` and `text`.")
-        for chunk_id, times in sorted(self.pool.conflicts.items()):
+        for chunk_id, times in sorted(self.conflicts.items()):
             message = f"the chunk id {chunk_id[:200]!r} has other texts too ({times:,}); the first one counts"
             yield Problem("chunk_id_conflict", message, file, "Leave `id` out: ids are then minted.")
 
