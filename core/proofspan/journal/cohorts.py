@@ -104,11 +104,8 @@ def freeze(manifest: Manifest, cohort: Cohort, *, again: bool = False) -> None:
         if existing is not None and not again:
             source = f" from {existing.run_id}" if existing.run_id else ""
             questions = counted(len(existing.q_ids), "question")
-            raise InputFault.of(
-                "cohort_exists",
-                f"the cohort {cohort.name!r} of {questions}{source} exists",
-                where=str(path),
-                fix="choose another name, or pass --again to replace it; the old line stays in the file",
-            )
+            message = f"the cohort {cohort.name!r} of {questions}{source} exists"
+            fix = "choose another name, or pass --again to replace it; the old line stays in the file"
+            raise InputFault.of("cohort_exists", message, where=str(path), fix=fix)
         record = {key: value for key, value in asdict(cohort).items() if value is not None}
         journal.append(record)

@@ -44,11 +44,9 @@ def resolve_reference(root: Path, ref: str, *, folder: bool = False) -> Path:
     """
     reason = refusal_of(ref)
     if reason is not None:
-        raise ManifestFault.of(
-            "path_refused",
-            f"has the path {ref[:200]!r}, which is refused: {reason}",
-            fix="write a path relative to the workspace, such as corpus/chunks.jsonl",
-        )
+        message = f"has the path {ref[:200]!r}, which is refused: {reason}"
+        fix = "write a path relative to the workspace, such as corpus/chunks.jsonl"
+        raise ManifestFault.of("path_refused", message, fix=fix)
     place = root / ref
     try:
         path = place.resolve(strict=True)
@@ -61,12 +59,8 @@ def resolve_reference(root: Path, ref: str, *, folder: bool = False) -> Path:
         message = f"cannot be reached: {reason}"
         raise ManifestFault.of("unreadable", message, where=str(place), fix=fix) from None
     if not path.is_relative_to(root.resolve()):
-        raise ManifestFault.of(
-            "path_outside",
-            f"{OUTSIDE}, to {path}",
-            where=str(place),
-            fix="copy the file in, or name its folder in the manifest's `roots`",
-        )
+        fix = "copy the file in, or name its folder in the manifest's `roots`"
+        raise ManifestFault.of("path_outside", f"{OUTSIDE}, to {path}", where=str(place), fix=fix)
     if folder and not path.is_dir():
         raise ManifestFault.of("not_a_folder", "is not a folder", where=str(path), fix="name a folder")
     if not folder and not path.is_file():

@@ -65,12 +65,9 @@ def _pieces(path: Path, limit: int) -> Iterator[bytes]:
             while piece := packed.read(_PIECE):
                 total += len(piece)
                 if total > limit:
-                    raise InputFault.of(
-                        "unpacks_too_large",
-                        f"the file unpacks to more than {limit >> 20:,} MiB",
-                        where=str(path),
-                        fix="If that is right, unpack it yourself and name the plain file.",
-                    )
+                    message = f"the file unpacks to more than {limit >> 20:,} MiB"
+                    fix = "If that is right, unpack it yourself and name the plain file."
+                    raise InputFault.of("unpacks_too_large", message, where=str(path), fix=fix)
                 yield piece
     except (OSError, EOFError) as error:
         message = f"the file cannot be unpacked: {error}"

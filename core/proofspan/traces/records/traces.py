@@ -81,9 +81,6 @@ def line_at(path: Path, source: SourceLine) -> RawLine:
 
 
 def _changed(source: SourceLine, message: str) -> InputFault:
-    return InputFault.of(
-        "line_changed",
-        f"the line has changed since it was indexed: {message}",
-        where=f"{source.file}:{source.line}",
-        fix="Build the index again: proofspan index WORKSPACE",
-    )
+    message = f"the line has changed since it was indexed: {message}"
+    fix = "Build the index again: proofspan index WORKSPACE"
+    return InputFault.of("line_changed", message, where=f"{source.file}:{source.line}", fix=fix)
