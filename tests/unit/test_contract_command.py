@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from proofspan.cli import group
-from proofspan.contracts.prompt import ANSWER, checked_codes, cited_fields, contract_text, smoke_test_text
+from proofspan.contracts.prompt import ANSWER, prompt_contract
 from proofspan.contracts.record_rules import RECORD_TYPES, record_problems
 from proofspan.contracts.records.schemas import schema
 from proofspan.contracts.rules.catalogue import RULES, is_of_family, rule_of
@@ -37,12 +37,12 @@ def test_the_texts_are_those_that_were_read_and_approved(arguments: tuple[str, .
 
 
 def test_the_contract_locks_a_prompt() -> None:
-    assert is_locked(contract_text())
+    assert is_locked(prompt_contract().text)
 
 
 def test_the_contract_asks_for_what_is_checked() -> None:
-    assert cited_fields() == AUDITABLE_FIELDS
-    shape = contract_text().partition("in this order:\n")[2].partition("\n\n")[0]
+    assert prompt_contract().citation_fields == AUDITABLE_FIELDS
+    shape = prompt_contract().text.partition("in this order:\n")[2].partition("\n\n")[0]
     answer = orjson.loads(shape.replace("0.00", "0.1"))
     assert list(answer) == ["citations", "answer", "ΔS", "λ"]
     assert tuple(answer["citations"][0]) == AUDITABLE_FIELDS
@@ -56,12 +56,12 @@ def test_a_changed_schema_changes_both_texts() -> None:
     cited["required"].append("quote")
     cited["properties"]["quote"] = {"type": "string", "description": "The words that are cited."}
     changed["properties"]["λ"]["enum"].append("restless")
-    for text in (contract_text(changed), smoke_test_text(changed)):
+    for text in (prompt_contract(changed).text, prompt_contract(changed).smoke_test):
         assert "    quote: The words that are cited.\n" in text
         assert '      "quote": "…"\n' in text
         assert "chaotic | restless" in text
-    assert "- missing_quote: each citation has quote\n" in smoke_test_text(changed)
-    assert "quote" not in contract_text()
+    assert "- missing_quote: each citation has quote\n" in prompt_contract(changed).smoke_test
+    assert "quote" not in prompt_contract().text
 
 
 def test_sections_may_be_mixed_where_that_is_asked_for() -> None:
@@ -72,8 +72,8 @@ def test_sections_may_be_mixed_where_that_is_asked_for() -> None:
 
 
 def test_the_smoke_test_answers_in_codes_that_exist_with_their_own_tips() -> None:
-    text = smoke_test_text()
-    for code in checked_codes():
+    text = prompt_contract().smoke_test
+    for code in prompt_contract().codes:
         assert code in RULES or is_of_family(code)
         assert f"- {code}: {rule_of(code).fix}\n" in text
 
@@ -88,8 +88,8 @@ def test_a_printed_schema_stands_alone(kind: str) -> None:
 
 def test_everything_is_there_as_data() -> None:
     data = orjson.loads(_run("--json").output)
-    assert data["contract"] == contract_text()
-    assert data["smoke_test"] == smoke_test_text()
+    assert data["contract"] == prompt_contract().text
+    assert data["smoke_test"] == prompt_contract().smoke_test
     assert data["citation_fields"] == list(AUDITABLE_FIELDS)
     assert data["schema"]["$id"] == "urn:proofspan:schema:auditable-answer-1.0"
     assert {"code", "tip"} == set(data["codes"][0])

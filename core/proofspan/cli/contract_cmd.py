@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 import orjson
 
-from proofspan.contracts.prompt import ANSWER, checked_codes, cited_fields, contract_text, smoke_test_text
+from proofspan.contracts.prompt import ANSWER, prompt_contract
 from proofspan.contracts.records.schemas import schema, schema_names
 from proofspan.contracts.rules.catalogue import rule_of
 
@@ -29,26 +27,17 @@ def command(smoke_test: bool, record_type: str | None, allow_cross_section: bool
     """
     if smoke_test and record_type:
         raise click.UsageError("--smoke-test and --schema print different things; name one of them.")
+    contract = prompt_contract(allow_cross_section=allow_cross_section)
     if as_json:
-        click.echo(_json(_data(record_type or ANSWER, allow_cross_section=allow_cross_section)))
+        data = {
+            "contract": contract.text,
+            "smoke_test": contract.smoke_test,
+            "citation_fields": contract.citation_fields,
+            "codes": [{"code": code, "tip": rule_of(code).fix} for code in contract.codes],
+            "schema": schema(record_type or ANSWER),
+        }
+        click.echo(orjson.dumps(data, option=orjson.OPT_INDENT_2))
     elif record_type is not None:
-        click.echo(_json(schema(record_type)))
+        click.echo(orjson.dumps(schema(record_type), option=orjson.OPT_INDENT_2))
     else:
-        text = smoke_test_text if smoke_test else contract_text
-        click.echo(text(allow_cross_section=allow_cross_section), nl=False)
-
-
-def _data(record_type: str, *, allow_cross_section: bool) -> dict[str, Any]:
-    """All of it as data; `schema` is that of the record type."""
-    codes = checked_codes(allow_cross_section=allow_cross_section)
-    return {
-        "contract": contract_text(allow_cross_section=allow_cross_section),
-        "smoke_test": smoke_test_text(allow_cross_section=allow_cross_section),
-        "citation_fields": cited_fields(),
-        "codes": [{"code": code, "tip": rule_of(code).fix} for code in codes],
-        "schema": schema(record_type),
-    }
-
-
-def _json(data: dict[str, Any]) -> str:
-    return orjson.dumps(data, option=orjson.OPT_INDENT_2).decode()
+        click.echo(contract.smoke_test if smoke_test else contract.text, nl=False)

@@ -8,7 +8,7 @@ checked. Source: the prompt contract in the traceability contract (docs/requirem
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from proofspan.contracts.records.schemas import expanded, schema
 from proofspan.contracts.rules.catalogue import RULES, rule_of
@@ -22,23 +22,30 @@ _PLACEHOLDERS = {"string": '"…"', "integer": "0", "number": "0.00", "boolean":
 Node = Mapping[str, Any]
 
 
-def _answer(whole: Node | None) -> tuple[Node, Node]:
-    """Return the schema of auditable answers, by default ours, without references; and that of a citation."""
+class PromptContract(NamedTuple):
+    """The contract for a prompt, and a prompt with which any model can check one answer against it.
+
+    `citation_fields` are the fields that each citation must have, `codes` those that the smoke test may
+    answer with; both in order.
+    """
+
+    text: str
+    smoke_test: str
+    citation_fields: tuple[str, ...]
+    codes: tuple[str, ...]
+
+
+def prompt_contract(whole: Node | None = None, *, allow_cross_section: bool = False) -> PromptContract:
+    """Return the prompt contract, from the schema `whole` of auditable answers, by default ours."""
     whole = schema(ANSWER) if whole is None else whole
     answer = expanded(whole, whole, whole)
-    return answer, answer["properties"]["citations"]["items"]
-
-
-def contract_text(whole: Node | None = None, *, allow_cross_section: bool = False) -> str:
-    """Return the contract for a prompt, from the schema `whole` of auditable answers, by default ours."""
-    answer, cited = _answer(whole)
-    names = answer["properties"]
+    cited = answer["properties"]["citations"]["items"]
     section = (
         "allow_cross_section=true: one segment of the answer may cite several sections."
         if allow_cross_section
         else "All citations of one segment have the same section_id (allow_cross_section=false)."
     )
-    lines = [
+    contract = [
         "Contract:",
         "- Cite before you explain: write the citations first, then the answer that rests on them.",
         "- Each citation is an object with all of these fields:",
@@ -50,21 +57,13 @@ def contract_text(whole: Node | None = None, *, allow_cross_section: bool = Fals
         "Return this JSON and nothing else, its keys in this order:",
         *_shape(answer),
         "",
-        *(
-            f"{name}: {node['description']}"
-            for name, node in names.items()
-            if "enum" in node or "number" in _types(node)
-        ),
     ]
-    return "\n".join(lines) + "\n"
-
-
-def smoke_test_text(whole: Node | None = None, *, allow_cross_section: bool = False) -> str:
-    """Return a prompt with which any model can check one answer against the contract."""
-    answer, cited = _answer(whole)
+    for name, node in answer["properties"].items():
+        if "enum" in node or "number" in _types(node):
+            contract.append(f"{name}: {node['description']}")
     checks = list(_checks(answer, cited, allow_cross_section=allow_cross_section))
     numbers = [name for name in answer["required"] if name not in ("citations", "answer")]
-    lines = [
+    smoke_test = [
         "Task: check the JSON under Input against the contract below, and nothing else.",
         "",
         "Checks, in this order; the first that fails decides:",
@@ -77,21 +76,14 @@ def smoke_test_text(whole: Node | None = None, *, allow_cross_section: bool = Fa
         "Tips by code:",
         *(f"- {code}: {rule_of(code).fix}" for code, _ in checks),
         "",
-        contract_text(whole, allow_cross_section=allow_cross_section),
+        *contract,
+        "",
         "Input:",
         "{paste the model's JSON here}",
     ]
-    return "\n".join(lines) + "\n"
-
-
-def cited_fields() -> tuple[str, ...]:
-    """Return the fields that each citation of an auditable answer must have, in order."""
-    return tuple(_answer(None)[1]["required"])
-
-
-def checked_codes(*, allow_cross_section: bool = False) -> tuple[str, ...]:
-    """Return the codes that the smoke test may answer with, in the order of its checks."""
-    return tuple(code for code, _ in _checks(*_answer(None), allow_cross_section=allow_cross_section))
+    text, smoke_test_text = ("\n".join(lines) + "\n" for lines in (contract, smoke_test))
+    codes = tuple(code for code, _ in checks)
+    return PromptContract(text, smoke_test_text, tuple(cited["required"]), codes)
 
 
 def _checks(answer: Node, cited: Node, *, allow_cross_section: bool) -> Iterator[tuple[str, str]]:

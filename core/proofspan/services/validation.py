@@ -418,39 +418,34 @@ _OF_RUNS = frozenset(
 )
 
 
-def _words_of(kind: str, obj: Mapping[str, Json]) -> Iterator[tuple[About, str]]:
+def _words_of(kind: str, obj: Mapping[str, Json]) -> Iterator[tuple[tuple[About, str], str]]:
     """Yield the words of a record that its whole run should share: states of memory, the unit of offsets."""
+    run = text_of(obj["run_id"]) or "" if "run_id" in obj else ""
     if kind in _OF_RUNS:
         for name in MEMORY:
             if (state := text_of(obj.get(name))) is not None:
-                yield name, state
+                yield (name, run), state
     if kind == "citation":
         offsets = obj.get("offsets")
         unit = offsets.get("unit", "char") if type(offsets) is dict else None
         if type(unit) is str and unit in OFFSET_UNITS:
-            yield "unit", unit
+            yield ("unit", run), unit
     elif kind in ("trace", "auditable-answer") and (several := offset_unit(line_payload(obj))) not in (
         None,
         SEVERAL,
     ):
-        yield "unit", str(several)
-
-
-def _run_of(obj: Mapping[str, Json]) -> str:
-    return text_of(obj["run_id"]) or "" if "run_id" in obj else ""
+        yield ("unit", run), str(several)
 
 
 def _unusual_problems(kind: str, obj: Mapping[str, Json], counts: Counts) -> Iterator[Problem]:
     """Find words of a record that differ from those of most of its run."""
-    for about, word in _words_of(kind, obj):
-        most = usual(counts.words[about, _run_of(obj)])
-        if word == most:
-            continue
-        if about == "unit":
+    for key, word in _words_of(kind, obj):
+        about, most = key[0], usual(counts.words[key])
+        if about == "unit" and word != most:
             place = "offsets.unit" if kind == "citation" else "citations"
             message = f"offsets are in {word} here, and mostly in {most}"
             yield problem("mixed_offset_units", place, message)
-        else:
+        elif word != most:
             yield memory_problem(about, word, most)
             return
 
@@ -574,8 +569,8 @@ def _check_entries(
             yield Checked(line, "", "", of_text, is_unread=True)
             continue
         kind = _kind_of(job, obj)
-        for about, word in _words_of(kind, obj):
-            counts.words[about, _run_of(obj)][word] += 1
+        for key, word in _words_of(kind, obj):
+            counts.words[key][word] += 1
         problems = record_problems(kind, obj, job.context)
         problems = merged(of_text, problems) if kind == "log" else (*of_text, *problems)
         is_unread = False

@@ -238,30 +238,22 @@ def _text_sections(reading: Reading) -> Iterator[Located]:
 def _candidate_problems(reading: Reading) -> Iterator[Located]:
     """Check what each candidate of the ranked lists states, and the order of the lists."""
     for where, entries, ids in reading.lists:
-        for place, breach in _list_problems(entries, ids, reading.live, is_stage=where != "chunks"):
+        breaches: list[Placed] = []
+        bare, is_plain = entries, are_clean(entries, BARE_CANDIDATE)
+        if not is_plain:
+            bare = []
+            for place, entry in enumerate(entries, start=1):
+                demand = candidate_demand(entry) if isinstance(entry, dict) else None
+                bare.append(entry if demand is BARE_CANDIDATE else None)
+                if demand:
+                    breaches += [(place, breach) for breach in item_problems(entry, reading.live, demand)]
+            breaches += [*mixed_units(entries), *shared_ranks(entries)]
+        breaches += repeated(ids)
+        scores = {entry.get("score") for entry in entries} if is_plain else set()
+        if len(scores) < len(entries) or None in scores:  # else none is missing, and none tied
+            breaches += [*scoreless(bare, needed=where != "chunks"), *listed_ties(entries)]
+        for place, breach in breaches:
             yield f"{where}[{place}]", breach
-
-
-def _list_problems(
-    entries: list[Json], ids: Sequence[str | None], context: Context, *, is_stage: bool
-) -> Iterator[Placed]:
-    bare = entries
-    if not are_clean(entries, BARE_CANDIDATE):
-        bare = []
-        for place, entry in enumerate(entries, start=1):
-            demand = candidate_demand(entry) if isinstance(entry, dict) else None
-            bare.append(entry if demand is BARE_CANDIDATE else None)
-            for breach in item_problems(entry, context, demand) if demand else ():
-                yield place, breach
-        yield from mixed_units(entries)
-        yield from shared_ranks(entries)
-    yield from repeated(ids)
-    if bare is entries:
-        scores = {entry.get("score") for entry in entries}
-        if len(scores) == len(entries) and None not in scores:  # so none is missing, and none tied
-            return
-    yield from scoreless(bare, needed=is_stage)
-    yield from listed_ties(entries)
 
 
 def _across_problems(reading: Reading) -> Iterator[Located]:
