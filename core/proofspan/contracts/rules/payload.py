@@ -65,14 +65,15 @@ BARE_CANDIDATE = Demand()
 
 def item_problems(item: Mapping[str, Json], context: Context, demand: Demand) -> Iterator[Problem]:
     """Check one payload by itself and against its run; places are its own keys."""
-    if not are_clean([item], demand):
+    if demand is BARE_CANDIDATE or not are_clean([item], demand):
         yield from field_problems(item, demand.fields)
         if demand is not BARE_CANDIDATE or "page" in item:
             yield from page_problems(item)
         yield from score_problems(item, needed=demand.scores)
         yield from rank_problems(item, needs_k_pos=demand.needs_k_pos)
-    yield from parity_problems(item, context)
-    yield from rev_problems(item, context)
+    if demand is not BARE_CANDIDATE:
+        yield from parity_problems(item, context)
+        yield from rev_problems(item, context)
 
 
 def are_clean(items: Sequence[Json], demand: Demand) -> bool:
@@ -109,16 +110,18 @@ def _clean(demand: Demand) -> jsonschema_rs.Validator:
         span = {"start": place, "end": place, "unit": {"enum": [None, *OFFSET_UNITS]}}
         properties["offsets"] = {"type": "object", "required": ["start", "end"], "properties": span}
         properties["tokens"] = rank
-    if demand is BARE_CANDIDATE:
-        properties = {**dict.fromkeys((*PAYLOAD_MARKS, *properties, "page"), False), "score": score}
-    scored = [{"required": [name], "properties": {name: {"type": "number"}}} for name in demand.scores]
-    item = {
+    item: dict[str, Any] = {
         "type": "object",
         "required": [*demand.fields, *(["k_pos"] if demand.needs_k_pos else ())],
         "properties": properties,
         "not": {"required": ["page", "page_idx"]},
-        **({"anyOf": scored} if scored else {}),
     }
+    if demand.scores:
+        scores = [{"required": [name], "properties": {name: {"type": "number"}}} for name in demand.scores]
+        item["anyOf"] = scores
+    if demand is BARE_CANDIDATE:  # whose page_idx alone is left to the record's schema
+        absent: dict[str, Any] = dict.fromkeys({*PAYLOAD_MARKS, *SCORES, *RANKS, "page"}, False)
+        item = {"type": "object", "properties": {**absent, "score": score}}
     return jsonschema_rs.validator_for({"type": "array", "items": item})
 
 
