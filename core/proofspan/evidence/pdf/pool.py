@@ -231,12 +231,18 @@ class PdfPool:
         A crash or a timeout becomes an `EvidenceFault`.
         """
         place = _place(path)
-        worker = self._check_out(place)
+        worker, is_fit = self._check_out(place), False
         try:
             worker.send({"path": place, "steps": steps}, self._timeout_s)
-            while not worker.has_answered:
-                yield worker.receive(self._timeout_s)
+            for number, _ in enumerate(steps, start=1):
+                header, body = worker.receive(self._timeout_s)
+                is_last = "fault" in header or header["retire"] or number == len(steps)
+                is_fit = is_last and not header["retire"]
+                yield header, body
+                if is_last:
+                    return
         except NotSendableError as error:
+            is_fit = True  # nothing was sent
             raise EvidenceFault(_not_sendable(place, error)) from error
         except DeadlineError:
             raise _timed_out(place, self._timeout_s) from None
@@ -245,7 +251,7 @@ class PdfPool:
             fix = "replace the document; others are not affected"
             raise EvidenceFault.of("crashed", message, where=place, fix=fix) from None
         finally:
-            self._check_in(worker, keep=worker.is_fit)
+            self._check_in(worker, keep=is_fit)
 
     def _check_out(self, place: str) -> Worker:
         """A warm worker for this thread alone; those that died while idle are discarded."""
@@ -254,11 +260,10 @@ class PdfPool:
             try:
                 worker.warm_up()
                 return worker
-            except (DeadlineError, ConnectionEndedError):  # it did not start; the next one may
+            except BaseException as error:
                 self._check_in(worker, keep=False)
-            except BaseException:
-                self._check_in(worker, keep=False)
-                raise
+                if not isinstance(error, DeadlineError | ConnectionEndedError):
+                    raise  # otherwise it did not start; the next one may
         fix = f"run `{sys.executable} -m {WORKER_MODULE} 0 {MEMORY_BYTES}` to see why"
         raise EvidenceFault.of("crashed", "the PDF worker does not start", where=place, fix=fix)
 
@@ -365,8 +370,6 @@ class Worker:
         self.connection = ours
         self.served = 0
         self.is_warm = False
-        self._pending = 0
-        self._retires = False
         #: The last documents requested, most of which it has open.
         self.documents: deque[str] = deque(maxlen=REMEMBERED_DOCUMENTS)
 
@@ -381,12 +384,7 @@ class Worker:
     def send(self, request: dict[str, Json], limit_s: float) -> None:
         """Send the `steps` of one request; `limit_s` is the time for each of them."""
         deadline = time.monotonic() + limit_s
-        self._pending = len(request["steps"])
-        try:
-            send_frame(self.connection, {**request, "limit_s": limit_s}, deadline=deadline)
-        except NotSendableError:
-            self._pending = 0  # nothing was sent
-            raise
+        send_frame(self.connection, {**request, "limit_s": limit_s}, deadline=deadline)
         self.served += 1
         with suppress(ValueError):
             self.documents.remove(request["path"])
@@ -394,20 +392,7 @@ class Worker:
 
     def receive(self, limit_s: float) -> Answer:
         """Wait for the next answer, at most `limit_s` seconds. A fault or a retirement is the last one."""
-        header, body = receive_frame(self.connection, deadline=time.monotonic() + limit_s)
-        self._retires = self._retires or header["retire"]
-        self._pending = 0 if "fault" in header or self._retires else self._pending - 1
-        return header, body
-
-    @property
-    def has_answered(self) -> bool:
-        """Whether no answer is outstanding."""
-        return self._pending == 0
-
-    @property
-    def is_fit(self) -> bool:
-        """Whether it may take another request: it has answered, and need not be replaced."""
-        return self.has_answered and not self._retires
+        return receive_frame(self.connection, deadline=time.monotonic() + limit_s)
 
     def end(self) -> None:
         """Kill the process and reap it."""

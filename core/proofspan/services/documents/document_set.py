@@ -70,11 +70,10 @@ class Shelf:
 
     def held(self, doc_id: str) -> Held | None:
         """Return the document, None where the manifest does not list it."""
-        if doc_id not in self._documents:
-            return None
-        if doc_id not in self._held:
-            self._held[doc_id] = self._opened(self._documents[doc_id])
-        return self._held[doc_id]
+        document = self._documents.get(doc_id)
+        if document is not None and doc_id not in self._held:
+            self._held[doc_id] = self._opened(document)
+        return self._held.get(doc_id)
 
     def page_problem(self, doc_id: str, page_idx: int) -> Problem | None:
         """Return why a page cannot be shown; None where it can, the one page of a text included."""
