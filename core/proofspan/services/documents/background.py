@@ -131,17 +131,18 @@ class BackgroundTasks:
                 self._is_prefetching |= is_prefetch
                 key, task = (self._prefetch if is_prefetch else self._queue).popitem()
             try:
-                task.outcome = Done(task.make())
+                outcome: Done[Any] | Failed = Done(task.make())
             except Fault as fault:
-                task.outcome = Failed(fault)
+                outcome = Failed(fault)
             except Exception:
                 logging.getLogger(__name__).exception("a background task failed")
                 message = "the work ended with an unexpected error"
                 fix = "try again; the dashboard's own output has the error"
                 fault_of_ours = EvidenceFault.of("broken_off", message, where="the dashboard", fix=fix)
-                task.outcome = Failed(fault_of_ours)
+                outcome = Failed(fault_of_ours)
             with self._lock:
-                self._outcomes.put(key, task.outcome)
+                task.outcome = outcome
+                self._outcomes.put(key, outcome)
                 del self._tasks[key]
                 self._is_prefetching &= not is_prefetch
             task.finished.set()
