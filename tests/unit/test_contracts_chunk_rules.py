@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proofspan.contracts.chunk_ids.audit import id_problems
-from proofspan.contracts.chunk_ids.minting import DocumentText, revisions_of
+from proofspan.contracts.chunk_ids.minting import revisions_of
 from proofspan.contracts.records.chunk_id import ChunkId, is_citable, mint, parse, sort_key
 from proofspan.contracts.records.names import revision
 from proofspan.contracts.records.records import Chunk
@@ -89,12 +89,12 @@ def test_ids_sort_as_they_are_read_and_not_as_text() -> None:
 
 
 def test_texts_that_share_eight_digits_get_twelve_and_a_warning() -> None:
-    documents = [DocumentText("m", TWINS[0]), DocumentText("n", TWINS[1]), DocumentText("m", "another")]
+    documents = [("m", TWINS[0]), ("n", TWINS[1]), ("m", "another")]
     apart, none = revisions_of(documents)
     assert none == ()
-    assert apart == tuple(revision(document.text) for document in documents)
+    assert apart == tuple(revision(text) for _, text in documents)
 
-    together = [*documents, DocumentText("m", TWINS[1])]
+    together = [*documents, ("m", TWINS[1])]
     revs, warnings = revisions_of(together)
     assert revs == ("e86cf3db68b2", "e86cf3db", apart[2], "e86cf3dbd1df")
     assert [(each.code, each.severity, each.record_id) for each in warnings] == [
@@ -105,7 +105,7 @@ def test_texts_that_share_eight_digits_get_twelve_and_a_warning() -> None:
 
 
 def test_the_same_text_twice_is_no_collision() -> None:
-    revs, warnings = revisions_of([DocumentText("m", "one  text"), DocumentText("m", "one text")])
+    revs, warnings = revisions_of([("m", "one  text"), ("m", "one text")])
     assert revs[0] == revs[1]
     assert (len(revs[0]), warnings) == (8, ())
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 from proofspan.contracts.chunk_ids.audit import REBUILD, STEADY, TIGHTEN, Audit, AuditName
@@ -42,7 +42,6 @@ class Span(NamedTuple):
     number: int
     span: GoldSpan
     offsets: Offsets
-    chunks: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +53,14 @@ class Matched:
 
     def sample(self, seed: int, size: int = SAMPLE) -> Matched:
         """Return `size` spans chosen by a hash of seed, question and number: the same ones everywhere."""
-        chosen = sorted(self.spans, key=lambda each: _draw(seed, each[0]))[:size]
+        chosen = sorted(self.spans, key=lambda each: drawn_at(seed, *each[0][:2]))[:size]
         return Matched(tuple(sorted(chosen, key=lambda each: each[0][:2])), self.left_out)
+
+
+def drawn_at(seed: int, *names: object) -> bytes:
+    """Return the place of a thing with these names in the order of a draw: its first are the sample."""
+    key = "\n".join(map(str, (seed, *names))).encode("utf-8", "replace")
+    return hashlib.sha1(key, usedforsecurity=False).digest()
 
 
 def match_gold(gold: Iterable[GoldQuestion], chunks: Mapping[str, Chunk]) -> Matched:
@@ -63,11 +68,17 @@ def match_gold(gold: Iterable[GoldQuestion], chunks: Mapping[str, Chunk]) -> Mat
     of_document: dict[str | None, list[Chunk]] = defaultdict(list)
     for chunk in chunks.values():
         of_document[chunk.doc_id].append(chunk)
-    spans = list(_spans(gold))
-    matched = tuple(
-        (each, _reason(each, _expected(each, chunks, of_document))) for each in spans if each is not None
-    )
-    return Matched(matched, sum(each is None for each in spans))
+    matched: list[tuple[Span, Reason]] = []
+    left_out = 0
+    for question in gold:
+        for number, span in enumerate(question.spans, start=1):
+            if span.offsets is None or not 0 <= span.offsets.start < span.offsets.end:
+                left_out += 1
+                continue
+            wanted = Span(question.q_id, number, span, span.offsets)
+            named = [chunks[chunk_id] for chunk_id in question.chunks if chunk_id in chunks]
+            matched.append((wanted, _reason(wanted, _expected(span, named, of_document[span.doc_id]))))
+    return Matched(tuple(matched), left_out)
 
 
 def match_audit(matched: Matched, name: AuditName, *, drawn: str = "") -> Audit:
@@ -77,44 +88,38 @@ def match_audit(matched: Matched, name: AuditName, *, drawn: str = "") -> Audit:
         reason = "no gold span has offsets" if left_out else "there is no gold span"
         return Audit(name, "unknown", f"{reason}, so citation match is unknown", {"of": 0})
     counts = Counter(reason for _, reason in matched.spans)
-    right = counts["matched"]
-    low, high = wilson(right, total)
-    share = f"{right:,} of {total:,} gold spans, {share_in_words(right, total)}, are covered by their chunks"
+    wrong = total - counts["matched"]
+    fix = TIGHTEN if counts["in_no_chunk"] * 2 > wrong else REBUILD
+    result = _share_audit(name, counts["matched"], total, of="gold spans", target=COVER_TARGET, fix=fix)
+    share = f"{result.message}, are covered by their chunks{drawn}"
     rest = f"; {left_out:,} more have no offsets" if left_out else ""
-    is_good = right / total >= COVER_TARGET
-    return Audit(
-        name,
-        "pass" if is_good else "fail",
-        f"{share}{drawn}; the target is {percent(COVER_TARGET)}{rest}",
-        {"of": total, "wrong": total - right, "share": right / total, "low": low, "high": high},
-        "" if is_good else (TIGHTEN if counts["in_no_chunk"] * 2 > total - right else REBUILD),
-        tuple(_finding(span, reason) for span, reason in matched.spans if reason != "matched"),
+    return replace(
+        result,
+        message=f"{share}; the target is {percent(COVER_TARGET)}{rest}",
+        findings=tuple(_finding(span, reason) for span, reason in matched.spans if reason != "matched"),
     )
 
 
-def _spans(gold: Iterable[GoldQuestion]) -> Iterator[Span | None]:
-    """Yield all gold spans, None for one without valid offsets."""
-    for question in gold:
-        for number, span in enumerate(question.spans, start=1):
-            proper = span.offsets is not None and 0 <= span.offsets.start < span.offsets.end
-            offsets = span.offsets if proper else None
-            yield Span(question.q_id, number, span, offsets, question.chunks) if offsets else None
+def _share_audit(name: AuditName, right: int, total: int, *, of: str, target: float, fix: str) -> Audit:
+    """Return the audit of a share against its target; the message opens with the counts."""
+    low, high = wilson(right, total)
+    numbers = {"of": total, "wrong": total - right, "share": right / total, "low": low, "high": high}
+    message = f"{right:,} of {total:,} {of}, {share_in_words(right, total)}"
+    is_good = right / total >= target
+    return Audit(name, "pass" if is_good else "fail", message, numbers, "" if is_good else fix)
 
 
-def _expected(
-    wanted: Span, chunks: Mapping[str, Chunk], of_document: Mapping[str | None, Sequence[Chunk]]
-) -> list[Chunk]:
-    """Return the chunks that should cover a span: gold chunks of its document, else those with its quote."""
-    named = [chunk for chunk_id in wanted.chunks if (chunk := chunks.get(chunk_id)) is not None]
-    named = [chunk for chunk in named if chunk.doc_id == wanted.span.doc_id]
-    quote = _collapsed(wanted.span.quote)
-    holding = [chunk for chunk in named if quote and quote in _collapsed(chunk.text)]
-    if named:
-        return holding or named
-    pages = {wanted.span.page_idx, (wanted.span.page_idx or 0) - 1}
-    held = of_document.get(wanted.span.doc_id, ())
-    near = [chunk for chunk in held if wanted.span.page_idx is None or chunk.page_idx in {None, *pages}]
-    return [chunk for chunk in near[:MOST_SEARCHED] if quote and quote in _collapsed(chunk.text)]
+def _expected(span: GoldSpan, named: Sequence[Chunk], held: Sequence[Chunk]) -> list[Chunk]:
+    """Return the chunks that should cover a span: gold chunks of its document, else those with its quote.
+
+    `named` are the question's gold chunks, `held` all chunks of the span's document.
+    """
+    named = [chunk for chunk in named if chunk.doc_id == span.doc_id]
+    pages = {None, span.page_idx, (span.page_idx or 0) - 1}
+    near = [chunk for chunk in held if span.page_idx is None or chunk.page_idx in pages]
+    quote = _collapsed(span.quote)
+    holding = [chunk for chunk in named or near[:MOST_SEARCHED] if quote and quote in _collapsed(chunk.text)]
+    return holding or named
 
 
 def _reason(wanted: Span, expected: Sequence[Chunk]) -> Reason:
@@ -127,18 +132,13 @@ def _reason(wanted: Span, expected: Sequence[Chunk]) -> Reason:
     ]
     if not comparable:
         return "no_offsets"
-    if not _covers([offsets for _, offsets in comparable], wanted.offsets):
+    reached = wanted.offsets.start
+    for _, held in sorted(comparable, key=lambda each: each[1].start):
+        if held.start <= reached:
+            reached = max(reached, held.end)
+    if reached < wanted.offsets.end:
         return "outside"
     return "matched" if all(_has_text(wanted, *each) for each in comparable) else "other_text"
-
-
-def _covers(held: Iterable[Offsets], wanted: Offsets) -> bool:
-    """Return whether the ranges together cover the wanted one."""
-    reached = wanted.start
-    for each in sorted(held, key=lambda offsets: offsets.start):
-        if each.start <= reached:
-            reached = max(reached, each.end)
-    return reached >= wanted.end
 
 
 def _has_text(wanted: Span, chunk: Chunk, offsets: Offsets) -> bool:
@@ -161,11 +161,6 @@ def _finding(wanted: Span, reason: Reason) -> Finding:
     return finding_of("gold_not_covered", f"spans[{wanted.number}]", span + _WORDS[reason], wanted.q_id)
 
 
-def _draw(seed: int, span: Span) -> bytes:
-    key = f"{seed}\n{span.q_id}\n{span.number}".encode("utf-8", "replace")
-    return hashlib.sha1(key, usedforsecurity=False).digest()
-
-
 def _collapsed(text: str) -> str:
     return " ".join(text.split())
 
@@ -179,18 +174,14 @@ def one_to_one_audit(found: RedirectMap) -> Audit:
     total, kept = len(found.redirects), found.one_to_one
     if not total:
         return Audit("one_to_one", "unknown", "the older file has no chunk", {"of": 0})
-    low, high = wilson(kept, total)
+    result = _share_audit("one_to_one", kept, total, of="old ids", target=KEPT_TARGET, fix=STEADY)
+    kind_counts: dict[str, float] = {kind: float(count) for kind, count in found.counts.items()}
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in found.counts.items() if count)
-    share = f"{kept:,} of {total:,} old ids, {share_in_words(kept, total)}, lead to one chunk each"
     added = f"; {len(found.new):,} ids are new" if found.new else ""
     reused = f"; {len(found.reused):,} old ids belong to another chunk now" if found.reused else ""
-    is_good = kept / total >= KEPT_TARGET
-    return Audit(
-        "one_to_one",
-        "pass" if is_good else "fail",
-        f"{share}; the target is {percent(KEPT_TARGET)} ({kinds}{added}{reused})",
-        {"of": total, "wrong": total - kept, "share": kept / total, "low": low, "high": high}
-        | {kind: float(count) for kind, count in found.counts.items()}
-        | {"new": len(found.new), "reused": len(found.reused)},
-        "" if is_good else STEADY,
+    share = f"{result.message}, lead to one chunk each"
+    return replace(
+        result,
+        message=f"{share}; the target is {percent(KEPT_TARGET)} ({kinds}{added}{reused})",
+        numbers={**result.numbers, **kind_counts, "new": len(found.new), "reused": len(found.reused)},
     )

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from proofspan.contracts.chunk_ids.audit import STEADY, Audit, audit_chunks, audit_of
 from proofspan.contracts.chunk_ids.minting import (
     LONG,
-    DocumentText,
     begins_alike,
     digest_of,
     doc_uid_of,
@@ -32,7 +30,14 @@ from proofspan.evidence.text_file import document_text, extractor
 from proofspan.evidence.types import FoundSpan, SpanQuery
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Document, Manifest
-from proofspan.metrics.gold_cover import DEFAULT_SEED, SAMPLE, match_audit, match_gold, one_to_one_audit
+from proofspan.metrics.gold_cover import (
+    DEFAULT_SEED,
+    SAMPLE,
+    drawn_at,
+    match_audit,
+    match_gold,
+    one_to_one_audit,
+)
 from proofspan.services.documents.revisions import file_problem
 from proofspan.traces.lines.unpack import plain_source
 from proofspan.traces.records.chunks import iter_chunks
@@ -41,74 +46,17 @@ from proofspan.traces.records.redirects import read_redirects
 from proofspan.wording import counted
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkAudit:
-    """The audits of a chunk file; `extractor` has read the documents, None if they were not opened."""
+def load_chunks(path: Path, *, file: str, cache_dir: Path) -> tuple[list[Chunk], list[LineIssue]]:
+    """Return the chunks of a file, packed or not, repeated ids included, and the lines without one.
 
-    audits: tuple[Audit, ...]
-    extractor: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class LoadedChunks:
-    """All chunks of a file in its order, repeated ids included, and the lines without one."""
-
-    chunks: tuple[Chunk, ...]
-    issues: tuple[LineIssue, ...] = ()
-
-
-def load_chunks(path: Path, *, file: str, cache_dir: Path) -> LoadedChunks:
-    """Read a chunk file, packed or not. Raises InputFault if it is missing or not a chunk file."""
-    items = list(iter_chunks(plain_source(path, cache_dir=cache_dir), file=file))
-    return LoadedChunks(
-        tuple(each for each in items if isinstance(each, Chunk)),
-        tuple(each for each in items if isinstance(each, LineIssue)),
-    )
-
-
-def audit_workspace(
-    manifest: Manifest, reader: PdfPool | None, *, cache_dir: Path, seed: int = DEFAULT_SEED
-) -> ChunkAudit:
-    """Audit a workspace's chunk file; audits that open documents need a `reader`.
-
-    Raises Fault if chunks, gold or redirects cannot be used.
+    Raises InputFault if it is missing or not a chunk file.
     """
-    chunks = workspace_chunks(manifest, cache_dir=cache_dir).chunks
-    sources = Sources(manifest, reader) if reader is not None else None
-    gold = gold_questions(manifest, cache_dir=cache_dir)
-    result = audit(chunks, revs=revs_of(manifest), gold=gold.values(), sources=sources, seed=seed)
-    if manifest.redirects is None:
-        return result
-    path = plain_source(artifact_path(manifest, manifest.redirects), cache_dir=cache_dir)
-    redirects, _ = read_redirects(path, file=manifest.redirects.path)
-    stored = one_to_one_audit(RedirectMap(tuple(redirects.values()), new=(), reused=()))
-    return replace(result, audits=(*result.audits, stored))
+    items = list(iter_chunks(plain_source(path, cache_dir=cache_dir), file=file))
+    issues = [each for each in items if isinstance(each, LineIssue)]
+    return [each for each in items if isinstance(each, Chunk)], issues
 
 
-def audit(
-    chunks: tuple[Chunk, ...],
-    *,
-    revs: Mapping[str, str],
-    gold: Iterable[GoldQuestion],
-    sources: Sources | None,
-    seed: int,
-    on_placed: OnPlaced | None = None,
-) -> ChunkAudit:
-    """Make all audits that the given inputs allow."""
-    matched = match_gold(gold, {chunk.chunk_id: chunk for chunk in chunks})
-    drawn = f" on a sample of {min(SAMPLE, len(matched.spans))} (seed {seed})"
-    audits = (
-        *audit_chunks(chunks, revs=revs),
-        match_audit(matched.sample(seed), "citation_match_sample", drawn=drawn),
-        match_audit(matched, "citation_match"),
-    )
-    if sources is None:
-        return ChunkAudit(audits)
-    opened = recomputed(chunks, sources), at_place(chunks, sources, seed=seed, on_placed=on_placed)
-    return ChunkAudit((*audits, *opened), extractor(paged=True))
-
-
-def workspace_chunks(manifest: Manifest, *, cache_dir: Path) -> LoadedChunks:
+def workspace_chunks(manifest: Manifest, *, cache_dir: Path) -> tuple[list[Chunk], list[LineIssue]]:
     """Read the chunks that the manifest names. Raises Fault if there are none or they cannot be read."""
     if manifest.chunks is None:
         raise InputFault.of(
@@ -129,75 +77,90 @@ def gold_questions(manifest: Manifest, *, cache_dir: Path) -> dict[str, GoldQues
     return read_gold(path, file=manifest.gold.path)[0]
 
 
-def revs_of(manifest: Manifest) -> dict[str, str]:
-    """Return the revisions that the manifest names, by `doc_id`."""
+def audit_workspace(manifest: Manifest, reader: PdfPool | None, *, cache_dir: Path) -> tuple[Audit, ...]:
+    """Audit a workspace's chunk file; audits that open documents need a `reader`.
+
+    Raises Fault if chunks, gold or redirects cannot be used.
+    """
+    chunks, _ = workspace_chunks(manifest, cache_dir=cache_dir)
+    audits = audit(chunks, manifest, reader, cache_dir=cache_dir)
+    if manifest.redirects is None:
+        return audits
+    path = plain_source(artifact_path(manifest, manifest.redirects), cache_dir=cache_dir)
+    redirects, _ = read_redirects(path, file=manifest.redirects.path)
+    return *audits, one_to_one_audit(RedirectMap(tuple(redirects.values()), new=(), reused=()))
+
+
+def audit(
+    chunks: Sequence[Chunk],
+    manifest: Manifest | None,
+    reader: PdfPool | None,
+    *,
+    cache_dir: Path,
+    seed: int = DEFAULT_SEED,
+) -> tuple[Audit, ...]:
+    """Make all audits that the manifest and, to open documents, the reader allow. `seed` draws samples."""
+    gold = gold_questions(manifest, cache_dir=cache_dir) if manifest else {}
+    matched = match_gold(gold.values(), {chunk.chunk_id: chunk for chunk in chunks})
+    drawn = f" on a sample of {min(SAMPLE, len(matched.spans))} (seed {seed})"
+    audits = (
+        *audit_chunks(chunks, revs=_revs_of(manifest) if manifest else {}),
+        match_audit(matched.sample(seed), "citation_match_sample", drawn=drawn),
+        match_audit(matched, "citation_match"),
+    )
+    if manifest is None or reader is None:
+        return audits
+    sources = Sources(manifest, reader)
+    return *audits, recomputed(chunks, sources), at_place(chunks, sources, seed=seed)
+
+
+def _revs_of(manifest: Manifest) -> dict[str, str]:
     return {document.doc_id: document.rev for document in manifest.documents if document.rev}
-
-
-REDIRECT_SCHEMA = "urn:proofspan:schema:redirect-1.0"
-
-
-@dataclass(frozen=True, slots=True)
-class Revisions:
-    """Revisions by `doc_id`; `extractors` names the reader of each text whose revision was computed."""
-
-    by_document: Mapping[str, str]
-    extractors: Mapping[str, str]
-    findings: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Minted:
-    """The records of a chunk file with canonical ids; `kept` counts those whose document is unknown."""
+    """The records of a chunk file with canonical ids.
 
-    records: tuple[dict[str, Json], ...]
+    `changed` counts new ids, `kept` chunks whose document is unknown, `computed` revisions that were computed
+    from texts.
+    """
+
+    records: Sequence[dict[str, Json]]
     changed: int
     kept: int
-    revisions: Revisions
-
-
-def revisions_for(chunks: Sequence[Chunk], sources: Sources | None) -> Revisions:
-    """Return the revisions of the chunks' documents, from the manifest or else computed from their texts."""
-    if sources is None:
-        return Revisions({}, {})
-    named = revs_of(sources.manifest)
-    uids = {chunk.doc_id: doc_uid_of(chunk) for chunk in chunks if chunk.doc_id and chunk.doc_id not in named}
-    texts = [(doc_id, uid, sources.text(doc_id)) for doc_id, uid in uids.items()]
-    read = [(doc_id, DocumentText(uid, text)) for doc_id, uid, text in texts if uid and text is not None]
-    revs, findings = revisions_of(text for _, text in read)
-    computed = {doc_id: rev for (doc_id, _), rev in zip(read, revs, strict=True)}
-    unpaged = sources.manifest.unpaged
-    extractors = {doc_id: extractor(paged=doc_id not in unpaged) for doc_id in computed}
-    return Revisions(named | computed, extractors, findings)
+    computed: int
+    findings: Sequence[Finding]
 
 
 def minted(chunks: Sequence[Chunk], sources: Sources | None) -> Minted:
-    """Give chunks canonical ids; a changed id is kept as `old_id`."""
-    revisions = revisions_for(chunks, sources)
-    ids = mint_chunks(chunks, revisions.by_document)
-    return Minted(
-        tuple(_record(chunk, new_id, revisions) for chunk, new_id in zip(chunks, ids, strict=True)),
-        sum(new_id not in (None, chunk.chunk_id) for chunk, new_id in zip(chunks, ids, strict=True)),
-        ids.count(None),
-        revisions,
-    )
+    """Give chunks canonical ids; a changed id is kept as `old_id`.
 
-
-def _record(chunk: Chunk, new_id: str | None, revisions: Revisions) -> dict[str, Json]:
-    record = dict(chunk.raw)
-    if new_id is None:
-        return record
-    if new_id != chunk.chunk_id:
-        record |= {next(name for name in ID_NAMES if name in record): new_id, "old_id": chunk.chunk_id}
-    if (reader := revisions.extractors.get(chunk.doc_id or "")) is not None:
-        record["extractor"] = reader
-    return record
-
-
-def redirect_records(redirects: RedirectMap) -> Iterator[dict[str, Json]]:
-    """Yield the lines of a redirects file."""
-    for redirect in redirects.redirects:
-        yield {"$schema": REDIRECT_SCHEMA, **asdict(redirect)}
+    Revisions are the manifest's or else computed from the documents' texts, if there are `sources`.
+    """
+    revs: dict[str, str] = {}
+    readers: dict[str, str] = {}
+    findings: Sequence[Finding] = ()
+    if sources is not None:
+        revs = _revs_of(sources.manifest)
+        uids = {each.doc_id: doc_uid_of(each) for each in chunks if each.doc_id and each.doc_id not in revs}
+        texts = {doc_id: (uid, sources.text(doc_id)) for doc_id, uid in uids.items()}
+        read = {doc_id: (uid, text) for doc_id, (uid, text) in texts.items() if uid and text is not None}
+        computed, findings = revisions_of(read.values())
+        revs |= zip(read, computed, strict=True)
+        readers = {doc_id: extractor(paged=doc_id not in sources.manifest.unpaged) for doc_id in read}
+    ids = mint_chunks(chunks, revs)
+    records: list[dict[str, Json]] = []
+    changed = 0
+    for chunk, new_id in zip(chunks, ids, strict=True):
+        record = dict(chunk.raw)
+        if new_id not in (None, chunk.chunk_id):
+            record |= {next(name for name in ID_NAMES if name in record): new_id, "old_id": chunk.chunk_id}
+            changed += 1
+        if new_id is not None and chunk.doc_id in readers:
+            record["extractor"] = readers[chunk.doc_id]
+        records.append(record)
+    return Minted(records, changed, ids.count(None), len(readers), findings)
 
 
 #: The most chunks that are located, a sample of larger files.
@@ -210,8 +173,6 @@ _TEXTS: Mapping[Computed, str] = {
     "document": "the document as it is read today",
     "chunks": "the chunks' own texts at their offsets",
 }
-#: Called with the number of chunks located so far, and of all.
-OnPlaced = Callable[[int, int], None]
 
 
 @dataclass(slots=True)
@@ -263,7 +224,7 @@ def recomputed(chunks: Iterable[Chunk], sources: Sources) -> Audit:
     texts = ", ".join(f"{same[name]:,} from {words}" for name, words in _TEXTS.items() if same[name])
     documents = counted(len(results), "document")
     rest = f"; {unknown:,} unknown: not readable, or extracted by another program" if unknown else ""
-    audit = audit_of(
+    return audit_of(
         "recomputed",
         of=known,
         wrong=len(findings),
@@ -275,8 +236,8 @@ def recomputed(chunks: Iterable[Chunk], sources: Sources) -> Audit:
         else f"none of the revisions of {documents} can be computed again: their texts cannot be read, or "
         "another program extracted them",
         numbers={"documents": len(results), **{name: same[name] for name in _TEXTS}},
+        fix=STEADY,
     )
-    return replace(audit, fix=STEADY) if audit.status == "fail" else audit
 
 
 def _recomputed(doc_id: str, chunks: Sequence[Chunk], sources: Sources) -> Computed | Finding | None:
@@ -289,7 +250,12 @@ def _recomputed(doc_id: str, chunks: Sequence[Chunk], sources: Sources) -> Compu
     own = own_text(chunks)
     if own is not None and all(begins_alike(rev, digest_of(own)) for rev in named):
         return "chunks"
-    if digest is None or not _is_binding(doc_id, chunks, sources):
+    if digest is None or (source := sources.opened(doc_id)) is None:
+        return None
+    # Another revision means another text only of a text file, or of a PDF that this program has read.
+    document, path = source
+    readers = {text_of(chunk.raw.get("extractor")) for chunk in chunks}
+    if document.paged and file_problem(document, path) is None and readers != {extractor(paged=True)}:
         return None
     rev = min(named)
     computed = digest[: LONG if len(rev) == LONG else 8]
@@ -297,20 +263,18 @@ def _recomputed(doc_id: str, chunks: Sequence[Chunk], sources: Sources) -> Compu
     return finding_of("id_not_recomputable", "rev", message, doc_id)
 
 
-def _is_binding(doc_id: str, chunks: Sequence[Chunk], sources: Sources) -> bool:
-    """True if another revision means another text: of a text file, or a PDF that this program has read."""
-    source = sources.opened(doc_id)
-    if source is None:
-        return False
-    document, path = source
-    if not document.paged or file_problem(document, path) is not None:
-        return True
-    return all(text_of(chunk.raw.get("extractor")) == extractor(paged=True) for chunk in chunks)
-
-
 def own_text(chunks: Iterable[Chunk]) -> str | None:
-    """Join chunks at their offsets, gaps as white space; None if they overlap or have no offsets."""
-    placed = sorted((start, chunk.text) for chunk in chunks if (start := _own_start(chunk)) is not None)
+    """Join chunks at their offsets, gaps as white space; None if they overlap or have no offsets.
+
+    Only offsets count that are of the characters of the chunk's own text.
+    """
+    placed = sorted(
+        (chunk.offsets.start, chunk.text)
+        for chunk in chunks
+        if chunk.offsets is not None
+        and chunk.offsets.unit == "char"
+        and chunk.offsets.end - chunk.offsets.start == len(chunk.text)
+    )
     pieces, end = [], 0
     for start, text in placed:
         if start < end:
@@ -320,20 +284,13 @@ def own_text(chunks: Iterable[Chunk]) -> str | None:
     return "".join(pieces) or None
 
 
-def _own_start(chunk: Chunk) -> int | None:
-    """Return the start of offsets that count the characters of the chunk's own text."""
-    offsets = chunk.offsets
-    if offsets is None or offsets.unit != "char" or offsets.end - offsets.start != len(chunk.text):
-        return None
-    return offsets.start
-
-
-def at_place(
-    chunks: Sequence[Chunk], sources: Sources, *, seed: int, on_placed: OnPlaced | None = None
-) -> Audit:
+def at_place(chunks: Sequence[Chunk], sources: Sources, *, seed: int) -> Audit:
     """Audit whether texts are at their offsets, or on their pages; of a large file in a sample."""
-    asked = [(chunk, ask) for chunk in _sample(chunks, seed) if (ask := _ask(chunk, sources)) is not None]
-    answers = locate_bulk([ask for _, ask in asked], sources.reader, workers=WORKERS, on_done=on_placed)
+    sample = chunks
+    if len(chunks) > MOST_PLACED:
+        sample = sorted(chunks, key=lambda chunk: drawn_at(seed, chunk.chunk_id))[:MOST_PLACED]
+    asked = [(chunk, ask) for chunk in sample if (ask := _ask(chunk, sources)) is not None]
+    answers = locate_bulk([ask for _, ask in asked], sources.reader, workers=WORKERS)
     counts: Counter[str] = Counter()
     findings: list[Finding] = []
     for (chunk, ask), answer in zip(asked, answers, strict=True):
@@ -347,7 +304,7 @@ def at_place(
         else:
             counts["there" if answer.status in ("exact", "normalized") else "nearly"] += 1
     known = counts["there"] + counts["nearly"] + len(findings)
-    total = min(len(chunks), MOST_PLACED)
+    total = len(sample)
     drawn = f" (drawn from {len(chunks):,}, seed {seed})" if total < len(chunks) else ""
     nearly = f", {counts['nearly']:,} of them in part or nearly" if counts["nearly"] else ""
     rest = f"; {total - known:,} unknown: no document to search" if known < total else ""
@@ -361,17 +318,6 @@ def at_place(
         unknown=f"none of the {len(chunks):,} chunks could be located: their documents cannot be read",
         numbers={**counts, "not_known": total - known},
     )
-
-
-def _sample(chunks: Sequence[Chunk], seed: int) -> Sequence[Chunk]:
-    if len(chunks) <= MOST_PLACED:
-        return chunks
-
-    def draw(chunk: Chunk) -> bytes:
-        key = f"{seed}\n{chunk.chunk_id}".encode("utf-8", "replace")
-        return hashlib.sha1(key, usedforsecurity=False).digest()
-
-    return sorted(chunks, key=draw)[:MOST_PLACED]
 
 
 def _ask(chunk: Chunk, sources: Sources) -> Ask | None:

@@ -13,13 +13,8 @@ from itertools import chain, islice, pairwise
 from typing import Literal
 
 from proofspan.contracts.chunk_ids.minting import LONG, begins_alike, is_of_text
-from proofspan.contracts.records.chunk_id import (
-    UNKNOWN_REVISION,
-    ChunkId,
-    parse,
-    sort_key,
-)
-from proofspan.contracts.records.records import Box, Chunk
+from proofspan.contracts.records.chunk_id import UNKNOWN_REVISION, ChunkId, parse, sort_key
+from proofspan.contracts.records.records import Chunk
 from proofspan.contracts.rules.catalogue import Finding, finding, finding_of
 from proofspan.contracts.rules.chunks import id_problems, place_problems
 
@@ -84,18 +79,8 @@ def audit_chunks(chunks: Sequence[Chunk], *, revs: Mapping[str, str]) -> tuple[A
 
     `revs` has the revision of each document by `doc_id`, as the workspace names it.
     """
-    by_code: dict[str, list[Finding]] = defaultdict(list)
-    for chunk in chunks:
-        for breach in id_problems(chunk):
-            by_code[breach.code].append(finding(breach, chunk.chunk_id))
     parsed = [(chunk, parts) for chunk in chunks if (parts := parse(chunk.chunk_id))]
-    return (
-        _unique(chunks),
-        _format(len(chunks), by_code),
-        _place(parsed),
-        _order(parsed),
-        _revision(parsed, revs),
-    )
+    return _unique(chunks), _format(chunks), _place(parsed), _order(parsed), _revision(parsed, revs)
 
 
 def audit_of(
@@ -108,14 +93,19 @@ def audit_of(
     bad: str,
     unknown: str,
     numbers: Mapping[str, float] | None = None,
+    fix: str = "",
 ) -> Audit:
-    """Build the audit of `of` things of which `wrong` are wrong; `findings` may include warnings."""
+    """Build the audit of `of` things of which `wrong` are wrong; `findings` may include warnings.
+
+    `fix` is that of a failed audit, by default the first error's.
+    """
     kept = tuple(islice(findings, KEPT))
     first = next((each for each in kept if each.severity == "error"), kept[0] if kept else None)
     status: Status = "unknown" if of == 0 else "fail" if wrong else "pass"
     message = {"unknown": unknown, "fail": bad, "pass": good}[status]
-    fix = first.fix if first is not None and status == "fail" else ""
-    return Audit(name, status, message, {"of": of, "wrong": wrong, **(numbers or {})}, fix, kept)
+    fix = fix or (first.fix if first is not None else "")
+    counts = {"of": of, "wrong": wrong, **(numbers or {})}
+    return Audit(name, status, message, counts, fix if status == "fail" else "", kept)
 
 
 def _unique(chunks: Sequence[Chunk]) -> Audit:
@@ -136,11 +126,16 @@ def _unique(chunks: Sequence[Chunk]) -> Audit:
     )
 
 
-def _format(total: int, by_code: Mapping[str, Sequence[Finding]]) -> Audit:
+def _format(chunks: Sequence[Chunk]) -> Audit:
     """Audit whether ids follow the format and can be cited; large numbers are no error."""
-    wrong, uncitable, large = (
-        by_code.get(code, ()) for code in ("id_not_canonical", "uncitable_id", "number_beyond_999")
+    by_code: dict[str, list[Finding]] = defaultdict(list)
+    for chunk in chunks:
+        for breach in id_problems(chunk):
+            by_code[breach.code].append(finding(breach, chunk.chunk_id))
+    uncitable, wrong, large = (
+        by_code[code] for code in ("uncitable_id", "id_not_canonical", "number_beyond_999")
     )
+    total = len(chunks)
     beyond = f"; {len(large):,} with a page or block beyond 999 sort as numbers only" if large else ""
     cannot = f", and {len(uncitable):,} cannot be cited" if uncitable else ""
     return audit_of(
@@ -180,7 +175,7 @@ def _order(parsed: Iterable[tuple[Chunk, ChunkId]]) -> Audit:
     compared, findings = 0, []
     for (_, section), chunks in sections.items():
         by_id = sorted(chunks, key=lambda chunk: sort_key(chunk.chunk_id))
-        pairs = [(one, other, out_of_order(one, other)) for one, other in pairwise(by_id)]
+        pairs = [(one, other, _out_of_order(one, other)) for one, other in pairwise(by_id)]
         compared += any(why is not None for *_, why in pairs)
         wrong = next(((one, other, why) for one, other, why in pairs if why), None)
         if wrong is not None:
@@ -225,16 +220,15 @@ def _revision(parsed: Iterable[tuple[Chunk, ChunkId]], revs: Mapping[str, str]) 
         for rev, count in used[doc_id].items()
         if rev != UNKNOWN_REVISION and not begins_alike(rev, revs[doc_id])
     ]
-    long = {doc_id: [rev for rev in counts if len(rev) == LONG] for doc_id, counts in used.items()}
     extended = [
         finding_of(
             "rev_extended",
             "chunk_id",
-            f"{doc_id[:80]} has revisions of twelve digits: {', '.join(found[:3])}",
+            f"{doc_id[:80]} has revisions of twelve digits: {', '.join(long[:3])}",
             doc_id,
         )
-        for doc_id, found in long.items()
-        if found
+        for doc_id, counts in used.items()
+        if (long := [rev for rev in counts if len(rev) == LONG])
     ]
     count = len({each.record_id for each in wrong})
     documents = f"of {len(used):,} documents" if len(used) != 1 else "of the document"
@@ -254,48 +248,31 @@ def _revision(parsed: Iterable[tuple[Chunk, ChunkId]], revs: Mapping[str, str]) 
 _SHARED_WIDTH = 0.5
 
 
-def out_of_order(one: Chunk, other: Chunk) -> str | None:
+def _out_of_order(one: Chunk, other: Chunk) -> str | None:
     """Return why `other` is read before `one`, "" if it is not, None if the order is unknown.
 
     Pages decide first, then order in the section and offsets, then the boxes of chunks in one column.
     """
-    for compare in ((_by_page,), (_by_order, _by_offsets), (_by_box,)):
-        known = [why for by in compare if (why := by(one, other)) is not None]
+    starts, tops = None, None
+    if one.offsets and other.offsets and one.offsets.unit == other.offsets.unit:
+        starts = one.offsets.start, other.offsets.start
+    is_same_page = one.page_idx is not None and one.page_idx == other.page_idx
+    if one.box and other.box and one.box_space == other.box_space and is_same_page:
+        shared = min(one.box[2], other.box[2]) - max(one.box[0], other.box[0])
+        if shared >= _SHARED_WIDTH * min(box[2] - box[0] for box in (one.box, other.box)) > 0:
+            tops = one.box[1], other.box[1]
+    pages, orders = None, None
+    if one.page_idx is not None and other.page_idx is not None:
+        pages = one.page_idx + 1, other.page_idx + 1
+    if one.order_in_section is not None and other.order_in_section is not None:
+        orders = one.order_in_section, other.order_in_section
+    levels: Sequence[Sequence[tuple[str, tuple[float, float] | None]]] = (
+        [("PDF page {} against {}", pages)],
+        [("order_in_section {} against {}", orders), ("offsets from {:,} against {:,}", starts)],
+        [("top at {:g} against {:g}", tops)],
+    )
+    for level in levels:
+        known = [(words, pair) for words, pair in level if pair and pair[0] != pair[1]]
         if known:
-            return next(filter(None, known), "")
+            return next((words.format(*pair) for words, pair in known if pair[0] > pair[1]), "")
     return None
-
-
-def _by_page(one: Chunk, other: Chunk) -> str | None:
-    if one.page_idx is None or other.page_idx is None or one.page_idx == other.page_idx:
-        return None
-    later = one.page_idx > other.page_idx
-    return f"PDF page {one.page_idx + 1} against {other.page_idx + 1}" if later else ""
-
-
-def _by_order(one: Chunk, other: Chunk) -> str | None:
-    first, second = one.order_in_section, other.order_in_section
-    if first is None or second is None or first == second:
-        return None
-    return f"order_in_section {first} against {second}" if first > second else ""
-
-
-def _by_offsets(one: Chunk, other: Chunk) -> str | None:
-    first, second = one.offsets, other.offsets
-    if first is None or second is None or first.unit != second.unit or first.start == second.start:
-        return None
-    return f"offsets from {first.start:,} against {second.start:,}" if first.start > second.start else ""
-
-
-def _by_box(one: Chunk, other: Chunk) -> str | None:
-    first, second = one.box, other.box
-    if first is None or second is None or one.box_space != other.box_space or one.page_idx is None:
-        return None
-    if one.page_idx != other.page_idx or not _are_in_one_column(first, second) or first[1] == second[1]:
-        return None
-    return f"top at {first[1]:g} against {second[1]:g}" if first[1] > second[1] else ""
-
-
-def _are_in_one_column(one: Box, other: Box) -> bool:
-    shared = min(one[2], other[2]) - max(one[0], other[0])
-    return shared >= _SHARED_WIDTH * min(one[2] - one[0], other[2] - other[0]) > 0

@@ -15,6 +15,7 @@ from proofspan.contracts.chunk_ids.audit import Audit
 from proofspan.contracts.records.records import Chunk, GoldQuestion
 from proofspan.errors import Fault
 from proofspan.evidence.bundles import Level
+from proofspan.evidence.text_file import extractor
 from proofspan.manifest.check import CheckReport
 from proofspan.services.chunk_ids import audit_workspace, gold_questions, workspace_chunks
 from proofspan.services.documents.background import Done, Failed, Waiting
@@ -123,10 +124,10 @@ def audits(opened: session.Opened, *, with_documents: bool) -> Audited:
         make = partial(audit_workspace, manifest, pool, cache_dir=cache)
         whole = background.ask((*key, "documents"), make, share=SHARE)
         if isinstance(whole, Done):
-            return Audited(whole.value.audits, whole.value.extractor)
+            return Audited(whole.value, extractor(paged=True))
         if isinstance(whole, Waiting):
-            return Audited(quick.value.audits, pending=(*key, "documents"))
-    return Audited(quick.value.audits)
+            return Audited(quick.value, pending=(*key, "documents"))
+    return Audited(quick.value)
 
 
 def modes(
@@ -143,7 +144,7 @@ def modes(
         chunks: Sequence[Chunk] = ()
         with suppress(Fault):  # a file that is lost is reported elsewhere
             if known := gold_questions(manifest, cache_dir=cache):
-                gold, chunks = known, workspace_chunks(manifest, cache_dir=cache).chunks
+                gold, chunks = known, workspace_chunks(manifest, cache_dir=cache)[0]
         return failure_modes(failure_counts(store, table, gold, chunks, audits=audits))
 
     return key, _read(key, look)
