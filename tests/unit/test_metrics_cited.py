@@ -21,7 +21,7 @@ from proofspan.metrics.citations import (
     words_of,
 )
 from proofspan.metrics.gold_eval import Judge, Judged
-from proofspan.metrics.ranked import NO_GOLD
+from proofspan.metrics.ranked import LEFT_OUT
 from proofspan.traces.records.chunks import Place
 from proofspan.traces.records.citations import citations
 from tests.made_traces import made_trace
@@ -240,7 +240,7 @@ def test_where_the_documents_hold_no_answer_nothing_can_be_cited_rightly() -> No
 def test_a_trace_without_a_gold_question_says_so_and_whether_it_declines() -> None:
     judge = Judge({"Q": gold(chunks=("a",))}, KNOWN)
     trace = trace_of("a", q_id="Q2")
-    assert judge.judged(trace, verdict("refusal_ok")) == Judged(None, None, True, NO_GOLD)
+    assert judge.judged(trace, verdict("refusal_ok")) == Judged(None, None, True, LEFT_OUT["no_gold"])
     assert judge.judged(trace, None).refused is None
 
 

@@ -13,7 +13,6 @@ from proofspan.contracts.records.records import GoldQuestion, GoldSpan, Trace
 from proofspan.metrics.ranked import (
     CUTS,
     LEFT_OUT,
-    NO_CANDIDATES,
     Ranked,
     bucket_of,
     ranked,
@@ -121,7 +120,7 @@ def test_a_trace_that_cannot_be_ranked_says_why(known: Mapping[str, object], why
 
 
 def test_no_list_is_left_out_and_an_empty_list_found_nothing() -> None:
-    assert outcome(trace_of(None), BY_SECTION) == NO_CANDIDATES
+    assert outcome(trace_of(None), BY_SECTION) == LEFT_OUT["no_candidates"]
     nothing = Ranked(None, "retrieval_gap", None, None, 0.0, (None,) * 5, 0.0, 0.0)
     assert outcome(trace_of([]), BY_SECTION) == nothing
 

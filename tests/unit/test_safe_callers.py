@@ -24,7 +24,7 @@ MARKDOWN_CALLS = {
     *("popover", "tabs", "metric", "status", "spinner", "number_input", "dialog"),
 }
 #: Functions that escape (any whose name ends with "label") or that speak in our own words and numbers alone.
-OUR_FUNCTIONS = {"counted", "share_of", "badge", "gold_meaning"}
+OUR_FUNCTIONS = {"counted", "share_of", "badge"}
 #: Names that hold our own words by convention: a title or help text from a table in the code, escaped text.
 OUR_NAMES = {"title", "help", "escaped", "summary", "mark"}
 

@@ -8,7 +8,7 @@ import pytest
 
 from proofspan.contracts.records.records import GoldQuestion, GoldSpan, Label, Trace
 from proofspan.diagnosis.gold import GOLD_STATES, GoldOutcome, gold_outcome, gold_target
-from proofspan.diagnosis.messages import gold_meaning
+from proofspan.diagnosis.messages import GOLD_MEANINGS
 from proofspan.diagnosis.types import ReportRow, Signals
 from proofspan.traces.records.chunks import Place
 from tests.made_traces import made_trace
@@ -208,4 +208,4 @@ def test_without_an_answer_in_the_documents_declining_is_right(
 
 
 def test_every_state_has_its_sentence() -> None:
-    assert len({gold_meaning(state) for state in GOLD_STATES}) == len(GOLD_STATES)
+    assert len({GOLD_MEANINGS[state] for state in GOLD_STATES}) == len(GOLD_STATES)

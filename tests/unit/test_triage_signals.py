@@ -15,7 +15,7 @@ from proofspan.diagnosis.answers import other_refusal
 from proofspan.diagnosis.corpus import ChunkView, Corpus
 from proofspan.diagnosis.gold import GoldOutcome
 from proofspan.diagnosis.labelling import reflect
-from proofspan.diagnosis.messages import SUSPICIONS, meaning, next_step, step_for, suspicion_text
+from proofspan.diagnosis.messages import MEANINGS, SUSPICIONS, next_step, step_for, suspicion_text
 from proofspan.diagnosis.suggest import add_facts, suggest_profile
 from proofspan.diagnosis.types import TEMPLATES, Profile, ReportRow, Signals, profile_from
 from proofspan.diagnosis.words import tokens
@@ -235,7 +235,7 @@ def test_profile_from_says_what_is_wrong(mapping: dict[str, Any]) -> None:
 
 def test_every_label_and_suspicion_has_its_sentence() -> None:
     for label in LABELS:
-        assert meaning(label).endswith(".")
+        assert MEANINGS[label].endswith(".")
         assert all(next_step(label, template).endswith(".") for template in TEMPLATES)
     for code in SUSPICIONS:
         assert suspicion_text(code).endswith(".")

@@ -9,7 +9,8 @@ from proofspan.diagnosis.gold import GoldOutcome, GoldState
 from proofspan.diagnosis.safety import SafetyOmission
 from proofspan.diagnosis.types import ReportRow, Template
 
-_MEANING: dict[Label, str] = {
+#: The meaning of each label.
+MEANINGS: Mapping[Label, str] = {
     "generation_drift": "The evidence fits the question; the answer does not fit the evidence or template.",
     "retrieval_drift": "The evidence shares no word with the question: the failure lies before the answer.",
     "refusal_suspect": "The answer declines although the evidence holds words of the question.",
@@ -18,7 +19,7 @@ _MEANING: dict[Label, str] = {
 }
 
 #: For a drifting answer, by where the template check looks.
-_NEXT_STEP_OF_DRIFT: dict[Template, str] = {
+_NEXT_STEP_OF_DRIFT: Mapping[Template, str] = {
     "seed": "Put the evidence-only template last in the system prompt, evaluate at temperature 0, and "
     "require the exact form citations: [id, …].",
     "payload": "Put the evidence-only template last in the system prompt, evaluate at temperature 0, and "
@@ -26,7 +27,7 @@ _NEXT_STEP_OF_DRIFT: dict[Template, str] = {
     "none": "Look at the words and numbers that the evidence does not hold; put the evidence-only template "
     "last in the system prompt and evaluate at temperature 0.",
 }
-_NEXT_STEP: dict[Label, str] = {
+_NEXT_STEP: Mapping[Label, str] = {
     "retrieval_drift": "Intersect and rerank the retrievers, cut chunks so that an entity and its "
     "constraints stay together, and drop the tail behind the knee of the scores.",
     "refusal_suspect": "Raise top-k before the reranker; where the corpus really lacks the answer, plan a "
@@ -38,7 +39,7 @@ _NEXT_STEP: dict[Label, str] = {
 #: Answers with less coverage are called little covered.
 LITTLE_COVERED = 0.5
 #: The meaning of each gold state.
-_GOLD_MEANING: dict[GoldState, str] = {
+GOLD_MEANINGS: Mapping[GoldState, str] = {
     "answered": "The documents hold no answer, and yet one was given.",
     "missed": "Nothing retrieved the gold passage.",
     "dropped": "The gold passage was retrieved, but the answerer did not see it.",
@@ -47,38 +48,38 @@ _GOLD_MEANING: dict[GoldState, str] = {
     "cited": "The answer cites the gold passage.",
     "declined": "The documents hold no answer, and the answer declines.",
 }
-#: The fix if many questions share a state.
-_GOLD_STEP: dict[GoldState, str] = {
+#: The fix if many questions share a state, if there is anything to do.
+GOLD_STEPS: Mapping[GoldState, str] = {
     "answered": "Look at the prompt's rule for declining, and at the threshold under which it declines.",
     "missed": "Raise recall: a second retriever, another cut of the chunks, the words that users choose.",
     "dropped": "Let more candidates through, or fix the order of the last stage.",
     "uncited": "The passage lay before the answerer: look at the prompt, and at how the chunks are cut.",
 }
 #: The meaning for a single answer, by whether it declines.
-_MEANT_HERE: dict[tuple[GoldState, bool], str] = {
+_MEANT_HERE: Mapping[tuple[GoldState, bool], str] = {
     ("uncited", True): "The answerer saw the gold passage, and declines.",
     ("uncited", False): "The answerer saw the gold passage, and cites only others.",
 }
 #: The fix for a refusal to a question that has an answer.
-_REFUSED: dict[GoldState, str] = {
+_REFUSED: Mapping[GoldState, str] = {
     "uncited": "Look at the prompt's rule for declining, and at how the chunk is cut.",
     "dropped": "Let more candidates through, or fix the order of the last stage.",
     "missed": "Raise recall (a second retriever, another cut of the chunks) before you fix the order.",
 }
 #: The fix for an answer with the label `ok`.
-_ANSWERED_OK: dict[GoldState, str] = {
+_ANSWERED_OK: Mapping[GoldState, str] = {
     "uncited": "Check the answer against that passage: it may quote the wrong one.",
     "dropped": "Check the answer: without that passage it may be right by chance alone.",
     "missed": "Check the answer: without that passage it may be right by chance alone.",
 }
 #: The fix if the documents hold no answer.
-_NO_ANSWER: dict[GoldState, str] = {
+_NO_ANSWER: Mapping[GoldState, str] = {
     "answered": "Look at what the answer makes of its evidence, and at the prompt's rule for declining.",
     "declined": "Nothing to fix: declining is right.",
 }
 
 #: Every suspicion that a row, or with `template_absent` a run, may carry.
-SUSPICIONS: dict[str, str] = {
+SUSPICIONS: Mapping[str, str] = {
     "answer_missing": "The trace has no answer; it was read as an empty one.",
     "chunk_without_id": "A retrieved entry has no id and was skipped.",
     "chunks_missing": "The trace lists no chunks, so there is no evidence to check against.",
@@ -99,24 +100,9 @@ SUSPICIONS: dict[str, str] = {
 }
 
 
-def meaning(label: Label) -> str:
-    """Return the meaning of a label in a sentence."""
-    return _MEANING[label]
-
-
 def next_step(label: Label, template: Template) -> str:
     """Return the fix for answers with a label under a profile's template, in a sentence."""
     return _NEXT_STEP_OF_DRIFT[template] if label == "generation_drift" else _NEXT_STEP[label]
-
-
-def gold_step(state: GoldState) -> str | None:
-    """Return the fix for many questions in a gold state, None if there is nothing to do."""
-    return _GOLD_STEP.get(state)
-
-
-def gold_meaning(state: GoldState) -> str:
-    """Return the meaning of a gold state in a sentence."""
-    return _GOLD_MEANING[state]
 
 
 def step_for(
@@ -141,23 +127,20 @@ def step_for(
     if gold and gold.state in _ANSWERED_OK:
         return _step_by_gold(gold.state, _ANSWERED_OK)
     if omissions:
-        return _step_by_omission(omissions[0])
+        section_id = (omissions[0].section_id or "").strip()[:80]
+        where = f" of section {section_id}" if omissions[0].section_id else ""
+        return (
+            f"The answer may omit the {omissions[0].kind}{where}: show a section's warnings beside the "
+            "answers that cite it, or let the prompt ask for them."
+        )
     coverage = row.signals.answer_coverage
     if coverage is not None and coverage < LITTLE_COVERED:
         return "Check the answer: the evidence has a phrase of it, but not most of its words."
     return next_step(row.label, template)
 
 
-def _step_by_omission(omission: SafetyOmission) -> str:
-    where = f" of section {omission.section_id.strip()[:80]}" if omission.section_id else ""
-    return (
-        f"The answer may omit the {omission.kind}{where}: show a section's warnings beside the answers "
-        "that cite it, or let the prompt ask for them."
-    )
-
-
 def _step_by_gold(state: GoldState, steps: Mapping[GoldState, str]) -> str:
-    return f"{_MEANT_HERE.get((state, steps is _REFUSED), _GOLD_MEANING[state])} {steps[state]}"
+    return f"{_MEANT_HERE.get((state, steps is _REFUSED), GOLD_MEANINGS[state])} {steps[state]}"
 
 
 def suspicion_text(code: str) -> str:

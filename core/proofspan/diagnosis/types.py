@@ -135,42 +135,26 @@ def profile_from(mapping: Mapping[str, Any], *, where: str = "triage") -> Profil
     `refusal` may be one phrase or a list. Phrases are kept as written and compared in lower case. Raises
     `InputFault` with one problem for each thing that cannot be used.
     """
+    fix = "use `template` and `refusal`"
     problems = [
-        Problem(
-            "unknown_key",
-            f"{key!r} is not a key of a triage profile",
-            f"{where}.{key}",
-            "use `template` and `refusal`",
-        )
+        Problem("unknown_key", f"{key!r} is not a key of a triage profile", f"{where}.{key}", fix)
         for key in sorted(map(str, mapping.keys() - _KEYS))
     ]
     defaults = Profile()
     template = mapping.get("template", defaults.template)
     if template not in TEMPLATES:
-        problems.append(
-            Problem(
-                "unknown_template",
-                f"the template {template!r} is not known",
-                f"{where}.template",
-                f"use one of {', '.join(TEMPLATES)}",
-            )
-        )
-    refusal = _phrases(mapping.get("refusal", defaults.refusal), f"{where}.refusal", problems)
+        message, fix = f"the template {template!r} is not known", f"use one of {', '.join(TEMPLATES)}"
+        problems.append(Problem("unknown_template", message, f"{where}.template", fix))
+    refusal = mapping.get("refusal", defaults.refusal)
+    phrases = [refusal] if isinstance(refusal, str) else refusal
+    is_list = isinstance(phrases, list | tuple)
+    if not is_list or not all(isinstance(item, str) and item.strip() for item in phrases):
+        message = "refusal holds something that is no phrase"
+        fix = "give a phrase or a list of phrases, such as [not in context]"
+        problems.append(Problem("bad_refusal", message, f"{where}.refusal", fix))
     if problems:
         raise InputFault(*problems)
-    return Profile(template=template, refusal=refusal)
-
-
-def _phrases(value: object, where: str, problems: list[Problem]) -> tuple[str, ...]:
-    """Refusal phrases in order, each once; what is no phrase is added to `problems`."""
-    given = [value] if isinstance(value, str) else value
-    if not isinstance(given, list | tuple) or not all(
-        isinstance(item, str) and item.strip() for item in given
-    ):
-        fix = "give a phrase or a list of phrases, such as [not in context]"
-        problems.append(Problem("bad_refusal", "refusal holds something that is no phrase", where, fix))
-        return ()
-    return tuple(dict.fromkeys(given))
+    return Profile(template, tuple(dict.fromkeys(phrases)))
 
 
 # The report: one JSON object a line with sorted keys, and the Markdown table of the triage recipe.
@@ -178,7 +162,6 @@ def _phrases(value: object, where: str, problems: list[Problem]) -> tuple[str, .
 #: The most characters of a question in the table, counted before anything is escaped.
 QUESTION_CUT = 60
 
-_OWN = frozenset({"q", "q_id", "label", "why", "chunks", "citations_in_answer", "signals", "suspicions"})
 _LINE_BREAKS = str.maketrans(dict.fromkeys("\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029", " "))
 
 
@@ -217,16 +200,3 @@ def question_cell(question: str) -> str:
     """The raw question cut at 60 characters plus `…`; then `|` is escaped and line breaks become spaces."""
     cut = question if len(question) <= QUESTION_CUT else question[:QUESTION_CUT] + "…"
     return cut.replace("\r\n", " ").translate(_LINE_BREAKS).replace("|", "\\|")
-
-
-def _signals(value: object) -> Signals:
-    if not isinstance(value, Mapping):
-        return Signals()
-    known = {name: value[name] for name in Signals.__dataclass_fields__ if name in value}
-    for name in ("query_found", "query_missing", "numbers_unsupported"):
-        known[name] = _texts(known.get(name))
-    return Signals(**known)
-
-
-def _texts(value: object) -> tuple[str, ...]:
-    return tuple(str(item) for item in value) if isinstance(value, list | tuple) else ()

@@ -133,21 +133,15 @@ _NOTHING_CITED: tuple[str, LeftOut] = ("coalesce(cited, 0) = 0", "nothing_cited"
 _UNPLACED: tuple[str, LeftOut] = ("TRUE", "gold_unplaced")
 
 
-def _ranking(column: str) -> Measure:
-    """Measure a number of each judged question that is null if the chunks of its gold are unknown."""
-    left = f"coalesce(unranked, {case((f'{column} IS NULL', 'no_corpus'))})"
-    return Measure(column, left, (*_UNRANKED, "no_corpus"), ("unranked", column))
+def _ranked(value: str, column: str, *absent: tuple[str, LeftOut], beside: tuple[str, ...] = ()) -> Measure:
+    """Measure a number of each judged question; `absent` are the reasons for its absence."""
+    left = f"coalesce(unranked, {case(*absent)})" if absent else "unranked"
+    return Measure(value, left, (*_UNRANKED, *(word for _, word in absent)), ("unranked", *beside, column))
 
 
-def _rank(column: str, most: int) -> Measure:
-    return Measure(f"coalesce({column} <= {most}, FALSE)", "unranked", _UNRANKED, ("unranked", column))
-
-
-def _recall(k: int) -> Measure:
-    column = f"recall_{k}"
-    absent = case(("reciprocal_rank IS NULL", "no_corpus"), (f"{column} IS NULL", "short_list"))
-    reasons: tuple[LeftOut, ...] = (*_UNRANKED, "no_corpus", "short_list")
-    return Measure(column, f"coalesce(unranked, {absent})", reasons, ("unranked", "reciprocal_rank", column))
+def _of_chunks(column: str) -> Measure:
+    """Measure a number that is null if the chunks of a question's gold are unknown."""
+    return _ranked(column, column, (f"{column} IS NULL", "no_corpus"))
 
 
 def _cited(value: str, column: str, *absent: tuple[str, LeftOut]) -> Measure:
@@ -194,7 +188,7 @@ _BUILT_IN = (
         "Section ids are compared by their steps: 5.4.1 is another section than 5.4, unless 5.4 is only the "
         "title over it. Gold without sections has those of its chunks, else its pages decide. " + _GOLD,
         "Sprint goal: at least 0.70",
-        _rank("section_rank", 1),
+        _ranked("coalesce(section_rank <= 1, FALSE)", "section_rank"),
     ),
     Metric(
         "gt_in_top_20",
@@ -204,7 +198,7 @@ _BUILT_IN = (
         "Questions with a candidate of a gold section among the first 20 of the fused list, else of the "
         f"retrieved one, else of the answerer's chunks. {_GOLD}",
         "Sprint goal: at least 0.90",
-        _rank("top_rank", 20),
+        _ranked("coalesce(top_rank <= 20, FALSE)", "top_rank"),
     ),
     *(
         Metric(
@@ -216,7 +210,13 @@ _BUILT_IN = (
             "questions; read from the first of the fused, retrieved and answerer's lists that is long "
             f"enough. A question without a list of {k} is left out. {_CHUNKS} {_GOLD}",
             _IR,
-            _recall(k),
+            _ranked(
+                f"recall_{k}",
+                f"recall_{k}",
+                ("reciprocal_rank IS NULL", "no_corpus"),
+                (f"recall_{k} IS NULL", "short_list"),
+                beside=("reciprocal_rank",),
+            ),
         )
         for k in (1, 5, 10, 20, 50)
     ),
@@ -228,7 +228,7 @@ _BUILT_IN = (
         "The discounted gain of the first ten places of the last stage over that of the best order of the "
         f"gold chunks, averaged over questions. {_CHUNKS} {_GOLD}",
         f"Järvelin and Kekäläinen, ACM TOIS 20 (2002); {_TREC}, ndcg_cut_10",
-        _ranking("ndcg_10"),
+        _of_chunks("ndcg_10"),
     ),
     Metric(
         "mrr",
@@ -238,7 +238,7 @@ _BUILT_IN = (
         "One over the rank of the first gold chunk in the last stage, 0 without one, averaged over "
         f"questions. {_CHUNKS} {_GOLD}",
         f"{_TREC}, recip_rank",
-        _ranking("reciprocal_rank"),
+        _of_chunks("reciprocal_rank"),
     ),
     Metric(
         "section_coverage",
@@ -249,7 +249,7 @@ _BUILT_IN = (
         "averaged over questions. Gold that names chunks without sections, and all gold if the chunk file "
         f"has no sections or pages, is left out. {_GOLD}",
         "Acceptance target: at least 0.70 to the intended section",
-        _ranking("section_coverage"),
+        _of_chunks("section_coverage"),
     ),
     Metric(
         "citation_precision",
@@ -392,29 +392,20 @@ _BUILT_IN = (
         "Acceptance target: convergent over 3 paraphrases and 2 seeds; at least 0.80",
         Measure("converges", "unconverged", ("few_variants", "not_logged"), ("converges", "unconverged")),
     ),
-    Metric(
-        "latency_p50",
-        "Latency p50",
-        "pipeline",
-        "quantile",
-        "Half of the questions that log a latency took at most this.",
-        "Logged latency_ms",
-        _LATENCY,
-        better="lower",
-        unit="ms",
-        quantile=0.5,
-    ),
-    Metric(
-        "latency_p95",
-        "Latency p95",
-        "pipeline",
-        "quantile",
-        "19 of 20 questions that log a latency took at most this.",
-        "Logged latency_ms",
-        _LATENCY,
-        better="lower",
-        unit="ms",
-        quantile=0.95,
+    *(
+        Metric(
+            f"latency_p{percent}",
+            f"Latency p{percent}",
+            "pipeline",
+            "quantile",
+            f"{part} questions that log a latency took at most this.",
+            "Logged latency_ms",
+            _LATENCY,
+            better="lower",
+            unit="ms",
+            quantile=percent / 100,
+        )
+        for percent, part in ((50, "Half of the"), (95, "19 of 20"))
     ),
     Metric(
         "bundle_coverage",

@@ -52,19 +52,19 @@ def cited_against(spans: Sequence[CitedSpan], passages: Sequence[Passage], ancho
     """Compare an answer's distinct citations with the gold; an answer without citations points at nothing."""
     precision = recall = None
     if passages:
-        pointing = [[points_at(span, passage) for passage in passages] for span in spans]
+        pointing = [[_points_at(span, passage) for passage in passages] for span in spans]
         if spans:
             precision = sum(map(any, pointing)) / len(spans)
         recall = sum(map(any, zip(*pointing, strict=True))) / len(passages)
     return Cited(precision, recall, anchor and _coverage(anchor, spans))
 
 
-def points_at(span: CitedSpan, passage: Passage) -> bool:
-    """Return whether a citation points at a passage."""
+def _points_at(span: CitedSpan, passage: Passage) -> bool:
     same_document = span.doc_id is not None and span.doc_id == passage.doc_id
     if same_document and span.offsets and passage.offsets and span.offsets.unit == passage.offsets.unit:
-        return _overlap(span.offsets, passage.offsets)
-    if span.words and passage.quote and _holds(span.words, passage.quote):
+        return span.offsets.start < passage.offsets.end and passage.offsets.start < span.offsets.end
+    cited, quote = span.words, passage.quote
+    if cited and quote and (quote.text in cited.text or (cited.size >= RUN and cited.text in quote.text)):
         return True
     if passage.chunks and span.chunk_id is not None:
         return span.chunk_id in passage.chunks
@@ -94,14 +94,6 @@ def _coverage(anchor: Anchor, spans: Sequence[CitedSpan]) -> float:
         if run in cited:
             covered.update(range(start, start + length))
     return len(covered) / anchor.size
-
-
-def _overlap(one: Offsets, other: Offsets) -> bool:
-    return one.start < other.end and other.start < one.end
-
-
-def _holds(cited: Words, gold: Words) -> bool:
-    return gold.text in cited.text or (cited.size >= RUN and cited.text in gold.text)
 
 
 NO_SECTIONS: Sections = {}
@@ -178,12 +170,10 @@ def passages_of(
     """Return the passages that an answer to the question should cite; empty if the gold names none."""
     if gold.spans:
         return tuple(_of_span(span, gold, relevance.sections, known) for span in gold.spans)
-    if gold.chunks:
-        placed = ((chunk_id, corpus.place(chunk_id)) for chunk_id in dict.fromkeys(gold.chunks))
-        return tuple(
-            Passage(place.doc_id, place.page_idx, frozenset({chunk_id})) for chunk_id, place in placed
-        )
-    return tuple(Passage(sections=each) for each in corpus.named_sections(gold))
+    if not gold.chunks:
+        return tuple(Passage(sections=each) for each in corpus.named_sections(gold))
+    placed = ((chunk_id, corpus.place(chunk_id)) for chunk_id in dict.fromkeys(gold.chunks))
+    return tuple(Passage(at.doc_id, at.page_idx, frozenset({chunk_id})) for chunk_id, at in placed)
 
 
 def _of_span(span: GoldSpan, gold: GoldQuestion, sections: Sections, known: ChunkFile) -> Passage:
@@ -201,8 +191,13 @@ def cited_spans(cited: Iterable[Citation], known: ChunkFile) -> tuple[CitedSpan,
 
 
 def _cited_span(citation: Citation, known: ChunkFile) -> CitedSpan:
+    """Return where a citation points: by itself, else its chunk's record; a page in its id comes last."""
     chunk_id = citation.chunk_id or ""
-    place = _place_of(citation, known.places.get(chunk_id))
+    place = Place(citation.doc_id, citation.section_id, citation.page_idx)
+    if (chunk := known.places.get(chunk_id)) is not None:
+        says_page = citation.page_from == "record" or chunk.page_idx is None
+        page_idx = place.page_idx if says_page else chunk.page_idx
+        place = Place(place.doc_id or chunk.doc_id, place.section_id or chunk.section_id, page_idx)
     text = known.texts.get(chunk_id)
     return CitedSpan(
         citation.chunk_id,
@@ -211,19 +206,6 @@ def _cited_span(citation: Citation, known: ChunkFile) -> CitedSpan:
         place.page_idx,
         _proper(citation.offsets or known.offsets.get(chunk_id)),
         words_of(citation.quote) if citation.quote else _chunk_words(text) if text else None,
-    )
-
-
-def _place_of(citation: Citation, known: Place | None) -> Place:
-    """Return where a citation points: by itself, else its chunk's record; a page in its id comes last."""
-    own = Place(citation.doc_id, citation.section_id, citation.page_idx)
-    if known is None:
-        return own
-    says_page = citation.page_from == "record" or known.page_idx is None
-    return Place(
-        own.doc_id or known.doc_id,
-        own.section_id or known.section_id,
-        own.page_idx if says_page else known.page_idx,
     )
 
 

@@ -6,7 +6,7 @@ everything pass.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, Literal
@@ -68,48 +68,44 @@ def read_gates(given: Mapping[str, Any], *, where: str = "gates") -> tuple[Gates
     """
     goals, problems = ({}, ()) if DRIFT not in given else read_goals({DRIFT: given[DRIFT]}, where=where)
     rules, suspicions, codes = given.get("flips"), given.get("suspicions", {}), given.get("codes", {})
+    unknown = [_unknown("gate", name, _KEYS, where) for name in given if name not in _KEYS]
+    flips = []
+    for number, entry in enumerate(rules or ()):
+        rule = _rule(entry, f"{where}.flips[{number}]")
+        if isinstance(rule, FlipRule):
+            flips.append(rule)
+        else:
+            unknown += rule
+    unknown += [
+        _unknown("suspicion", name, OF_QUESTIONS, f"{where}.suspicions")
+        for name in suspicions
+        if name not in OF_QUESTIONS
+    ]
+    unknown += [_unknown_code(code, f"{where}.codes") for code in codes if not _is_of_traces(code)]
     gates = Gates(
-        flips=DEFAULT_FLIPS if rules is None else tuple(map(_rule, filter(_column, rules))),
+        flips=DEFAULT_FLIPS if rules is None else tuple(flips),
         suspicions={name: int(most) for name, most in suspicions.items() if name in OF_QUESTIONS},
         codes={code: int(most) for code, most in codes.items() if _is_of_traces(code)},
         line_issues=int(given.get("line_issues", 0)),
         drift=goals.get(DRIFT),
     )
-    unknown = [
-        *(_unknown("gate", name, _KEYS, where) for name in given if name not in _KEYS),
-        *(
-            problem
-            for number, entry in enumerate(rules or ())
-            for problem in _rule_problems(entry, f"{where}.flips[{number}]")
-        ),
-        *(
-            _unknown("suspicion", name, OF_QUESTIONS, f"{where}.suspicions")
-            for name in suspicions
-            if name not in OF_QUESTIONS
-        ),
-        *(_unknown_code(code, f"{where}.codes") for code in codes if not _is_of_traces(code)),
-    ]
     return gates, (*problems, *unknown)
 
 
-def _column(entry: Mapping[str, Any]) -> Column | None:
-    """Return what a rule's states are, None if they are not all labels or all buckets."""
-    states = {entry["from"], *entry["to"]}
-    return next((column for column, known in STATES.items() if states <= set(known)), None)
-
-
-def _rule(entry: Mapping[str, Any]) -> FlipRule:
-    now, allow = tuple(dict.fromkeys(entry["to"])), frozenset(entry.get("allow", ()))
-    return FlipRule(entry["from"], now, allow, int(entry.get("most", 0)), _column(entry) or "label")
-
-
-def _rule_problems(entry: Mapping[str, Any], where: str) -> Iterator[Problem]:
-    states, known = dict.fromkeys([entry["from"], *entry["to"]]), (*LABELS, *BUCKETS)
-    unknown = [_unknown("label or bucket", state, known, where) for state in states if state not in known]
-    yield from unknown
-    if not unknown and _column(entry) is None:
-        message = f"`{entry['from']}` → `{', '.join(entry['to'])}` mixes labels and buckets"
-        yield Problem("gate_mixed", message, where, "write one rule for labels and one for buckets")
+def _rule(entry: Mapping[str, Any], where: str) -> FlipRule | list[Problem]:
+    """Return a rule, or its problems: its states have to be all labels or all buckets."""
+    now, states = tuple(dict.fromkeys(entry["to"])), dict.fromkeys([entry["from"], *entry["to"]])
+    for column, known in STATES.items():
+        if states.keys() <= set(known):
+            return FlipRule(
+                entry["from"], now, frozenset(entry.get("allow", ())), int(entry.get("most", 0)), column
+            )
+    either = (*LABELS, *BUCKETS)
+    message = f"`{entry['from']}` → `{', '.join(entry['to'])}` mixes labels and buckets"
+    mixed = Problem("gate_mixed", message, where, "write one rule for labels and one for buckets")
+    return [_unknown("label or bucket", each, either, where) for each in states if each not in either] or [
+        mixed
+    ]
 
 
 def _unknown(kind: str, name: str, known: Sequence[str], where: str) -> Problem:

@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from fractions import Fraction
 from math import isfinite
 from operator import eq, ge, gt, le, lt
-from typing import Literal, cast
+from typing import Literal, NamedTuple, cast
 
 from proofspan.errors import Problem
 from proofspan.metrics.catalogue import LEFT_OUT, METRICS
@@ -27,28 +27,22 @@ NO_GOAL = "none"
 #: Digits to which numbers other than shares are compared.
 DECIMALS = 12
 
-_TESTS: Mapping[str, Callable[[Fraction, Fraction], bool]] = {">=": ge, "<=": le, ">": gt, "<": lt, "==": eq}
-_WORDS: Mapping[Comparison, str] = {
-    ">=": "at least",
-    "<=": "at most",
-    ">": "more than",
-    "<": "less than",
-    "==": "exactly",
-}
-#: The other side of a threshold, and its own side, in words.
-_BEYOND: Mapping[Comparison, str] = {
-    ">=": "less than {}",
-    "<=": "more than {}",
-    ">": "{} or less",
-    "<": "{} or more",
-    "==": "anything but {}",
-}
-_WITHIN: Mapping[Comparison, str] = {
-    ">=": "{} or more",
-    "<=": "{} or less",
-    ">": "more than {}",
-    "<": "less than {}",
-    "==": "{}",
+
+class _Words(NamedTuple):
+    """The test of a comparison; the goal, the other side of the threshold and its own side in words."""
+
+    test: Callable[[Fraction, Fraction], bool]
+    goal: str
+    beyond: str
+    within: str
+
+
+_COMPARISONS: Mapping[Comparison, _Words] = {
+    ">=": _Words(ge, "at least {}", "less than {}", "{} or more"),
+    "<=": _Words(le, "at most {}", "more than {}", "{} or less"),
+    ">": _Words(gt, "more than {}", "{} or less", "more than {}"),
+    "<": _Words(lt, "less than {}", "{} or more", "less than {}"),
+    "==": _Words(eq, "exactly {}", "anything but {}", "{}"),
 }
 _BOUND = r"(>=|<=|>|<|==)\s*(-?\d{1,9}(?:\.\d{1,9})?)"
 _GOAL = re.compile(rf"\s*{_BOUND}\s*(?:,\s*warn\s*{_BOUND}\s*)?", re.ASCII)
@@ -68,11 +62,11 @@ class Bound:
 
     def holds(self, number: Fraction) -> bool:
         """Return whether a number passes, compared exactly."""
-        return _TESTS[self.comparison](number, Fraction(self.number))
+        return _COMPARISONS[self.comparison].test(number, Fraction(self.number))
 
     def in_words(self) -> str:
         """`at least 0.70`."""
-        return f"{_WORDS[self.comparison]} {self.number}"
+        return _COMPARISONS[self.comparison].goal.format(self.number)
 
     def __str__(self) -> str:
         return f"{self.comparison} {self.number}"
@@ -154,35 +148,24 @@ def _goal(name: str, text: object) -> Goal | str:
     comparison, number, warn_comparison, warn_number = match.groups()
     passes = Bound(cast(Comparison, comparison), number)
     warns = Bound(cast(Comparison, warn_comparison), warn_number) if warn_comparison else None
-    bounds = [passes, warns] if warns else [passes]
-    metric = METRICS[name]
-    if metric.unit == "" and metric.kind == "share" and any(not 0 <= bound.value <= 1 for bound in bounds):
+    is_outside = any(not 0 <= bound.value <= 1 for bound in (passes, warns) if bound)
+    if is_outside and METRICS[name].unit == "" and METRICS[name].kind == "share":
         return f"{text.strip()!r} is outside a share, which lies in 0–1"
-    if warns and not _is_wider(warns, passes):
-        return f"{text.strip()!r} warns where it passes: the second bound must be the wider one"
+    if warns is not None:
+        signs, gap = {comparison[0], warn_comparison[0]}, passes.value - warns.value
+        if not (signs == {">"} and gap >= 0) and not (signs == {"<"} and gap <= 0):
+            return f"{text.strip()!r} warns where it passes: the second bound must be the wider one"
     return Goal(name, passes, warns)
 
 
-def _is_wider(warns: Bound, passes: Bound) -> bool:
-    if warns.comparison[0] != passes.comparison[0] or "==" in (warns.comparison, passes.comparison):
-        return False
-    return warns.value <= passes.value if passes.comparison[0] == ">" else warns.value >= passes.value
-
-
 def _nearest_metric(name: str) -> str:
-    names = {
-        _plain(text): metric.metric_id
-        for metric in METRICS.values()
-        for text in (metric.metric_id, metric.name)
-    }
-    near = get_close_matches(_plain(name), names, n=1, cutoff=0.6)
+    def plain(name: str) -> str:  # letters and digits, with Greek letters spelt out
+        spelt = name.lower().replace("δ", "delta").replace("λ", "lambda").replace("@", "at")
+        return "".join(char for char in spelt if char.isalnum())
+
+    names = {plain(text): each.metric_id for each in METRICS.values() for text in (each.metric_id, each.name)}
+    near = get_close_matches(plain(name), names, n=1, cutoff=0.6)
     return f"write `{names[near[0]]}`" if near else f"name one of {', '.join(METRICS)}"
-
-
-def _plain(name: str) -> str:
-    """Return the letters and digits of a name, with Greek letters spelt out."""
-    spelt = name.lower().replace("δ", "delta").replace("λ", "lambda").replace("@", "at")
-    return "".join(char for char in spelt if char.isalnum())
 
 
 def judge(goal: Goal, value: MetricValue, *, chaotic: int = 0) -> Verdict:
@@ -199,39 +182,28 @@ def judge(goal: Goal, value: MetricValue, *, chaotic: int = 0) -> Verdict:
     number = Fraction(f"{value.value:.{DECIMALS}f}")
     if value.numerator is not None:
         number = Fraction(value.numerator, value.denominator)
-    if goal.passes.holds(number):
-        return Verdict("pass", _with_doubts("passes", value, _beyond(goal.passes, value)))
-    doubts = _within(goal.passes, value)
-    if goal.warns is not None and goal.warns.holds(number):
-        doubts += _beyond(goal.warns, value)
-        return Verdict("warn", _with_doubts(f"not {goal.passes.in_words()}: a warning", value, doubts))
-    return Verdict("fail", _with_doubts("fails", value, doubts))
-
-
-def _with_doubts(verdict: str, value: MetricValue, doubts: list[str]) -> str:
+    # Both ends of the interval, if it is known: what they reach cannot be excluded.
+    known = [end for end in (value.low, value.high) if end is not None and isfinite(end)]
+    ends = [Fraction(f"{end:.{DECIMALS}f}") for end in known]
+    passes, warns = goal.passes, goal.warns
+    status: Status
+    doubts: list[str] = []
+    if passes.holds(number):
+        status, verdict, beyond = "pass", "passes", passes
+    else:
+        is_within = any(map(passes.holds, ends))
+        if passes.comparison == "==" and ends:
+            is_within = ends[0] <= Fraction(passes.number) <= ends[-1]
+        if is_within:
+            doubts.append(_COMPARISONS[passes.comparison].within.format(passes.number))
+        status, verdict, beyond = "fail", "fails", None
+        if warns is not None and warns.holds(number):
+            status, verdict, beyond = "warn", f"not {passes.in_words()}: a warning", warns
+    if beyond is not None and not all(map(beyond.holds, ends)):
+        doubts.append(_COMPARISONS[beyond.comparison].beyond.format(beyond.number))
     one = f"one of the {value.metric.of}"
     sample = one if value.denominator == 1 else f"{value.denominator:,} {value.metric.of}"
     if doubts:
-        return f"{verdict}, but {sample} can't exclude {' or '.join(doubts)}"
-    return f"{verdict}, on {one}" if value.low is None and value.denominator == 1 else verdict
-
-
-def _ends(value: MetricValue) -> list[Fraction]:
-    """Return both ends of the interval, if it is known."""
-    ends = (end for end in (value.low, value.high) if end is not None and isfinite(end))
-    return [Fraction(f"{end:.{DECIMALS}f}") for end in ends]
-
-
-def _beyond(bound: Bound, value: MetricValue) -> list[str]:
-    """Describe the other side of a bound, if the interval reaches there."""
-    reaches = any(not bound.holds(end) for end in _ends(value))
-    return [_BEYOND[bound.comparison].format(bound.number)] if reaches else []
-
-
-def _within(bound: Bound, value: MetricValue) -> list[str]:
-    """Describe the bound's own side, if the interval reaches there."""
-    ends = _ends(value)
-    reaches = any(bound.holds(end) for end in ends)
-    if bound.comparison == "==" and ends:
-        reaches = ends[0] <= Fraction(bound.number) <= ends[-1]
-    return [_WITHIN[bound.comparison].format(bound.number)] if reaches else []
+        return Verdict(status, f"{verdict}, but {sample} can't exclude {' or '.join(doubts)}")
+    is_one = value.low is None and value.denominator == 1
+    return Verdict(status, f"{verdict}, on {one}" if is_one else verdict)

@@ -21,7 +21,7 @@ from proofspan.metrics.citations import (
     passages_of,
     words_of,
 )
-from proofspan.metrics.ranked import NO_CANDIDATES, NO_GOLD, Ranked, ranked
+from proofspan.metrics.ranked import LEFT_OUT, Ranked, ranked
 from proofspan.metrics.relevance import GoldCorpus, Relevance
 from proofspan.traces.records.citations import citations
 
@@ -47,15 +47,7 @@ class Judged(NamedTuple):
 
 
 #: The outcome of a report row whose run has no traces, so that its ranking is unknown.
-UNJUDGED = Judged(None, None, None, NO_CANDIDATES)
-
-
-class Wanted(NamedTuple):
-    """The gold that a question's traces are compared with."""
-
-    relevance: Relevance
-    passages: tuple[Passage, ...]
-    anchor: Anchor | None
+UNJUDGED = Judged(None, None, None, LEFT_OUT["no_candidates"])
 
 
 class Judge:
@@ -77,22 +69,18 @@ class Judge:
         refused = None if verdict is None else declines(trace, verdict)
         gold = self._questions.get(trace.q_id)
         if gold is None:
-            return Judged(None, None, refused, NO_GOLD)
-        wanted = self._wanted(trace.q_id)
-        outcome = ranked(trace, wanted.relevance, self._known.places)
-        is_counted = gold.answerable and not refused and (wanted.passages or wanted.anchor)
-        if not is_counted:
+            return Judged(None, None, refused, LEFT_OUT["no_gold"])
+        relevance, passages, anchor = self._wanted(trace.q_id)
+        outcome = ranked(trace, relevance, self._known.places)
+        if not gold.answerable or refused or not (passages or anchor):
             return Judged(gold.type, gold.answerable, refused, outcome)
-        pointed = self._cited(citations(trace) if cited is None else cited, wanted)
+        spans = cited_spans(citations(trace) if cited is None else cited, self._known)
+        is_readable = self._known.texts or not spans or any(span.words for span in spans)
+        pointed = cited_against(spans, passages, anchor if is_readable else None)
         return Judged(gold.type, gold.answerable, refused, outcome, pointed)
 
-    def _wanted_of(self, q_id: str) -> Wanted:
+    def _wanted_of(self, q_id: str) -> tuple[Relevance, tuple[Passage, ...], Anchor | None]:
         gold = self._questions[q_id]
         relevance = self._corpus.relevance(gold)
         passages = passages_of(gold, relevance, self._corpus, self._known)
-        return Wanted(relevance, passages, anchor_of(words_of(gold.anchor or "")))
-
-    def _cited(self, cited: Sequence[Citation], wanted: Wanted) -> Cited:
-        spans = cited_spans(cited, self._known)
-        is_readable = self._known.texts or not spans or any(span.words for span in spans)
-        return cited_against(spans, wanted.passages, wanted.anchor if is_readable else None)
+        return relevance, passages, anchor_of(words_of(gold.anchor or ""))

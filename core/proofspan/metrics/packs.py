@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import NoReturn
 
 from proofspan.contracts.rules.envelope import refusal
 from proofspan.errors import Problem
@@ -79,7 +79,7 @@ class PackDifference:
     counted: float | None
 
     def in_words(self) -> str:
-        """`recall@50: 0.91 in the pack, 0.8919 counted`."""
+        """Return `recall@50: 0.91 in the pack, 0.8919 counted`."""
         stored = "null" if self.stored is None else str(self.stored)
         counted = "not measured here" if self.counted is None else f"{_digits(self.counted)} counted"
         return f"{self.key}: {stored} in the pack, {counted}"
@@ -118,7 +118,16 @@ def read_pack(path: Path, *, file: str) -> tuple[Pack | None, tuple[Problem, ...
             data = stream.read(MAX_BYTES + 1)
         if len(data) > MAX_BYTES:
             return None, (_problem("pack_too_large", f"is larger than {MAX_BYTES:,} bytes", file),)
-        return _pack_from(_parsed(data.decode("utf-8-sig")), file)
+        return _pack_from(
+            json.loads(
+                data.decode("utf-8-sig"),
+                parse_float=_number,
+                parse_int=_number,
+                parse_constant=_number,
+                object_pairs_hook=_once,
+            ),
+            file,
+        )
     except OSError as error:
         return None, (_problem("pack_unreadable", f"cannot be read: {error.strerror}", file),)
     except RecursionError:
@@ -151,36 +160,22 @@ def _agree(stored: Decimal | None, counted: float | None) -> bool:
     return abs(Decimal(repr(counted)) - stored) <= half + Decimal("1e-9")
 
 
-def _parsed(text: str) -> object:
-    return json.loads(
-        text, parse_float=_number, parse_int=_number, parse_constant=_Constant, object_pairs_hook=_once
-    )
-
-
-class _Constant(str):
-    """NaN or an infinity, which JSON does not have and Python's reader takes."""
-
-    __slots__ = ()
-
-
-def _number(text: str) -> Decimal | _Constant:
-    try:
+def _number(text: str) -> Decimal | str:
+    """Parse a number; one that is too large or not finite, as Python's reader takes NaN, stays a text."""
+    with suppress(InvalidOperation):
         number = Decimal(text)
-    except InvalidOperation:
-        return _Constant(text[:40])
-    return number if number.is_finite() and abs(number) <= _LARGEST else _Constant(text[:40])
+        if number.is_finite() and abs(number) <= _LARGEST:
+            return number
+    return text[:40]
 
 
 def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        _refuse(next(name for name in names if names.count(name) > 1))
-    return found
-
-
-def _refuse(name: str) -> NoReturn:
-    raise ValueError(f"the key {name[:80]!r} is repeated")
+    seen: dict[str, object] = {}
+    for name, value in pairs:
+        if name in seen:
+            raise ValueError(f"the key {name[:80]!r} is repeated")
+        seen[name] = value
+    return seen
 
 
 def _pack_from(value: object, file: str) -> tuple[Pack | None, tuple[Problem, ...]]:
@@ -192,16 +187,19 @@ def _pack_from(value: object, file: str) -> tuple[Pack | None, tuple[Problem, ..
     problems: list[Problem] = []
     numbers: dict[str, Decimal | None] = {}
     for name, key in named.items():
+        number = value[name]
         if key not in KEYS:
             continue
         if key in numbers:
-            problems.append(
-                _problem("pack_key_twice", f"has `{name}`, another name of a key before it", file)
-            )
-        elif problem := _why_no_number(key, value[name]):
-            problems.append(_problem("pack_not_a_number", f"has `{name}`: {problem}", file))
+            code, detail = "pack_key_twice", ", another name of a key before it"
+        elif not isinstance(number, Decimal | None):
+            code, detail = "pack_not_a_number", f": {str(number)[:40]!r} is no number"
+        elif number is not None and key in _IN_0_1 and not 0 <= number <= 1:
+            code, detail = "pack_not_a_number", f": {number} does not lie in 0–1"
         else:
-            numbers[key] = value[name]
+            numbers[key] = number
+            continue
+        problems.append(_problem(code, f"has `{name}`{detail}", file))
     dataset = value.get(DATASET)
     if not isinstance(dataset, str | None):
         problems.append(_problem("pack_not_text", f"has a `{DATASET}` that is no text", file))
@@ -209,19 +207,7 @@ def _pack_from(value: object, file: str) -> tuple[Pack | None, tuple[Problem, ..
     return Pack(dataset if isinstance(dataset, str) else None, numbers, others), tuple(problems)
 
 
-def _why_no_number(key: str, value: object) -> str:
-    """Return why a value is not a number of the pack, "" if it is."""
-    if value is None:
-        return ""
-    if not isinstance(value, Decimal):
-        return f"{str(value)[:40]!r} is no number"
-    if key in _IN_0_1 and not 0 <= value <= 1:
-        return f"{value} does not lie in 0–1"
-    return ""
-
-
 def _shown(value: object) -> object:
-    """A kept value as plain data."""
     if isinstance(value, Decimal):
         return float(value) if value != value.to_integral_value() else int(value)
     if isinstance(value, list):

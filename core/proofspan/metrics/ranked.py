@@ -70,13 +70,8 @@ class Ranked(NamedTuple):
         return columns | {f"recall_{k}": value for k, value in zip(CUTS, recall, strict=True)}
 
 
-NO_GOLD: Final = Ranked("no_gold")
-NO_CANDIDATES: Final = Ranked("no_candidates")
-LEFT_OUT: Final[Mapping[Unranked, Ranked]] = {
-    "no_gold": NO_GOLD,
-    "unanswerable": Ranked("unanswerable"),
-    "gold_unplaced": Ranked("gold_unplaced"),
-}
+#: The outcome of a trace that has none, by the reason.
+LEFT_OUT: Final[Mapping[Unranked, Ranked]] = {reason: Ranked(reason) for reason in get_args(Unranked)}
 
 
 def ranked(trace: Trace, relevance: Relevance, places: Places) -> Ranked:
@@ -91,9 +86,10 @@ def ranked(trace: Trace, relevance: Relevance, places: Places) -> Ranked:
     lists = _Lists(trace, relevance, places)
     last = lists.first_of(LAST_STAGES)
     if last is None and "chunks_missing" in trace.suspicions:
-        return NO_CANDIDATES
+        return LEFT_OUT["no_candidates"]
     top = lists.first_of(TOP_STAGES) or last
-    section_rank, top_rank = lists.first(last), lists.first(top)
+    section_rank = lists.first(last)
+    top_rank = section_rank if top == last else lists.first(top)
     is_missed = relevance.is_absent and section_rank is None and top_rank is None
     order, relevant = lists.ranks(last), len(relevance.relevant) or int(is_missed)
     return Ranked(
@@ -118,32 +114,33 @@ def bucket_of(section_rank: int | None, top_rank: int | None) -> Bucket:
 class _Lists:
     """A trace's lists in the order that metrics go by, each read once and when it is first asked for."""
 
-    __slots__ = ("_first", "_lengths", "_places", "_ranks", "_read", "_relevance", "_trace")
+    __slots__ = ("_lengths", "_places", "_ranks", "_read", "_relevance", "_trace")
 
     def __init__(self, trace: Trace, relevance: Relevance, places: Places) -> None:
         self._trace, self._relevance, self._places = trace, relevance, places
         self._lengths = lengths(trace)
         self._read: dict[StageName, list[Placed]] = {}
-        self._first: dict[StageName, int | None] = {}
         self._ranks: dict[StageName, list[int]] = {}
 
     def first_of(self, names: Iterable[StageName], *, length: int = 1) -> StageName | None:
-        """The first of these lists that is so long."""
+        """Return the first of these lists that is so long."""
         for name in names:
             if self._lengths.get(name, 0) >= length:
                 return name
         return None
 
     def first(self, name: StageName | None) -> int | None:
-        """The best rank of a gold candidate."""
-        if name is None:
-            return None
-        if name not in self._first:
-            self._first[name] = self._first_in(self._placed(name))
-        return self._first[name]
+        """Return the best rank of a gold candidate."""
+        relevance = self._relevance
+        for rank, chunk_id, entry in self._placed(name) if name else ():
+            if relevance.rules_out(chunk_id, entry.get("section_id")):
+                continue
+            if relevance.has(chunk_id, place_in(entry, chunk_id, self._places)):
+                return rank
+        return None
 
     def ranks(self, name: StageName | None) -> Sequence[int]:
-        """The ranks of the relevant chunks, best first, each chunk once."""
+        """Return the ranks of the relevant chunks, best first, each chunk once."""
         if name is None:
             return ()
         if name not in self._ranks:
@@ -151,12 +148,12 @@ class _Lists:
         return self._ranks[name]
 
     def recall(self, k: int, relevant: int) -> float | None:
-        """recall@k in the first list that is long enough; None where none is."""
+        """Return recall@k in the first list that is long enough; None if none is."""
         name = self.first_of(TOP_STAGES, length=k)
         return None if name is None else bisect_right(self.ranks(name), k) / relevant
 
     def coverage(self, name: StageName | None, chunks: int) -> float | None:
-        """The share of the gold sections' chunks among the first 20; None where no number is known."""
+        """Return the share of the gold sections' chunks among the first 20; None if no number is known."""
         if not chunks:
             return None
         found = _ranks_of(self._relevance.extent, self._placed(name)) if name else []
@@ -167,18 +164,8 @@ class _Lists:
             self._read[name] = _untied(list(listed(self._trace, name)), self._places)
         return self._read[name]
 
-    def _first_in(self, placed: list[Placed]) -> int | None:
-        relevance = self._relevance
-        for rank, chunk_id, entry in placed:
-            if relevance.rules_out(chunk_id, entry.get("section_id")):
-                continue
-            if relevance.has(chunk_id, place_in(entry, chunk_id, self._places)):
-                return rank
-        return None
-
 
 def _ranks_of(wanted: Container[str], placed: Iterable[Placed]) -> list[int]:
-    """The ranks of the wanted chunks, best first, each chunk once."""
     found: dict[str, int] = {}
     for rank, chunk_id, _ in placed:
         if chunk_id in wanted:
@@ -187,27 +174,23 @@ def _ranks_of(wanted: Container[str], placed: Iterable[Placed]) -> list[int]:
 
 
 def _untied(found: list[Placed], places: Places) -> list[Placed]:
-    """The candidates with neighbours of equal score in the order of section and chunk ids."""
+    """Return the candidates with neighbours of equal score in the order of section and chunk ids."""
     stated = [entry.get("score") for _, _, entry in found]
     if None not in stated and not any(map(eq, stated, islice(stated, 1, None))):
         return found
-    scores = [score_of(entry) for _, _, entry in found]
+
+    def tie_key(placed: Placed) -> tuple[str, str]:
+        _, chunk_id, entry = placed
+        return place_in(entry, chunk_id, places).section_id or "", chunk_id
+
     ordered: list[Placed] = []
-    start = 0
-    for score, tie in groupby(scores):
-        end = start + len(list(tie))
-        members = found[start:end]
+    for score, tie in groupby(found, key=lambda placed: score_of(placed[2])):
+        members = list(tie)
         if score is not None and len(members) > 1:
-            by_id = sorted(members, key=lambda each: _tie_key(each, places))
+            by_id = sorted(members, key=tie_key)
             members = [(rank, *each[1:]) for (rank, *_), each in zip(members, by_id, strict=True)]
         ordered += members
-        start = end
     return ordered
-
-
-def _tie_key(placed: Placed, places: Places) -> tuple[str, str]:
-    _, chunk_id, entry = placed
-    return place_in(entry, chunk_id, places).section_id or "", chunk_id
 
 
 @lru_cache(maxsize=1 << 12)
@@ -219,11 +202,8 @@ def _ndcg(ranks: tuple[int, ...], relevant: int) -> float | None:
     if not relevant:
         return None
     ideal = range(1, min(relevant, NDCG_CUT) + 1)
-    return _discounted(ranks) / _discounted(ideal)
-
-
-def _discounted(ranks: Iterable[int]) -> float:
-    return sum(1 / log2(rank + 1) for rank in ranks)
+    gain, best = (sum(1 / log2(rank + 1) for rank in each) for each in (ranks, ideal))
+    return gain / best
 
 
 # Where ranking failed, in words: what each bucket means, and what to do about many questions in it.
@@ -234,25 +214,16 @@ def _discounted(ranks: Iterable[int]) -> float:
 #: Best first.
 BUCKETS: tuple[Bucket, ...] = get_args(Bucket)
 
-_MEANING: Mapping[Bucket, str] = {
+BUCKET_MEANINGS: Mapping[Bucket, str] = {
     "hit": "A candidate of the gold section is at rank 1.",
     "score_policy": "The gold section is among the top 20, but another one is first.",
     "retrieval_gap": "The gold section is not among the top 20, so that no later stage can put it first.",
 }
-_STEP: Mapping[Bucket, str] = {
+#: The fix for questions in a bucket, if there is anything to do.
+BUCKET_STEPS: Mapping[Bucket, str] = {
     "score_policy": "Rerank: let a pinned cross-encoder read question and section text over the same top 20.",
     "retrieval_gap": "Hybrid recall: fuse a lexical and a dense retriever, both pinned, into the top 20; a "
     "reranker finds nothing that is not in its list.",
 }
-#: The same in a word or two.
+#: The fixes in a word or two.
 BUCKET_LEVERS: Mapping[Bucket, str] = {"score_policy": "rerank", "retrieval_gap": "hybrid recall"}
-
-
-def bucket_meaning(bucket: Bucket) -> str:
-    """Return the meaning of a bucket in a sentence."""
-    return _MEANING[bucket]
-
-
-def bucket_step(bucket: Bucket) -> str | None:
-    """Return the fix for questions in a bucket in a sentence, None if there is nothing to do."""
-    return _STEP.get(bucket)

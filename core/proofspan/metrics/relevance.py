@@ -17,7 +17,7 @@ are missed by every trace. Only if the file has none at all, it is unknown how m
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -105,50 +105,37 @@ class GoldCorpus:
         """Return the relevance of a question."""
         if not gold.answerable:
             return Relevance("unanswerable")
-        if any(map(section_key, gold.sections)):
-            return self._by_sections(gold)
-        if gold.chunks:
-            return self._by_chunks(gold)
-        return self._by_pages(gold, {})
+        ids = frozenset(gold.chunks)
+        if lying := self._named_lying(gold):
+            sections = _sections(at for each in lying for at in each)
+            extent = NONE.union(*(held for each in lying for held in each.values()))
+            if extent:
+                return Relevance(None, sections, relevant=ids or extent, extent=extent)
+            return Relevance(None, sections, ids=ids, relevant=ids) if ids else self._by_pages(gold, sections)
+        if not ids:
+            return self._by_pages(gold, {})
+        named = self._named(gold)
+        extent = NONE.union(*(self._inside.get(at[1], NOWHERE).get(at, NONE) for at in named))
+        bare = frozenset(chunk_id for chunk_id in ids if self._section_of(chunk_id) is None)
+        return Relevance(None, _sections(named), ids=bare, relevant=ids, extent=extent)
 
     def named_sections(self, gold: GoldQuestion) -> list[Sections]:
-        """Each section that a question names, as the sections and documents where it lies."""
-        return [_sections(self._lying(key, docs)) for key, docs in self._asked(gold)]
+        """Return each section that a question names, as the sections and documents where it lies."""
+        return [_sections(lying) for lying in self._named_lying(gold)]
 
     def place(self, chunk_id: str) -> Place:
-        """Where a chunk lies, by its id where the chunk file does not have it."""
+        """Return where a chunk lies, by its id if the chunk file does not have it."""
         return self._places.get(chunk_id) or place_by_id(chunk_id)
 
     def _named(self, gold: GoldQuestion) -> set[Section]:
-        """The sections that a question names, else those of its chunks, with their documents."""
+        """Return the sections that a question names, else those of its chunks, with their documents."""
         found: set[Section] = {(None, key) for section in gold.sections if (key := section_key(section))}
         return found or {at for chunk_id in gold.chunks if (at := self._section_of(chunk_id))}
-
-    def _asked(self, gold: GoldQuestion) -> Iterator[tuple[SectionKey, set[str | None]]]:
-        """The sections that a question names, each with the documents that it names beside them."""
-        docs = {span.doc_id for span in gold.spans} | {self.place(each).doc_id for each in gold.chunks}
-        for key in dict.fromkeys(filter(None, map(section_key, gold.sections))):
-            yield key, docs
 
     def _section_of(self, chunk_id: str) -> Section | None:
         place = self.place(chunk_id)
         key = section_key(section_of(place))
         return (place.doc_id, key) if key else None
-
-    def _by_sections(self, gold: GoldQuestion) -> Relevance:
-        found = [self._lying(key, docs) for key, docs in self._asked(gold)]
-        sections = _sections(at for lying in found for at in lying)
-        extent = NONE.union(*(held for lying in found for held in lying.values()))
-        ids = frozenset(gold.chunks)
-        if extent:
-            return Relevance(None, sections, relevant=ids or extent, extent=extent)
-        return Relevance(None, sections, ids=ids, relevant=ids) if ids else self._by_pages(gold, sections)
-
-    def _by_chunks(self, gold: GoldQuestion) -> Relevance:
-        named = self._named(gold)
-        extent = NONE.union(*(self._inside.get(at[1], NOWHERE).get(at, NONE) for at in named))
-        ids = frozenset(chunk_id for chunk_id in gold.chunks if self._section_of(chunk_id) is None)
-        return Relevance(None, _sections(named), ids=ids, relevant=frozenset(gold.chunks), extent=extent)
 
     def _by_pages(self, gold: GoldQuestion, sections: Sections) -> Relevance:
         pages = _pages(gold)
@@ -157,6 +144,12 @@ class GoldCorpus:
         extent = NONE.union(*(self._on_page[page] for page in pages))
         is_absent = not extent and (self._has_pages if pages else self._has_sections)
         return Relevance(None, sections, pages, relevant=extent, extent=extent, is_absent=is_absent)
+
+    def _named_lying(self, gold: GoldQuestion) -> list[Mapping[Section, set[str]]]:
+        """Return where each section that a question names lies, by the documents that it names beside it."""
+        docs = {span.doc_id for span in gold.spans} | {self.place(each).doc_id for each in gold.chunks}
+        keys = dict.fromkeys(filter(None, map(section_key, gold.sections)))
+        return [self._lying(key, docs) for key in keys]
 
     def _lying(self, key: SectionKey, docs: set[str | None]) -> Mapping[Section, set[str]]:
         """Where a named section lies, with its chunks; in the named documents if one of them has it."""

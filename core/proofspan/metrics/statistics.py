@@ -89,25 +89,20 @@ def mcnemar(fixed: int, regressed: int) -> float:
         raise ValueError(f"flips count from 0, not {fixed} and {regressed}")
     flips, fewer = fixed + regressed, min(fixed, regressed)
     if flips > MOST_TRIED:
-        return min(1.0, 2 * _tail(flips, fewer))
+        # The last and largest part of the sum, by its logarithm, times what the parts before it add.
+        share = total = 1.0
+        for chosen in range(fewer, 0, -1):
+            share *= chosen / (flips - chosen + 1)
+            total += share
+            if share < total * 1e-17:
+                break
+        ways_of_last = lgamma(flips + 1) - lgamma(fewer + 1) - lgamma(flips - fewer + 1)
+        return min(1.0, 2 * total * exp(ways_of_last - flips * log(2)))
     tail = ways = 1  # to choose none of the flips, then one, two …
     for chosen in range(fewer):
         ways = ways * (flips - chosen) // (chosen + 1)
         tail += ways
     return min(1.0, 2 * tail / (1 << flips))
-
-
-def _tail(flips: int, fewer: int) -> float:
-    """The share of all ways to choose among the flips that choose `fewer` or less: its last and largest part,
-    by its logarithm, times what the parts before it add."""
-    share = total = 1.0
-    for chosen in range(fewer, 0, -1):
-        share *= chosen / (flips - chosen + 1)
-        total += share
-        if share < total * 1e-17:
-            break
-    ways = lgamma(flips + 1) - lgamma(fewer + 1) - lgamma(flips - fewer + 1)
-    return total * exp(ways - flips * log(2))
 
 
 def flips_needed(fixed: int, regressed: int) -> int | None:
@@ -144,7 +139,7 @@ def mean_difference(differences: Iterable[float], *, seed: int = SEED) -> Mean |
         return None
     if not all(map(isfinite, counts)):
         raise ValueError("a difference is no finite number")
-    mean = _mean(counts, pairs)
+    mean = fsum(value * times for value, times in counts.items()) / pairs
     if pairs > MOST_DRAWN:
         spread = fsum(times * (value - mean) ** 2 for value, times in counts.items()) / (pairs - 1)
         half = Z_95 * sqrt(spread / pairs)
@@ -170,7 +165,3 @@ def _sampled(counts: Counter[float], pairs: int, seed: int) -> np.ndarray:
     return (
         np.concatenate([all_values[generator.integers(0, pairs, shape)].sum(axis=1) for _ in rounds]) / pairs
     )
-
-
-def _mean(counts: Counter[float], pairs: int) -> float:
-    return fsum(value * times for value, times in counts.items()) / pairs

@@ -56,21 +56,16 @@ def metric_value(metric: Metric, tally: Tally) -> MetricValue:
     if metric.kind == "share":
         part = round(tally.total)
         return MetricValue(metric, value, *wilson(part, tally.of), part, tally.of, tally.left_out)
-    low, high = _interval(tally, value)
-    if low is not None and high is not None and metric.is_of_unit_range:
+    if tally.of < 2:
+        return MetricValue(metric, value, None, None, None, tally.of, tally.left_out)
+    spread = max(0.0, tally.squares - tally.of * value * value) / (tally.of - 1)
+    half = Z_95 * sqrt(spread / tally.of)
+    low, high = value - half, value + half
+    if metric.is_of_unit_range:
         low, high = max(0.0, low), min(1.0, high)
         if low == high and value in (0.0, 1.0):  # all alike: the interval of a share
             low, high = wilson(round(tally.total), tally.of)
     return MetricValue(metric, value, low, high, None, tally.of, tally.left_out)
-
-
-def _interval(tally: Tally, mean: float) -> tuple[float | None, float | None]:
-    """The normal interval of a mean, whatever its values can be."""
-    if tally.of < 2:
-        return None, None
-    spread = max(0.0, tally.squares - tally.of * mean * mean) / (tally.of - 1)
-    half = Z_95 * sqrt(spread / tally.of)
-    return mean - half, mean + half
 
 
 # A metric's number as a person reads it: how large, of how many, how sure, and what was left out.
@@ -131,8 +126,5 @@ def value_in_words(value: MetricValue) -> str:
 
 def left_out_in_words(value: MetricValue) -> str:
     """`4 left out: no gold question (3), nothing is cited (1)`; "" where all questions count."""
-    reasons = [(LEFT_OUT[reason], count) for reason, count in value.left_out.items() if count]
-    if not reasons:
-        return ""
-    named = ", ".join(f"{words} ({count:,})" for words, count in reasons)
-    return f"{sum(count for _, count in reasons):,} left out: {named}"
+    named = ", ".join(f"{LEFT_OUT[reason]} ({n:,})" for reason, n in value.left_out.items() if n)
+    return f"{sum(value.left_out.values()):,} left out: {named}" if named else ""

@@ -9,7 +9,7 @@ import streamlit as st
 
 from proofspan.display_names import BUCKET_NAMES
 from proofspan.metrics.catalogue import METRICS
-from proofspan.metrics.ranked import BUCKETS, bucket_meaning, bucket_step
+from proofspan.metrics.ranked import BUCKET_MEANINGS, BUCKET_STEPS, BUCKETS
 from proofspan.metrics.statistics import share_in_words
 from proofspan.metrics.values import (
     MetricValue,
@@ -103,10 +103,10 @@ def bucket_flow(trends: Trends, moves: Transitions, view: ViewState) -> None:
             compared = base(view, run.run_id).change(vs=other.run_id)
             show_grid(transition_matrix(BY_BUCKET, moves, compared), key="flow-cells")
         for bucket in BUCKETS:
-            step, count = bucket_step(bucket), run.buckets.get(bucket, 0)
+            step, count = BUCKET_STEPS.get(bucket), run.buckets.get(bucket, 0)
             if step and count:
                 name = Piece(
-                    f"{count:,} {BUCKET_NAMES[bucket]}", "strong", f"{bucket_meaning(bucket)} ({bucket})"
+                    f"{count:,} {BUCKET_NAMES[bucket]}", "strong", f"{BUCKET_MEANINGS[bucket]} ({bucket})"
                 )
                 markup.show(markup.text([name, Piece(f". {step}")], role="hint"))
 

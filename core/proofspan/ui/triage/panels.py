@@ -11,13 +11,13 @@ import streamlit as st
 
 from proofspan.contracts.records.records import LABELS, Label
 from proofspan.diagnosis.gold import GOLD_STATES, GoldState
-from proofspan.diagnosis.messages import gold_meaning, gold_step, meaning, next_step
+from proofspan.diagnosis.messages import GOLD_MEANINGS, GOLD_STEPS, MEANINGS, next_step
 from proofspan.diagnosis.suggest import Suggestion
 from proofspan.diagnosis.types import Profile
 from proofspan.display_names import BUCKET_NAMES, EVIDENCE_NAMES, FILTER_NAMES, GOLD_NAMES
 from proofspan.evidence.page_base import PageBaseFinding
 from proofspan.manifest.types import Run
-from proofspan.metrics.ranked import BUCKETS, Bucket, bucket_meaning, bucket_step
+from proofspan.metrics.ranked import BUCKET_MEANINGS, BUCKET_STEPS, BUCKETS, Bucket
 from proofspan.services.compare import WITHOUT_GOLD
 from proofspan.services.page_base import in_words
 from proofspan.services.workspace.index_job import IndexJob
@@ -111,15 +111,14 @@ def gold_line(counts: Mapping[GoldState, int], view: ViewState, *, offered: Choi
     if not shown:
         return
     listed = {state: counts[state] for state in shown}
-    means = {state: gold_meaning(state) for state in shown}
     with line("gold"):
-        show_toggles("gold", f"{FILTER_NAMES['gold']}:", listed, GOLD_NAMES, means, view.filter.gold)
+        show_toggles("gold", f"{FILTER_NAMES['gold']}:", listed, GOLD_NAMES, GOLD_MEANINGS, view.filter.gold)
 
 
 def bucket_line(counts: Mapping[Bucket | None, int], view: ViewState) -> None:
     """Draw the ranking buckets, a toggle each, best first. `counts` are those without the bucket filter."""
     listed = {bucket: counts.get(bucket, 0) for bucket in BUCKETS}
-    means = {bucket: f"{bucket_meaning(bucket)} ({bucket})" for bucket in BUCKETS}
+    means = {bucket: f"{BUCKET_MEANINGS[bucket]} ({bucket})" for bucket in BUCKETS}
     with line("bucket", width="content"):
         about = f"{FILTER_NAMES['bucket']}:"
         show_toggles("bucket", about, listed, BUCKET_NAMES, means, view.filter.bucket)
@@ -315,9 +314,9 @@ def next_steps(
     Of the states of `gold` and the `buckets` that call for a next step, those that the filter chooses follow,
     else the most frequent state and all misses.
     """
-    lost = [state for state in GOLD_STATES if gold.get(state) and gold_step(state)]
+    lost = [state for state in GOLD_STATES if gold.get(state) and GOLD_STEPS.get(state)]
     states = view.filter.gold or sorted(lost, key=lambda state: -gold[state])[:1]
-    failed = [bucket for bucket in BUCKETS if buckets.get(bucket) and bucket_step(bucket)]
+    failed = [bucket for bucket in BUCKETS if buckets.get(bucket) and BUCKET_STEPS.get(bucket)]
 
     def step(name: Piece, means: str, words: str | None) -> None:
         heading = markup.text([name, Piece(means, "muted")], role="line")
@@ -326,15 +325,15 @@ def next_steps(
     with st.container(border=True, key="next-step"):
         markup.note("Next step", "strong", role="text")
         for label in labels:
-            step(markup.chip(label), meaning(label), next_step(label, profile.template))
+            step(markup.chip(label), MEANINGS[label], next_step(label, profile.template))
         for bucket in failed:
             if not view.filter.bucket or bucket in view.filter.bucket:
                 name = Piece(f"{buckets[bucket]:,} {BUCKET_NAMES[bucket]}", "strong")
-                step(name, f" {bucket_meaning(bucket)}", bucket_step(bucket))
+                step(name, f" {BUCKET_MEANINGS[bucket]}", BUCKET_STEPS.get(bucket))
         for state in lost:
             if state in states:
                 name = Piece(f"{gold[state]:,} {GOLD_NAMES[state]}", "strong")
-                step(name, f" {gold_meaning(state)}", gold_step(state))
+                step(name, f" {GOLD_MEANINGS[state]}", GOLD_STEPS.get(state))
 
 
 def nothing_matches(total: int) -> None:

@@ -8,11 +8,11 @@ from proofspan.contracts.records.chunk_id import parse
 from proofspan.contracts.records.records import LABELS, GoldQuestion
 from proofspan.diagnosis.gold import GoldOutcome, GoldState, gold_target
 from proofspan.diagnosis.labelling import GROUNDED
-from proofspan.diagnosis.messages import gold_meaning, next_step, step_for, suspicion_text
+from proofspan.diagnosis.messages import GOLD_MEANINGS, next_step, step_for, suspicion_text
 from proofspan.diagnosis.types import ReportRow, Signals
 from proofspan.display_names import BUCKET_NAMES, GOLD_NAMES, LABEL_NAMES
 from proofspan.evidence.types import FoundSpan
-from proofspan.metrics.ranked import BUCKET_LEVERS, BUCKETS, bucket_meaning, bucket_step
+from proofspan.metrics.ranked import BUCKET_LEVERS, BUCKET_MEANINGS, BUCKET_STEPS, BUCKETS
 from proofspan.metrics.statistics import percent
 from proofspan.services.page.target import cite_id
 from proofspan.services.page.view import PageView
@@ -100,7 +100,7 @@ def _ending(outcome: GoldOutcome) -> list[Piece]:
     state = outcome.state
     name = "refused" if state == "uncited" and outcome.is_refusal else _AT_LAST.get(state, GOLD_NAMES[state])
     kind: Kind = "plain" if state in ("cited", "declined") else "strong"
-    return [Piece(" · "), Piece(name, kind, tip=gold_meaning(state))]
+    return [Piece(" · "), Piece(name, kind, tip=GOLD_MEANINGS[state])]
 
 
 def _what(gold: GoldQuestion, *, names_document: bool) -> str | None:
@@ -145,7 +145,7 @@ def ranking_rows(view: QuestionView, indexed: Mapping[str, object]) -> list[tupl
     for stage, rank in ranks.items():
         name = "the prompt" if stage == "chunks" else stage
         places.append(f"not in {name}" if rank is None else f"at rank {rank:,} of {name}")
-    meaning = f"{bucket_meaning(bucket)} {bucket_step(bucket) or ''}".strip()
+    meaning = f"{BUCKET_MEANINGS[bucket]} {BUCKET_STEPS.get(bucket) or ''}".strip()
     lever = BUCKET_LEVERS.get(bucket)
     is_section = view.gold is None or view.gold.sections or view.gold.chunks
     pieces = [
