@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
+from itertools import accumulate
 
 from proofspan.contracts.records.records import Trace
 from proofspan.diagnosis.answers import claims_of, other_refusal, payload_ids, refuses
@@ -36,6 +37,10 @@ def explain(trace: Trace, corpus: Corpus, profile: Profile) -> Explanation:
     refused = refuses(lower, refusals)
     claims = claims_of(answer, lower, (trace.chunk_ids, cited), refusals if refused else ())
     other = None if refused else other_refusal(lower)
+    refusal = _refusal(answer, refusals) if refused else None
+    if other is not None:
+        start, end = Folded(answer).original(*other.span())
+        refusal = TextRange(answer[start:end], start, end)
     return Explanation(
         phrases=() if refused else tuple(_phrases(answer, chunks)),
         numbers=tuple(
@@ -43,49 +48,40 @@ def explain(trace: Trace, corpus: Corpus, profile: Profile) -> Explanation:
         ),
         query=tuple(_query(trace.q, chunks)),
         cited=tuple(_cited(answer, cited, trace, corpus)),
-        refusal=_refusal(answer, refusals) if refused else _original(other, answer),
+        refusal=refusal,
         is_other_wording=other is not None,
         words_missing=tuple(_words_missing(claims, views)),
     )
 
 
 def _phrases(answer: str, chunks: Sequence[tuple[str, Folded]]) -> Iterator[PhraseMatch]:
-    """Yield the phrases in the joined evidence, each with its places by chunk."""
-    joined = _Joined(chunks)
-    for phrase, start, end in placed_phrases(answer):
-        if places := joined.places(phrase.lower()):
-            yield PhraseMatch(phrase, start, end, places)
+    """Yield the phrases in the evidence, lower-cased and joined as in the reference, with their places.
 
+    One across a join has a place in each chunk.
+    """
+    joined = _JOIN.join([folded.lower for _, folded in chunks])
+    sizes = (len(folded.lower) + len(_JOIN) for _, folded in chunks)
+    starts = list(accumulate(sizes, initial=0))[: len(chunks) or 1]
 
-class _Joined:
-    """The lower-cased evidence joined as in the reference, with the positions of its chunks."""
-
-    def __init__(self, chunks: Sequence[tuple[str, Folded]]) -> None:
-        self._chunks = chunks
-        self._text = _JOIN.join([folded.lower for _, folded in chunks])
-        self._starts = [0]
-        for _, folded in chunks[:-1]:
-            self._starts.append(self._starts[-1] + len(folded.lower) + len(_JOIN))
-
-    def places(self, wanted: str) -> tuple[ChunkPlace, ...]:
-        """Return where a lower-cased phrase is; one across a join has a place in each chunk."""
-        found: list[ChunkPlace] = []
-        at = self._text.find(wanted)
-        while at >= 0 and len(found) < MAX_PLACES:
-            found += self._pieces(at, at + len(wanted))
-            at = self._text.find(wanted, at + len(wanted))
-        return tuple(dict.fromkeys(found))
-
-    def _pieces(self, start: int, end: int) -> Iterator[ChunkPlace]:
-        first = bisect_right(self._starts, start) - 1
-        for place in range(first, len(self._chunks)):
-            chunk_id, folded = self._chunks[place]
-            begin = max(start - self._starts[place], 0)
-            stop = min(end - self._starts[place], len(folded.lower))
+    def pieces(start: int, end: int) -> Iterator[ChunkPlace]:
+        for place in range(bisect_right(starts, start) - 1, len(chunks)):
+            chunk_id, folded = chunks[place]
+            begin = max(start - starts[place], 0)
+            stop = min(end - starts[place], len(folded.lower))
             if stop <= 0:
                 return
             if begin < stop:
                 yield chunk_id, *folded.original(begin, stop)
+
+    for phrase, start, end in placed_phrases(answer):
+        wanted = phrase.lower()
+        places: list[ChunkPlace] = []
+        at = joined.find(wanted)
+        while at >= 0 and len(places) < MAX_PLACES:
+            places += pieces(at, at + len(wanted))
+            at = joined.find(wanted, at + len(wanted))
+        if places:
+            yield PhraseMatch(phrase, start, end, tuple(dict.fromkeys(places)))
 
 
 def _query(question: str, chunks: Sequence[tuple[str, Folded]]) -> Iterator[QueryToken]:
@@ -127,13 +123,6 @@ def _refusal(answer: str, phrases: Sequence[str]) -> TextRange | None:
         for start, end in folded.find_all(phrase):
             return TextRange(answer[start:end], start, end)
     return None
-
-
-def _original(match: re.Match[str] | None, text: str) -> TextRange | None:
-    if match is None:
-        return None
-    start, end = Folded(text).original(*match.span())
-    return TextRange(text[start:end], start, end)
 
 
 def _words_missing(claims: str, views: Sequence[ChunkView]) -> Iterator[TextRange]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 from proofspan.contracts.records.field_values import page_of, text_of
 from proofspan.contracts.records.records import Citation, GoldQuestion, StageName, Trace
+from proofspan.diagnosis.labelling import REFUSAL_LABELS
 from proofspan.diagnosis.types import ReportRow
 from proofspan.traces.records.chunks import Place, Places
 from proofspan.traces.records.citations import citations
@@ -80,14 +81,16 @@ def gold_outcome(
     """
     if target is None:
         return None
+    is_refusal = declines(trace, verdict)
     if target.kind == "nothing":
-        return _without_answer(trace, verdict)
+        if is_refusal:
+            return GoldOutcome("declined", is_refusal=True)
+        return GoldOutcome("answered") if verdict is not None and trace.answer.strip() else None
     stage = top_stage(trace)
     if stage is None and "chunks_missing" in trace.suspicions:
         return None
     seen = _best(trace, "chunks", target, places)
     retrieved = seen if stage is None or stage == "chunks" else _best(trace, stage, target, places)
-    is_refusal = declines(trace, verdict)
     if seen is not None:
         state = "uncited" if is_refusal else _state_of_seen(trace, target, places, cited)
     else:
@@ -95,17 +98,11 @@ def gold_outcome(
     return GoldOutcome(state, seen, retrieved, stage, is_refusal)
 
 
-def _without_answer(trace: Trace, verdict: ReportRow | None) -> GoldOutcome | None:
-    if declines(trace, verdict):
-        return GoldOutcome("declined", is_refusal=True)
-    return GoldOutcome("answered") if verdict is not None and trace.answer.strip() else None
-
-
 def declines(trace: Trace, verdict: ReportRow | None) -> bool:
     """Return whether the answer declines: by its label, or in other words without citing anything."""
     if verdict is None:
         return False
-    if verdict.label in ("refusal_ok", "refusal_suspect"):
+    if verdict.label in REFUSAL_LABELS:
         return True
     return "refusal_other_wording" in verdict.suspicions and not citations(trace)
 
@@ -133,42 +130,33 @@ def _state_of_seen(
 
 
 def _is_gold(citation: Citation, known: Place | None, target: GoldTarget, places: Places) -> bool:
-    """Return whether a citation points at the gold passage; one of a page alone means all chunks there."""
-    place = _cited_place(citation, known or NO_PLACE)
-    if target.kind == "section":
-        return (place.section_id or "").strip() in target.wanted
-    if target.kind == "page":
-        return (place.doc_id, place.page_idx) in target.wanted
-    if citation.chunk_id is not None or place.page_idx is None:
-        return False
-    gold = (places[chunk_id] for chunk_id in map(str, target.wanted) if chunk_id in places)
-    return any((place.doc_id, place.page_idx) == (each.doc_id, each.page_idx) for each in gold)
+    """Return whether a citation points at the gold passage; one of a page alone means all chunks there.
 
-
-def _cited_place(citation: Citation, known: Place) -> Place:
-    """Return where a citation points: by its payload, else its chunk's record, else its id."""
+    Its place is that of its payload, else of its chunk's record, else of its id.
+    """
+    known = known or NO_PLACE
     page_idx, _ = page_of(citation.raw)
     if page_idx is None:
         page_idx = citation.page_idx if known.page_idx is None else known.page_idx
-    return Place(
-        text_of(citation.raw.get("doc_id")) or known.doc_id or citation.doc_id,
-        text_of(citation.raw.get("section_id")) or known.section_id or citation.section_id,
-        page_idx,
-    )
+    doc_id = text_of(citation.raw.get("doc_id")) or known.doc_id or citation.doc_id
+    section_id = text_of(citation.raw.get("section_id")) or known.section_id or citation.section_id
+    if target.kind == "section":
+        return (section_id or "").strip() in target.wanted
+    if target.kind == "page":
+        return (doc_id, page_idx) in target.wanted
+    if citation.chunk_id is not None or page_idx is None:
+        return False
+    gold = (places[chunk_id] for chunk_id in map(str, target.wanted) if chunk_id in places)
+    return any((doc_id, page_idx) == (each.doc_id, each.page_idx) for each in gold)
 
 
 def _best(trace: Trace, stage: StageName, target: GoldTarget, places: Places) -> int | None:
-    found = _ranked(trace, stage, target, places)
-    return next((rank for rank, place in found if place in target.wanted), None)
-
-
-def _ranked(
-    trace: Trace, stage: StageName, target: GoldTarget, places: Places
-) -> Iterator[tuple[int, object]]:
-    """Return each candidate's rank with the value that the target compares."""
-    if target.kind == "chunk":
-        return ((rank, chunk_id) for rank, chunk_id, _ in listed(trace, stage))
-    candidates = ((rank, place_in(entry, chunk_id, places)) for rank, chunk_id, entry in listed(trace, stage))
-    if target.kind == "section":
-        return ((rank, (place.section_id or "").strip()) for rank, place in candidates)
-    return ((rank, (place.doc_id, place.page_idx)) for rank, place in candidates)
+    for rank, chunk_id, entry in listed(trace, stage):
+        value: object = chunk_id
+        if target.kind != "chunk":
+            place = place_in(entry, chunk_id, places)
+            is_section = target.kind == "section"
+            value = (place.section_id or "").strip() if is_section else (place.doc_id, place.page_idx)
+        if value in target.wanted:
+            return rank
+    return None

@@ -66,8 +66,19 @@ def reflect(trace: Trace, corpus: Corpus, profile: Profile) -> ReportRow:
     found = tuple([token for token in asked if token not in missing])
     phrase = None if refused else matched_phrase(answer, evidence, missing)
 
-    violated = not refused and _violates(lower, in_payload, all(retrieved), profile)
-    label, why = _verdict(refused, violated, aligned=bool(found), grounded=phrase is not None)
+    violated = False
+    if not refused and profile.template != "none":
+        follows = follows_template(lower, has_payload=bool(in_payload), template=profile.template)
+        violated = not (follows and all(retrieved))
+    # Decided as the reference does, in its order.
+    if refused:
+        label, why = REFUSAL_SUSPECT if found else REFUSAL_OK
+    elif violated:
+        label, why = VIOLATED
+    elif not found:
+        label, why = NOT_ALIGNED
+    else:
+        label, why = NOT_GROUNDED if phrase is None else GROUNDED
     signals = Signals(
         phrase,
         found,
@@ -90,8 +101,17 @@ def reflect(trace: Trace, corpus: Corpus, profile: Profile) -> ReportRow:
         suspicions.append("redirected_chunk_id")
     if in_text and in_payload and set(in_text) != set(in_payload):
         suspicions.append("citations_disagree")
-    suspicions += _wording_suspicions(lower, refused, cited, profile)
-    if contradicts(trace.raw.get("ok"), label):
+    # Readings of the triage recipe that are stricter than its script. With template "none" there is no exact
+    # form of a refusal to require.
+    if refused and lower.strip() not in refusals and profile.template != "none":
+        suspicions.append("refusal_not_exact")
+    if not refused and not cited and MARKER in lower:
+        suspicions.append("citations_empty")
+    if not refused and other_refusal(lower):
+        suspicions.append("refusal_other_wording")
+    # The pipeline's own `ok` never contradicts a refusal.
+    ok = trace.raw.get("ok")
+    if (ok is True and label in ("generation_drift", "retrieval_drift")) or (ok is False and label == "ok"):
         suspicions.append("ok_contradicts")
     return ReportRow(trace.q, label, why, ids, in_text, signals, tuple(sorted(suspicions)), trace.q_id)
 
@@ -165,55 +185,12 @@ def unsupported(claims: str, question: str, evidence: Sequence[ChunkView]) -> li
         if not rest:
             break
         rest = [number for number in rest if view.numbers.isdisjoint(number.values)]
-    return [number for number in rest if not _spelled_out(number, evidence)]
-
-
-def _spelled_out(number: Number, evidence: Sequence[ChunkView]) -> bool:
-    """Return whether a small number is in the evidence as a word."""
-    words = NUMBER_WORDS.get(number.values[0])
-    return words is not None and any(not view.words.isdisjoint(words) for view in evidence)
-
-
-def contradicts(ok: object, label: Label) -> bool:
-    """Return whether the pipeline's own `ok` contradicts the label; refusals never do."""
-    if ok is True:
-        return label in ("generation_drift", "retrieval_drift")
-    return ok is False and label == "ok"
-
-
-def _violates(lower: str, in_payload: tuple[str, ...], all_retrieved: bool, profile: Profile) -> bool:
-    """Return whether an answer that does not refuse breaks the template, or cites what was not retrieved."""
-    if profile.template == "none":
-        return False
-    follows = follows_template(lower, has_payload=bool(in_payload), template=profile.template)
-    return not (follows and all_retrieved)
-
-
-def _verdict(refused: bool, violated: bool, *, aligned: bool, grounded: bool) -> tuple[Label, str]:
-    """Decide as the reference does, in its order."""
-    if refused:
-        return REFUSAL_SUSPECT if aligned else REFUSAL_OK
-    if violated:
-        return VIOLATED
-    if not aligned:
-        return NOT_ALIGNED
-    return GROUNDED if grounded else NOT_GROUNDED
-
-
-def _wording_suspicions(lower: str, refused: bool, cited: Sequence[str], profile: Profile) -> list[str]:
-    """Return suspicions by readings of the triage recipe that are stricter than its script.
-
-    With template "none" there is no exact form of a refusal to require.
-    """
-    if refused:
-        exact = lower.strip() in lowered(profile.refusal)
-        return [] if exact or profile.template == "none" else ["refusal_not_exact"]
-    found = []
-    if not cited and MARKER in lower:
-        found.append("citations_empty")
-    if other_refusal(lower):
-        found.append("refusal_other_wording")
-    return found
+    spelled = [NUMBER_WORDS.get(number.values[0], ()) for number in rest]  # small numbers may be words
+    return [
+        number
+        for number, words in zip(rest, spelled, strict=True)
+        if all(view.words.isdisjoint(words) for view in evidence)
+    ]
 
 
 #: The suspicion of a trace whose records do not say what was asked.

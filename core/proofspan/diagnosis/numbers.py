@@ -107,7 +107,10 @@ def claimed_numbers(answer: str) -> Iterator[Number]:
             continue
         if date := _DATE.match(answer, start):
             covered = date.end()
-            yield from _date_parts(answer, start, covered)
+            for part in re.finditer(r"\d+", date[0]):  # its year, and the part that can only be a day
+                if int(part[0]) > 12:
+                    at = start + part.start()
+                    yield Number(part[0], at, at + len(part[0]), (_plain(part[0]),))
         elif fraction := _FRACTION.match(answer, start):
             covered = fraction.end()
             value = f"{_plain(fraction[1])}/{_plain(fraction[2])}"
@@ -116,16 +119,8 @@ def claimed_numbers(answer: str) -> Iterator[Number]:
             yield from _written(answer, start, end)
 
 
-def _date_parts(answer: str, start: int, end: int) -> Iterator[Number]:
-    """Of a date its year, and the part that can only be a day."""
-    for part in re.finditer(r"\d+", answer[start:end]):
-        if int(part.group()) > 12:
-            at = start + part.start()
-            yield Number(part.group(), at, at + len(part.group()), (_plain(part.group()),))
-
-
 def _is_a_name(answer: str, start: int) -> bool:
-    """Whether the digits continue a word (`Q80`, `v2`, `#3`) or an upper-case name (`COVID-19`)."""
+    """Return whether the digits continue a word (`Q80`, `v2`, `#3`) or an upper-case name (`COVID-19`)."""
     before = answer[start - 1 : start]
     if before.isalnum() or before in {"_", "#"}:
         return bool(before)

@@ -23,10 +23,11 @@ from typing import Literal, NamedTuple, cast
 from proofspan.contracts.records.chunk_id import parse, section_path
 from proofspan.contracts.records.field_values import id_of, page_of, text_of
 from proofspan.contracts.records.names import SectionKey, section_key
-from proofspan.contracts.records.records import Attachment, Json, Trace
+from proofspan.contracts.records.records import Attachment, Trace
 from proofspan.contracts.records.render_ref import PageRef, parse_render_ref
 from proofspan.diagnosis.answers import claims_of
 from proofspan.diagnosis.corpus import Corpus, Survey
+from proofspan.diagnosis.labelling import REFUSAL_LABELS
 from proofspan.diagnosis.types import ReportRow
 from proofspan.diagnosis.words import Layout, Passage, form, named_words, plain
 from proofspan.traces.records.chunks import Place, Places
@@ -67,84 +68,59 @@ def omitted(
     None if the answer cites nothing, or there are no chunks. A refusal omits nothing. `places` has the places
     of chunks whose candidates or citations have none.
     """
-    found = _unmentioned(trace, verdict, notices, places)
-    return None if found is None else tuple(_omission(notice, held) for notice, held in found)
-
-
-def omitted_ids(
-    trace: Trace, verdict: ReportRow | None, notices: Notices, places: Places
-) -> list[str] | None:
-    """Return the attachment ids of the omitted notices."""
-    found = _unmentioned(trace, verdict, notices, places)
-    return None if found is None else [notice.attachment.attachment_id for notice, _ in found]
-
-
-def _unmentioned(
-    trace: Trace, verdict: ReportRow | None, notices: Notices, places: Places
-) -> list[tuple[Notice, int]] | None:
-    """Return each omitted notice with the mask of its words that were found; None as in `omitted`."""
     if verdict is None:
         return None
     cited = list(_cited(trace, verdict.citations_in_answer, places))
     if not cited:
         return None
-    if verdict.label in ("refusal_ok", "refusal_suspect"):
-        return []
     governing: dict[str, Notice] = {}
-    for each in cited:
-        for notice in notices.governing(each.place):
-            governing.setdefault(notice.attachment.attachment_id, notice)
-    return list(_sought(trace, governing.values(), cited, notices)) if governing else []
-
-
-def _sought(
-    trace: Trace, governing: Iterable[Notice], cited: Sequence[_Cited], notices: Notices
-) -> Iterator[tuple[Notice, int]]:
-    """Search the answer, then each cited passage: the payload's quote, else the chunk."""
+    if verdict.label not in REFUSAL_LABELS:
+        for each in cited:
+            for notice in notices.governing(each.place):
+                governing.setdefault(notice.attachment.attachment_id, notice)
+    if not governing:
+        return ()
     ids = [each.chunk_id for each in cited if each.chunk_id is not None]
     answer = claims_of(trace.answer, trace.answer.lower(), (trace.chunk_ids, ids))
     passages = [Passage(answer), *(Passage(each.quote) for each in cited if each.quote is not None)]
     chunks = [each.chunk_id for each in cited if each.quote is None and each.chunk_id is not None]
-    for notice in governing:
+    omissions = []
+    for notice in governing.values():
         found = [notice.sought_in(passage) for passage in passages]
         found += [notices.held(notice, chunk_id) for chunk_id in chunks]
-        if not any(each.is_mentioned for each in found):
-            yield notice, reduce(or_, [each.mask for each in found])
-
-
-def _omission(notice: Notice, found: int) -> SafetyOmission:
-    about = notice.attachment
-    return SafetyOmission(
-        about.attachment_id,
-        cast(Literal["warning", "caution"], about.kind),
-        about.section_id,
-        about.page_idx,
-        about.text,
-        notice.words,
-        tuple(word for place, word in enumerate(notice.words) if found >> place & 1),
-        notice.doc_id,
-    )
+        if any(each.is_mentioned for each in found):
+            continue
+        mask, about = reduce(or_, [each.mask for each in found]), notice.attachment
+        omissions.append(
+            SafetyOmission(
+                about.attachment_id,
+                cast(Literal["warning", "caution"], about.kind),
+                about.section_id,
+                about.page_idx,
+                about.text,
+                notice.words,
+                tuple(word for place, word in enumerate(notice.words) if mask >> place & 1),
+                notice.doc_id,
+            )
+        )
+    return tuple(omissions)
 
 
 def _cited(trace: Trace, in_text: Sequence[str], places: Places) -> Iterator[_Cited]:
     """Yield the citations of a trace with the fields that are needed here."""
-    payload = trace.payload
-    for item in payload or in_text:
+    for item in trace.payload or in_text:
         if isinstance(item, str) and item:
             yield _Cited(item, _place_of(trace, item, places), None)
         elif isinstance(item, dict):
-            yield _cited_by(item, trace, places)
-
-
-def _cited_by(item: dict[str, Json], trace: Trace, places: Places) -> _Cited:
-    chunk_id, quote = id_of(item) or None, item.get("quote") or item.get("text")
-    doc_id, section_id = text_of(item.get("doc_id")), text_of(item.get("section_id"))
-    page_idx = None
-    if doc_id is None or section_id is None:
-        known = _place_of(trace, chunk_id, places) if chunk_id is not None else _NOWHERE
-        doc_id, section_id = doc_id or known.doc_id, section_id or known.section_id
-        page_idx = known.page_idx if (own := page_of(item)[0]) is None else own
-    return _Cited(chunk_id, Place(doc_id, section_id, page_idx), quote if isinstance(quote, str) else None)
+            chunk_id, quote = id_of(item) or None, item.get("quote") or item.get("text")
+            doc_id, section_id = text_of(item.get("doc_id")), text_of(item.get("section_id"))
+            page_idx = None
+            if doc_id is None or section_id is None:
+                known = _place_of(trace, chunk_id, places) if chunk_id is not None else _NOWHERE
+                doc_id, section_id = doc_id or known.doc_id, section_id or known.section_id
+                page_idx = known.page_idx if (own := page_of(item)[0]) is None else own
+            place = Place(doc_id, section_id, page_idx)
+            yield _Cited(chunk_id, place, quote if isinstance(quote, str) else None)
 
 
 def _place_of(trace: Trace, chunk_id: str, places: Places) -> Place:
@@ -184,8 +160,6 @@ MOST_NOTICES = 100
 DEEPEST = 16
 #: Section ids with more characters name no section.
 LONGEST_SECTION = 1_000
-#: The most cited places in the cache before it is cleared.
-KEPT_PLACES = 1 << 15
 #: The most pairs of chunk and notice in the cache before it is cleared.
 KEPT_PAIRS = 1 << 18
 
@@ -241,20 +215,18 @@ class Notice:
         return Found(held, is_whole or any(self._holds(passage.layout, part) for part in parts))
 
     def _holds(self, passage: Layout, part: Part) -> bool:
-        return any(
-            stretch & part.needed == part.needed and self._weight(stretch & part.mask) >= part.enough
-            for stretch in self._stretches(passage, part.reach)
-        )
-
-    def _stretches(self, passage: Layout, reach: int) -> list[int]:
-        """Return the mask of each `reach` words of a passage and the next as many, without empty ones."""
+        """Return whether some words of a passage, within `reach` and the next as many, mention a part."""
         masks: defaultdict[int, int] = defaultdict(int)
         for place, each in enumerate(self.forms):
             for at in passage.places.get(each, ()):
-                masks[at // reach] |= 1 << place
+                masks[at // part.reach] |= 1 << place
         for at in passage.negations if masks else ():
-            masks[at // reach] |= 1 << len(self.forms)
-        return [mask | masks.get(number + 1, 0) for number, mask in masks.items()]
+            masks[at // part.reach] |= 1 << len(self.forms)
+        stretches = (mask | masks.get(number + 1, 0) for number, mask in masks.items())
+        return any(
+            stretch & part.needed == part.needed and self._weight(stretch & part.mask) >= part.enough
+            for stretch in stretches
+        )
 
     def _weight(self, mask: int) -> int:
         return sum([weight for place, weight in enumerate(self.weights) if mask >> place & 1])
@@ -266,25 +238,22 @@ class Notices:
     `crowded` has the sections with more notices than are searched for: document, section and count.
     """
 
-    __slots__ = ("_governing", "_held", "_known", "_last", "_listed", "_own", "corpus", "crowded")
+    __slots__ = ("_governing", "_held", "_last", "_listed", "corpus", "crowded")
 
     def __init__(self, attachments: Iterable[Attachment], corpus: Corpus) -> None:
         self.corpus = corpus
-        found: defaultdict[Within, list[Attachment]] = defaultdict(list)
+        self._listed: dict[Within, list[Attachment]] = {}
         for attachment in attachments:
             if attachment.kind in KINDS and (within := _within(attachment))[1]:
-                found[within].append(attachment)
+                self._listed.setdefault(within, []).append(attachment)
         self.crowded = tuple(
             sorted(
                 (doc_id or "", ".".join(section), len(listed))
-                for (doc_id, section), listed in found.items()
+                for (doc_id, section), listed in self._listed.items()
                 if len(listed) > MOST_NOTICES
             )
         )
-        self._listed = dict(found)
-        self._own: dict[Within, tuple[Notice, ...]] = {}
         self._governing: dict[Within, tuple[Notice, ...]] = {}
-        self._known: dict[Place, tuple[Notice, ...]] = {}
         self._held: dict[tuple[str, str], Found] = {}
         self._last = ("", Passage(""))
 
@@ -296,35 +265,22 @@ class Notices:
         """
         if place.section_id is not None and len(place.section_id) > LONGEST_SECTION:
             return ()
-        known = self._known.get(place)
-        if known is None:
-            if len(self._known) >= KEPT_PLACES:
-                self._known.clear()
-            known = self._known[place] = self._nearest(place)
-        return known
+        return self._nearest(place.doc_id, _section_of(place))
 
-    def _nearest(self, place: Place) -> tuple[Notice, ...]:
-        section = _section_of(place)
+    def _nearest(self, doc_id: str | None, section: SectionKey) -> tuple[Notice, ...]:
+        """Return the notices of the nearest section with any and of those above it, prepared on first use."""
         for depth in range(len(section), 0, -1):
-            if (within := (place.doc_id, section[:depth])) in self._listed:
-                if within not in self._governing:
-                    self._governing[within] = self._with_those_above(within)
-                return self._governing[within]
+            within = doc_id, section[:depth]
+            if within not in self._listed:
+                continue
+            if within not in self._governing:
+                by_line: dict[str, Notice] = {}
+                own = _prepared(self._listed[within], doc_id, self.corpus.survey)
+                for notice in (*own, *self._nearest(doc_id, section[: depth - 1])):
+                    by_line.setdefault(notice.line, notice)
+                self._governing[within] = tuple(by_line.values())[:MOST_NOTICES]
+            return self._governing[within]
         return ()
-
-    def _with_those_above(self, within: Within) -> tuple[Notice, ...]:
-        doc_id, section = within
-        by_line: dict[str, Notice] = {}
-        for depth in range(len(section), 0, -1):
-            for notice in self._of((doc_id, section[:depth])):
-                by_line.setdefault(notice.line, notice)
-        return tuple(by_line.values())[:MOST_NOTICES]
-
-    def _of(self, within: Within) -> tuple[Notice, ...]:
-        """Return the notices of one section alone, prepared on first use."""
-        if within not in self._own:
-            self._own[within] = _looked_for(self._listed.get(within, ()), within[0], self.corpus)
-        return self._own[within]
 
     def held(self, notice: Notice, chunk_id: str) -> Found:
         """Search a chunk for a notice; cached, as a section's chunks are cited again and again."""
@@ -332,15 +288,11 @@ class Notices:
         if pair not in self._held:
             if len(self._held) >= KEPT_PAIRS:
                 self._held.clear()
-            self._held[pair] = notice.sought_in(self._passage(chunk_id))
+            if self._last[0] != chunk_id:  # all notices of a section are searched for in the same text
+                view = self.corpus.views[chunk_id]
+                self._last = (chunk_id, Passage(view.text, view.words))
+            self._held[pair] = notice.sought_in(self._last[1])
         return self._held[pair]
-
-    def _passage(self, chunk_id: str) -> Passage:
-        """Return a chunk's text; the last one is kept, as all notices of a section are searched for in it."""
-        if self._last[0] != chunk_id:
-            view = self.corpus.views[chunk_id]
-            self._last = (chunk_id, Passage(view.text, view.words))
-        return self._last[1]
 
 
 def _within(attachment: Attachment) -> Within:
@@ -359,26 +311,21 @@ def _section_of(place: Place) -> SectionKey:
     return section[:DEEPEST]
 
 
-def _looked_for(attachments: Sequence[Attachment], doc_id: str | None, corpus: Corpus) -> tuple[Notice, ...]:
-    """Return the first notices of a section in reading order, without those that have no content word."""
-    ordered = sorted(attachments, key=_reading_order)[:MOST_NOTICES]
-    made = (_notice(attachment, doc_id, corpus.survey) for attachment in ordered)
-    return tuple(notice for notice in made if notice.words)
+def _prepared(attachments: Iterable[Attachment], doc_id: str | None, survey: Survey) -> Iterator[Notice]:
+    """Yield the first notices of a section in reading order, without those that have no content word."""
 
+    def reading_order(attachment: Attachment) -> tuple[float, float, str]:
+        page, box = attachment.page_idx, attachment.box
+        top = math.inf if box is None else box[1]
+        return math.inf if page is None else page, top, attachment.attachment_id
 
-def _reading_order(attachment: Attachment) -> tuple[float, float, str]:
-    page, box = attachment.page_idx, attachment.box
-    top = math.inf if box is None else box[1]
-    return math.inf if page is None else page, top, attachment.attachment_id
-
-
-def _notice(attachment: Attachment, doc_id: str | None, survey: Survey) -> Notice:
-    text = attachment.text[:MOST_CHARS]
-    words = named_words(text)[:MOST_WORDS]
-    forms = tuple(map(form, words))
-    weights = tuple(survey.rarity.get(word) or survey.unseen for word in words)
-    parts = _parts(text, dict(zip(forms, weights, strict=True)))
-    return Notice(attachment, plain(text), words, forms, weights, tuple(parts), doc_id)
+    for attachment in sorted(attachments, key=reading_order)[:MOST_NOTICES]:
+        text = attachment.text[:MOST_CHARS]
+        if words := named_words(text)[:MOST_WORDS]:
+            forms = tuple(map(form, words))
+            weights = tuple(survey.rarity.get(word) or survey.unseen for word in words)
+            parts = tuple(_parts(text, dict(zip(forms, weights, strict=True))))
+            yield Notice(attachment, plain(text), words, forms, weights, parts, doc_id)
 
 
 def _parts(text: str, weight_of: Mapping[str, int]) -> Iterator[Part]:

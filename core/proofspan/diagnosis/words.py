@@ -129,9 +129,18 @@ class Passage:
 
     @property
     def layout(self) -> Layout:
-        """The places of the forms."""
+        """Return the places of the forms."""
         if self._layout is None:
-            self._layout = _layout(self.text)
+            places: dict[str, list[int]] = {}
+            negations: list[int] = []
+            length = 0
+            for at, unit in enumerate(_units(self.text)):
+                length = at + 1
+                for part in unit:
+                    places.setdefault(form(part), []).append(at)
+                    if part in _NEGATIONS:
+                        negations.append(at)
+            self._layout = Layout(places, negations, length)
         return self._layout
 
 
@@ -144,19 +153,6 @@ def _words_of(text: str, known: Collection[str] | None) -> Collection[str]:
     for unit in _HYPHENED.findall(line):
         words.update(_joined(list(_pieces(unit))))
     return words
-
-
-def _layout(text: str) -> Layout:
-    places: dict[str, list[int]] = {}
-    negations: list[int] = []
-    length = 0
-    for at, unit in enumerate(_units(text)):
-        length = at + 1
-        for part in unit:
-            places.setdefault(form(part), []).append(at)
-            if part in _NEGATIONS:
-                negations.append(at)
-    return Layout(places, negations, length)
 
 
 def _units(text: str) -> Iterator[list[str]]:
@@ -184,22 +180,20 @@ def form(word: str) -> str:
     """
     if len(word) <= 3 or not word.isascii():
         return word
-    bare = _without_ending(word)
+    bare = word
+    if word.endswith("ies"):
+        bare = word[:-3] + "y"
+    elif word.endswith("s") and not word.endswith(_PLURAL_ENDS_ELSEWHERE):
+        bare = word[:-1]
+    else:
+        for ending in ("ing", "ed"):
+            stem = word.removesuffix(ending)
+            if stem != word and len(stem) >= 3 and not word.endswith("eed") and _VOWEL.search(stem):
+                bare = stem
+                break
     bare = _DOUBLED.sub(r"\1", bare)
     bare = bare.removesuffix("e") if len(bare) > 3 else bare
     return bare[:-1] + "i" if bare.endswith("y") else bare
-
-
-def _without_ending(word: str) -> str:
-    if word.endswith("ies"):
-        return word[:-3] + "y"
-    if word.endswith("s") and not word.endswith(_PLURAL_ENDS_ELSEWHERE):
-        return word[:-1]
-    for ending in ("ing", "ed"):
-        bare = word.removesuffix(ending)
-        if bare != word and len(bare) >= 3 and not word.endswith("eed") and _VOWEL.search(bare):
-            return bare
-    return word
 
 
 def _pieces(line: str) -> Iterator[str]:

@@ -16,7 +16,7 @@ from proofspan.contracts.rules.context import NO_CONTEXT, Context
 from proofspan.diagnosis.corpus import Corpus
 from proofspan.diagnosis.gold import GoldTarget, gold_outcome, gold_target
 from proofspan.diagnosis.labelling import REFUSAL_LABELS, RULES_VERSION, declines, lacks_template, verdict
-from proofspan.diagnosis.safety import KINDS, MOST_NOTICES, Notices, omitted_ids
+from proofspan.diagnosis.safety import KINDS, MOST_NOTICES, Notices, omitted
 from proofspan.diagnosis.topic import GoldPlaces
 from proofspan.diagnosis.types import Profile, ReportRow
 from proofspan.errors import Fault, Problem
@@ -278,8 +278,9 @@ class Labeller:
             gold = gold_outcome(current, self.targets.get(trace.q_id), verdict, self.places, cited)
         judged = self.judge.judged(current, verdict, cited)
         notices, about = self.notices, self.about.get(trace.q_id, ())
-        omitted = None if notices is None else omitted_ids(trace, verdict, notices, self.places)
-        return index_row(trace, verdict, self.places, gold, omitted, about, judged, codes), verdict
+        omissions = None if notices is None else omitted(trace, verdict, notices, self.places)
+        lost = None if omissions is None else [each.attachment_id for each in omissions]
+        return index_row(trace, verdict, self.places, gold, lost, about, judged, codes), verdict
 
 
 def labeller_for(inputs: Inputs) -> tuple[Labeller, tuple[Problem, ...]]:
