@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import cast
@@ -12,12 +11,11 @@ import click
 
 from proofspan.cli.index_cmd import indexed
 from proofspan.cli.output import NamedPath, json_text
-from proofspan.contracts.records.records import LineIssue
 from proofspan.errors import printable
 from proofspan.journal.cohorts import MAX_NAME, Cohort, read_cohorts
 from proofspan.manifest.load import load_manifest
 from proofspan.metrics.ranked import BUCKETS, Bucket
-from proofspan.services.metrics.cohorts import Conversion, conversions, freeze_bucket
+from proofspan.services.metrics.cohorts import conversions, freeze_bucket
 from proofspan.services.workspace.open import chosen_run
 from proofspan.wording import counted
 
@@ -73,14 +71,17 @@ def list_cohorts(workspace: Path, run_ids: tuple[str, ...], as_json: bool, cache
         (cohort, [each for each in conversions(store, manifest, cohort) if each.run_id in wanted])
         for cohort in cohorts.values()
     ]
+    issues = cohorts.issues
     if as_json:
-        _print_json(results, cohorts.issues)
-    else:
-        _print(results, cohorts.issues)
-    sys.exit(1 if cohorts.issues else 0)
-
-
-def _print(results: Sequence[tuple[Cohort, Sequence[Conversion]]], issues: Sequence[LineIssue]) -> None:
+        value = {
+            "cohorts": [
+                {**asdict(cohort), "runs": [asdict(each) for each in converted]}
+                for cohort, converted in results
+            ],
+            "issues": [issue.as_json() for issue in issues],
+        }
+        click.echo(json_text(value), nl=False)
+        sys.exit(1 if issues else 0)
     for cohort, converted in results:
         click.echo(printable(_head(cohort)))
         for each in converted:
@@ -89,16 +90,7 @@ def _print(results: Sequence[tuple[Cohort, Sequence[Conversion]]], issues: Seque
         click.echo("No cohort is frozen yet: proofspan cohort freeze WORKSPACE NAME --run ID --bucket …")
     for issue in issues:
         click.echo(str(issue), err=True)
-
-
-def _print_json(results: Sequence[tuple[Cohort, Sequence[Conversion]]], issues: Sequence[LineIssue]) -> None:
-    value = {
-        "cohorts": [
-            {**asdict(cohort), "runs": [asdict(each) for each in counted]} for cohort, counted in results
-        ],
-        "issues": [issue.as_json() for issue in issues],
-    }
-    click.echo(json_text(value), nl=False)
+    sys.exit(1 if issues else 0)
 
 
 def _head(cohort: Cohort) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import click
-from rich.console import Group, RenderableType
+from rich.console import RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -30,9 +30,9 @@ from proofspan.cli.output import (
 from proofspan.contracts.records.records import Json
 from proofspan.contracts.rules.envelope import ENVELOPE
 from proofspan.diagnosis.topic import in_words
-from proofspan.errors import Problem, printable
+from proofspan.errors import printable
 from proofspan.manifest.load import load_manifest
-from proofspan.manifest.types import Manifest, Run
+from proofspan.manifest.types import Run
 from proofspan.metrics.catalogue import GROUPS, LEFT_OUT, METRICS
 from proofspan.metrics.packs import PACK_SOURCE, RATE, RATE_COUNTED, others_in_words
 from proofspan.metrics.statistics import LEVEL
@@ -44,7 +44,7 @@ from proofspan.metrics.values import (
     number_in_words,
     value_in_words,
 )
-from proofspan.services.compare import MetricPair, p_words
+from proofspan.services.compare import p_words
 from proofspan.services.metrics.report import (
     Compared,
     MetricsReport,
@@ -120,37 +120,21 @@ def command(
     reports = [metrics_report(store, manifest, run.run_id, by=asked["by"], vs=vs) for run in runs]
     problems = goals_of(manifest)[1]
     if as_json:
-        write_bytes(json_text(_to_json(manifest, reports, problems, explain=explain)), output)
+        value: dict[str, Json] = {
+            "name": manifest.name,
+            "runs": [report_to_json(report) for report in reports],
+            "problems": [str(problem) for problem in problems],
+        }
+        write_bytes(json_text(value | ({"definitions": definitions()} if explain else {})), output)
     else:
-        _print(list(zip(reports, runs, strict=True)), problems, output, explain=explain, named=asked["named"])
+        parts: list[RenderableType] = []
+        for report, run in zip(reports, runs, strict=True):
+            parts += [Text()] * bool(parts) + [*_parts(report, run, asked["named"])]
+        if explain:
+            parts += [Text(), *_explained(asked["named"])]
+        write_parts(*parts, output=output, width=WIDTH_WITHOUT_TERMINAL)
+        print_problems([*problems, *(problem for report in reports for problem in report.problems)])
     sys.exit(1 if any(report.has_findings for report in reports) else 0)
-
-
-def _to_json(
-    manifest: Manifest, reports: Sequence[MetricsReport], problems: Sequence[Problem], *, explain: bool
-) -> dict[str, Json]:
-    return {
-        "name": manifest.name,
-        "runs": [report_to_json(report) for report in reports],
-        "problems": [str(problem) for problem in problems],
-    } | ({"definitions": definitions()} if explain else {})
-
-
-def _print(
-    reports: Sequence[tuple[MetricsReport, Run]],
-    problems: Sequence[Problem],
-    output: str,
-    *,
-    explain: bool,
-    named: Sequence[str],
-) -> None:
-    parts: list[RenderableType] = []
-    for report, run in reports:
-        parts += [Text()] * bool(parts) + [*_parts(report, run, named)]
-    if explain:
-        parts += [Text(), _explained(named)]
-    write_parts(*parts, output=output, width=WIDTH_WITHOUT_TERMINAL)
-    print_problems([*problems, *(problem for report, _ in reports for problem in report.problems)])
 
 
 #: The metrics of a slice if none is named.
@@ -167,29 +151,23 @@ NAMED = 8
 _OF_EVERY_RECORD = frozenset({"$schema", *ENVELOPE})
 
 
-def _explained(named: Sequence[str]) -> RenderableType:
-    """Render how each metric is counted, and the source of its definition."""
-    lines: list[RenderableType] = []
-    for metric_id in named or METRICS:
-        metric = METRICS[metric_id]
-        lines += _definition(metric.name, metric_id, metric.counted, metric.source)
-    if not named:
-        lines += _definition(RATE, "", RATE_COUNTED, PACK_SOURCE)
-    return Group(*lines)
-
-
-def _definition(name: str, metric_id: str, counted: str, source: str) -> Iterator[RenderableType]:
-    yield Text.assemble((name, "bold"), (f"  {metric_id}", "dim"))
-    yield Padding(Text(counted), (0, 0, 0, 2))
-    yield Padding(Text(f"Source: {source}", "dim"), (0, 0, 1, 2))
+def _explained(named: Sequence[str]) -> Iterator[RenderableType]:
+    """Yield how each metric is counted, and the source of its definition."""
+    metrics = [METRICS[metric_id] for metric_id in named or METRICS]
+    definitions = [(each.name, each.metric_id, each.counted, each.source) for each in metrics]
+    for name, metric_id, text, source in definitions + [(RATE, "", RATE_COUNTED, PACK_SOURCE)] * (not named):
+        yield Text.assemble((name, "bold"), (f"  {metric_id}", "dim"))
+        yield Padding(Text(text), (0, 0, 0, 2))
+        yield Padding(Text(f"Source: {source}", "dim"), (0, 0, 1, 2))
 
 
 def _parts(report: MetricsReport, run: Run, named: Sequence[str]) -> Iterator[RenderableType]:
     measured = report.measured
-    yield _title(measured, run)
+    title = f" · {printable(run.title)}" if run.title else ""
+    count = counted(measured.questions, "question")
+    yield Text.assemble((printable(measured.run_id), "bold"), f"{title} · {count}")
     yield Text(printable(report.facts.profile.describe()), "dim")
-    yield from map(Text, _unread(report.facts))
-    yield from map(Text, _gaps(report.gaps))
+    yield from map(Text, _left_out(report.facts, report.gaps))
     yield Text()
     yield _metrics(measured, named)
     yield from _pack(measured, run)
@@ -204,37 +182,24 @@ def _parts(report: MetricsReport, run: Run, named: Sequence[str]) -> Iterator[Re
         yield from map(Text, map(printable, report.compared.sentences))
 
 
-def _title(measured: RunMetrics, run: Run) -> Text:
-    count = counted(measured.questions, "question")
-    title = f" · {printable(run.title)}" if run.title else ""
-    return Text.assemble((printable(measured.run_id), "bold"), f"{title} · {count}")
-
-
-def _unread(facts: RunFacts) -> Iterator[str]:
+def _left_out(facts: RunFacts, gaps: GoldGaps) -> Iterator[str]:
     if facts.from_report:
         yield "Counted from the stored report: the run has no traces that could be read."
     if lines := facts.line_issues - facts.unmatched:
         yield f"Lines that could not be used as they are: {lines:,}; `proofspan index` lists them"
     if facts.waiting_bytes:
         yield f"The last line ({counted(facts.waiting_bytes, 'byte')}) is not finished yet and is left out"
-
-
-def _gaps(gaps: GoldGaps) -> Iterator[str]:
     if gaps.questions is None:
         yield "There are no gold questions, so metrics that compare with them cannot be computed."
-    if gaps.without_gold:
-        yield f"{_some(gaps.without_gold)} without a gold question: {_names(gaps.without_gold)}"
-    if gaps.without_trace:
-        yield f"{_some(gaps.without_trace)} of the gold set without a trace: {_names(gaps.without_trace)}"
-
-
-def _some(q_ids: Sequence[str]) -> str:
-    return counted(len(q_ids), "question")
-
-
-def _names(q_ids: Sequence[str]) -> str:
-    more = f" and {len(q_ids) - NAMED:,} more" if len(q_ids) > NAMED else ""
-    return printable(", ".join(q_ids[:NAMED]).replace("\n", " ")) + more
+    without = {
+        "without a gold question": gaps.without_gold,
+        "of the gold set without a trace": gaps.without_trace,
+    }
+    for words, q_ids in without.items():
+        if q_ids:
+            names = printable(", ".join(q_ids[:NAMED]).replace("\n", " "))
+            more = f" and {len(q_ids) - NAMED:,} more" if len(q_ids) > NAMED else ""
+            yield f"{counted(len(q_ids), 'question')} {words}: {names}{more}"
 
 
 def _metrics(measured: RunMetrics, named: Sequence[str]) -> Table:
@@ -249,24 +214,19 @@ def _metrics(measured: RunMetrics, named: Sequence[str]) -> Table:
         if group != value.metric.group and not named:
             group = value.metric.group
             table.add_row(Text(GROUPS[group], "bold"))
-        table.add_row(*_row(measured, metric_id, value))
+        goal, verdict = measured.goals.get(metric_id), measured.verdicts.get(metric_id)
+        sign, style = SIGNS[verdict.status] if verdict else ("", "")
+        reasons = (f"{LEFT_OUT[reason]} {count:,}" for reason, count in value.left_out.items() if count)
+        table.add_row(
+            Text(f"  {value.metric.name}"),
+            Text(number_in_words(value.metric, value.value)),
+            Text(counted_in_words(value) if value.denominator else "nothing to count", "dim"),
+            Text(interval_in_words(value), "dim"),
+            Text(str(goal) if goal else ""),
+            Text(f"{sign} {verdict.why}", style) if verdict else Text(),
+            Text(", ".join(reasons), "dim"),
+        )
     return table
-
-
-def _row(measured: RunMetrics, metric_id: str, value: MetricValue) -> Iterator[Text]:
-    goal, verdict = measured.goals.get(metric_id), measured.verdicts.get(metric_id)
-    yield Text(f"  {value.metric.name}")
-    yield Text(number_in_words(value.metric, value.value))
-    yield Text(counted_in_words(value) if value.denominator else "nothing to count", "dim")
-    yield Text(interval_in_words(value), "dim")
-    yield Text(str(goal) if goal else "")
-    if verdict is None:
-        yield Text()
-    else:
-        sign, style = SIGNS[verdict.status]
-        yield Text(f"{sign} {verdict.why}", style)
-    reasons = (f"{LEFT_OUT[reason]} {count:,}" for reason, count in value.left_out.items() if count)
-    yield Text(", ".join(reasons), "dim")
 
 
 def _pack(measured: RunMetrics, run: Run) -> Iterator[Text]:
@@ -305,26 +265,19 @@ def _against(compared: Compared, run_id: str, named: Sequence[str]) -> Table:
     for column in table.columns[1:]:
         column.justify, column.no_wrap = "right", True
     for pair in compared.pairs:
-        if not named or pair.metric.metric_id in named:
-            table.add_row(*_pair(pair))
+        metric, mean = pair.metric, pair.difference
+        if named and metric.metric_id not in named:
+            continue
+        there, here = (value.value if value else None for value in (pair.there, pair.here))
+        cells = [Text("" if pair.gap is None else difference_in_words(metric, pair.gap)), Text(), Text()]
+        if mean is not None:
+            style = "" if not pair.is_clear else "green" if pair.is_better else "red"
+            mid, low, high = (difference_in_words(metric, each) for each in (mean.mean, mean.low, mean.high))
+            cells = [Text(mid, style), Text(f"{low} to {high}", style), Text(f"{mean.pairs:,}")]
+        p = Text("" if pair.p is None else p_words(pair.p), "bold" if pair.p and pair.p < LEVEL else "")
+        numbers = (Text(number_in_words(metric, value)) for value in (there, here))
+        table.add_row(Text(metric.name), *numbers, *cells, p)
     return table
-
-
-def _pair(pair: MetricPair) -> Iterator[Text]:
-    metric, mean = pair.metric, pair.difference
-    yield Text(metric.name)
-    for value in (pair.there, pair.here):
-        yield Text(number_in_words(metric, value.value if value else None))
-    if mean is None:
-        yield Text("" if pair.gap is None else difference_in_words(metric, pair.gap))
-        yield from (Text(), Text())
-    else:
-        style = "" if not pair.is_clear else "green" if pair.is_better else "red"
-        mid, low, high = (difference_in_words(metric, each) for each in (mean.mean, mean.low, mean.high))
-        yield Text(mid, style)
-        yield Text(f"{low} to {high}", style)
-        yield Text(f"{mean.pairs:,}")
-    yield Text("" if pair.p is None else p_words(pair.p), "bold" if pair.p and pair.p < LEVEL else "")
 
 
 def _table(*columns: str) -> Table:

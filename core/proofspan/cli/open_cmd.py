@@ -14,7 +14,7 @@ import urllib.error
 import urllib.request
 import webbrowser
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from types import FrameType
@@ -63,7 +63,12 @@ def command(
     browser: bool,
 ) -> None:
     """Start the dashboard on WORKSPACE, or on the demo if none is named."""
-    refuse_bare_package()
+    if missing := [name for name in ("streamlit", "plotly") if find_spec(name) is None]:
+        raise InputFault.of(
+            "no_dashboard",
+            f"the dashboard needs {' and '.join(missing)}, which this installation does not have",
+            fix='install "proofspan[dashboard]"',
+        )
     address = as_browsers_write(address)
     refuse_open_address(address, allow_unauthenticated=allow_unauthenticated)
     manifest = load_manifest(workspace or chosen_folder())
@@ -78,17 +83,6 @@ def as_browsers_write(address: str) -> str:
         return str(ipaddress.ip_address(address))
     except ValueError:
         return address.lower().rstrip(".")
-
-
-def refuse_bare_package() -> None:
-    """Raise InputFault where the dashboard's libraries are not installed."""
-    missing = [name for name in ("streamlit", "plotly") if find_spec(name) is None]
-    if missing:
-        raise InputFault.of(
-            "no_dashboard",
-            f"the dashboard needs {' and '.join(missing)}, which this installation does not have",
-            fix='install "proofspan[dashboard]"',
-        )
 
 
 def refuse_open_address(address: str, *, allow_unauthenticated: bool) -> None:
@@ -132,8 +126,11 @@ def confirm_roots(manifest: Manifest, *, trust_all: bool) -> None:
 def choose_port(address: str, requested: int | None) -> int:
     """Return the requested port, or else the first free one from 8501. Raises InputFault if it is taken."""
     candidates = [requested] if requested is not None else range(DEFAULT_PORT, DEFAULT_PORT + PORTS_TRIED)
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
     for port in candidates:
-        if _is_free(address, port):
+        with socket.socket(family) as probe, suppress(OSError):
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((address, port))
             return port
     raise InputFault.of(
         "port_taken",
@@ -141,17 +138,6 @@ def choose_port(address: str, requested: int | None) -> int:
         where="--port" if requested is not None else "--address",
         fix="choose another with --port, or stop the program that listens there",
     )
-
-
-def _is_free(address: str, port: int) -> bool:
-    family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    with socket.socket(family) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((address, port))
-        except OSError:
-            return False
-    return True
 
 
 def server_command(address: str, port: int, proxies: Iterable[str] = ()) -> list[str]:
@@ -191,8 +177,10 @@ def run_dashboard(
         _wait_until_it_answers(server, url)
         click.echo(f"{printable(manifest.name)}: {url}")
         click.echo("Press Ctrl-C to stop.")
-        if browser:
-            _show(url)
+        # Without a screen a text browser would take over the terminal.
+        screen = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+        if browser and (screen or sys.platform in ("darwin", "win32")):
+            webbrowser.open(url)
         _check_status(_wait_for(server))
 
 
@@ -212,29 +200,25 @@ def url_of(address: str, port: int) -> str:
 @contextmanager
 def _stopped_on_exit(server: subprocess.Popen[bytes]) -> Iterator[None]:
     """Stop the server when this command ends, by whichever signal. Ctrl-C is not an error."""
-    previous = {number: signal.signal(number, _interrupt) for number in ENDING_SIGNALS}
+
+    def interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
+        raise KeyboardInterrupt
+
+    previous = {number: signal.signal(number, interrupt) for number in ENDING_SIGNALS}
     try:
         yield
     except KeyboardInterrupt:
         click.echo("\nstopped", err=True)
     finally:
-        _stop(server)
+        if server.poll() is None:
+            server.terminate()
+        try:
+            server.wait(timeout=STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
         for number, handler in previous.items():
             signal.signal(number, handler)
-
-
-def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
-    raise KeyboardInterrupt
-
-
-def _stop(server: subprocess.Popen[bytes]) -> None:
-    if server.poll() is None:
-        server.terminate()
-    try:
-        server.wait(timeout=STOP_SECONDS)
-    except subprocess.TimeoutExpired:
-        server.kill()
-        server.wait()
 
 
 def _wait_until_it_answers(server: subprocess.Popen[bytes], url: str) -> None:
@@ -254,17 +238,5 @@ def _wait_until_it_answers(server: subprocess.Popen[bytes], url: str) -> None:
 
 def _check_status(status: int) -> None:
     if status != 0:
-        raise Fault.of(
-            "server_ended",
-            f"the dashboard's server ended with status {status}",
-            fix="see its message above",
-        )
-
-
-def _show(url: str) -> None:
-    # Without a screen a text browser would take over the terminal.
-    has_screen = sys.platform in ("darwin", "win32") or bool(
-        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
-    )
-    if has_screen:
-        webbrowser.open(url)
+        message = f"the dashboard's server ended with status {status}"
+        raise Fault.of("server_ended", message, fix="see its message above")
