@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice, pairwise
-from operator import itemgetter
 from typing import Literal, NamedTuple, get_args
 
 from rapidfuzz.distance import Indel
@@ -63,22 +62,7 @@ class Change:
     is_shared: bool = False
 
 
-class Bag(NamedTuple):
-    """The compared words of a text, and the counts of its pairs of consecutive words."""
-
-    words: list[str]
-    pairs: Counter[str]
-
-
-@lru_cache(maxsize=1 << 10)
-def _bag(text: Text) -> Bag:
-    """Return the words and pairs of a text; a text of one word has that word as its pair."""
-    words = _words(text)
-    return Bag(words, Counter(map(" ".join, pairwise(words)) if len(words) > 1 else words))
-
-
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(NamedTuple):
     """An old and a new text with the number of shared pairs of words, and their similarity in 0–1."""
 
     old: Text
@@ -89,15 +73,29 @@ class Edge:
     alike: float
 
 
+def _words(text: Text) -> list[str]:
+    """Return the words that are compared; in scripts without spaces each character is one."""
+    if text.words.isascii():
+        return text.words.casefold().split(" ", MOST_WORDS)[:MOST_WORDS]
+    return [match[0] for match in islice(_WORD.finditer(text.words.casefold()), MOST_WORDS)]
+
+
+@lru_cache(maxsize=1 << 10)
+def _pairs(text: Text) -> Counter[str]:
+    """Count the pairs of consecutive words; a text of one word has that word as its pair."""
+    words = _words(text)
+    return Counter(map(" ".join, pairwise(words)) if len(words) > 1 else words)
+
+
 def _edge(old: Text, new: Text) -> Edge:
-    one, other = _bag(old), _bag(new)
-    few, many = sorted((one.pairs, other.pairs), key=len)
+    one, other = _pairs(old), _pairs(new)
+    few, many = sorted((one, other), key=len)
     shared = (few & many).total()
-    alike = Indel.normalized_similarity(one.words, other.words)
-    return Edge(old, new, shared, shared / one.pairs.total(), shared / other.pairs.total(), alike)
+    alike = Indel.normalized_similarity(_words(old), _words(new))
+    return Edge(old, new, shared, shared / one.total(), shared / other.total(), alike)
 
 
-def changes_of(
+def _changes_of(
     olds: Sequence[Text], left: Sequence[Text], held: Sequence[Text], *, partner_of: Mapping[str, str]
 ) -> list[Change]:
     """Return the changes of the old texts of a document that no new one equals, in their order.
@@ -106,40 +104,36 @@ def changes_of(
     an edit would have kept.
     """
     edges = _edges(olds, left, partner_of)
-    changes = _splits(edges)
-    changes |= _merges(_open(edges, changes))
+    changes: dict[str, Change] = {}
+    for kept, share in _contained(edges, are_new=True):
+        news = sorted((edge.new for edge in kept), key=lambda text: text.order)
+        changes[kept[0].old.name] = Change(kept[0].old, tuple(news), share)
+    for kept, _ in _contained(_open(edges, changes), are_new=False):
+        changes |= {e.old.name: Change(e.old, (e.new,), e.of_old, is_shared=True) for e in kept}
     changes |= _one_to_one(_open(edges, changes), partner_of)
     changes |= _absorbed([text for text in olds if text.name not in changes], held, changes)
     return [changes[text.name] for text in olds]
 
 
-def _words(text: Text) -> list[str]:
-    """Return the words that are compared; in scripts without spaces each character is one."""
-    if text.words.isascii():
-        return text.words.casefold().split(" ", MOST_WORDS)[:MOST_WORDS]
-    return [match[0] for match in islice(_WORD.finditer(text.words.casefold()), MOST_WORDS)]
-
-
 def _edges(olds: Sequence[Text], news: Sequence[Text], partner_of: Mapping[str, str]) -> list[Edge]:
     """Return the pairs of old and new texts that may belong together, in reading order."""
     by_name = {text.name: text for text in news}
-    asked = {(one.order, other.order): (one, other) for one, other in _candidates(olds, news)}
-    asked |= {(one.order, other.order): (one, other) for other, one in _candidates(news, olds)}
+    asked = [*_candidates(olds, news), *((one, other) for other, one in _candidates(news, olds))]
     for text in olds:
         if (partner := by_name.get(partner_of.get(text.name, ""))) is not None:
-            asked[text.order, partner.order] = (text, partner)
-    return [_edge(one, other) for _, (one, other) in sorted(asked.items(), key=itemgetter(0))]
+            asked.append((text, partner))
+    return [_edge(*pair) for pair in sorted(set(asked), key=lambda pair: (pair[0].order, pair[1].order))]
 
 
 def _candidates(texts: Sequence[Text], among: Sequence[Text]) -> Iterator[tuple[Text, Text]]:
     """Yield each text with those that share the most of its rare pairs of words."""
-    wanted = {mark for text in texts for mark in _bag(text).pairs}
+    wanted = {mark for text in texts for mark in _pairs(text)}
     holding: dict[str, list[int]] = defaultdict(list)
     for number, text in enumerate(among):
-        for mark in wanted.intersection(_bag(text).pairs):
+        for mark in wanted.intersection(_pairs(text)):
             holding[mark].append(number)
     for text in texts:
-        known = {mark: holding[mark] for mark in _bag(text).pairs if mark in holding}
+        known = {mark: holding[mark] for mark in _pairs(text) if mark in holding}
         few = [(len(numbers), mark) for mark, numbers in known.items() if len(numbers) <= MOST_HOLDING]
         rare = heapq.nsmallest(RAREST, few)
         votes = Counter(number for _, mark in rare for number in known[mark])
@@ -153,55 +147,32 @@ def _open(edges: Iterable[Edge], found: Mapping[str, Change]) -> list[Edge]:
     return [edge for edge in edges if edge.old.name not in found and edge.new.name not in used]
 
 
-def _splits(edges: Iterable[Edge]) -> dict[str, Change]:
-    """Return the old texts that contain several new ones in different parts."""
+def _contained(edges: Iterable[Edge], *, are_new: bool) -> Iterator[tuple[list[Edge], float]]:
+    """Yield the edges of each text that has several others in different parts, and their share of it.
+
+    `are_new`: the parts are new texts, and the whole an old one that was split; else old ones were merged.
+    """
     best: dict[str, Edge] = {}
     for edge in edges:
-        if edge.of_new >= INSIDE and _is_better(edge, best.get(edge.new.name)):
-            best[edge.new.name] = edge
-    parts: dict[str, list[Edge]] = defaultdict(list)
+        part, share = (edge.new, edge.of_new) if are_new else (edge.old, edge.of_old)
+        if share >= INSIDE and _is_better(edge, best.get(part.name)):
+            best[part.name] = edge
+    parts: dict[Text, list[Edge]] = defaultdict(list)
     for edge in best.values():
-        parts[edge.old.name].append(edge)
-    found = {}
-    for name, inside in parts.items():
-        kept, share = _apart(_bag(inside[0].old).pairs, [(edge, _bag(edge.new).pairs) for edge in inside])
+        parts[edge.old if are_new else edge.new].append(edge)
+    for whole, inside in parts.items():
+        rest, kept = Counter(_pairs(whole)), []
+        for edge in sorted(inside, key=lambda e: (-e.shared, e.old.order, e.new.order)):
+            pairs = _pairs(edge.new if are_new else edge.old)
+            if (pairs & rest).total() >= INSIDE * pairs.total():
+                kept.append(edge)
+                rest -= pairs
         if len(kept) > 1:
-            news = sorted((edge.new for edge in kept), key=lambda text: text.order)
-            found[name] = Change(kept[0].old, tuple(news), share)
-    return found
-
-
-def _merges(edges: Iterable[Edge]) -> dict[str, Change]:
-    """Return the old texts that are in the same new text in different parts."""
-    best: dict[str, Edge] = {}
-    for edge in edges:
-        if edge.of_old >= INSIDE and _is_better(edge, best.get(edge.old.name)):
-            best[edge.old.name] = edge
-    parts: dict[str, list[Edge]] = defaultdict(list)
-    for edge in best.values():
-        parts[edge.new.name].append(edge)
-    found: dict[str, Change] = {}
-    for inside in parts.values():
-        kept, _ = _apart(_bag(inside[0].new).pairs, [(edge, _bag(edge.old).pairs) for edge in inside])
-        if len(kept) > 1:
-            found |= {e.old.name: Change(e.old, (e.new,), e.of_old, is_shared=True) for e in kept}
-    return found
+            yield kept, 1 - rest.total() / _pairs(whole).total()
 
 
 def _is_better(edge: Edge, other: Edge | None) -> bool:
     return other is None or (edge.shared, edge.alike) > (other.shared, other.alike)
-
-
-def _apart(whole: Counter[str], parts: Sequence[tuple[Edge, Counter[str]]]) -> tuple[list[Edge], float]:
-    """Return the parts that are in the whole without overlap, the largest first, and their share of it."""
-    rest, kept = Counter(whole), []
-    for edge, pairs in sorted(
-        parts, key=lambda part: (-part[0].shared, part[0].old.order, part[0].new.order)
-    ):
-        if (pairs & rest).total() >= INSIDE * pairs.total():
-            kept.append(edge)
-            rest -= pairs
-    return kept, 1 - rest.total() / whole.total()
 
 
 def _one_to_one(edges: Iterable[Edge], partner_of: Mapping[str, str]) -> dict[str, Change]:
@@ -303,16 +274,12 @@ def redirects_between(old: Mapping[str, Chunk], new: Mapping[str, Chunk]) -> Red
 
 def _ordered(chunks: Mapping[str, Chunk]) -> dict[str, Text]:
     """Return the chunks' texts in the reading order of their ids."""
-    names = sorted(chunks, key=sort_key)
-    return {
-        name: Text(name, _document(chunks[name]), order, " ".join(chunks[name].text.split()))
-        for order, name in enumerate(names)
-    }
-
-
-def _document(chunk: Chunk) -> str:
-    parts = parse(chunk.chunk_id)
-    return chunk.doc_id or (parts.doc_uid if parts else "")
+    texts: dict[str, Text] = {}
+    for order, name in enumerate(sorted(chunks, key=sort_key)):
+        chunk, parts = chunks[name], parse(name)
+        document = chunk.doc_id or (parts.doc_uid if parts else "")
+        texts[name] = Text(name, document, order, " ".join(chunk.text.split()))
+    return texts
 
 
 def _changes(olds: Mapping[str, Text], news: Mapping[str, Text]) -> Iterator[Change]:
@@ -320,11 +287,15 @@ def _changes(olds: Mapping[str, Text], news: Mapping[str, Text]) -> Iterator[Cha
     equal = {change.old.name: change for change in _equal(olds, news)}
     yield from equal.values()
     taken = {text.name for change in equal.values() for text in change.news}
-    held = _by_document(text for text in news.values() if text.words)
-    for document, texts in _by_document(o for o in olds.values() if o.words and o.name not in equal).items():
+    held = _grouped((text for text in news.values() if text.words), _document)
+    changed = (text for text in olds.values() if text.words and text.name not in equal)
+    for document, texts in _grouped(changed, _document).items():
         here = held.get(document, [])
         left = [text for text in here if text.name not in taken]
-        yield from changes_of(texts, left, here, partner_of=_partners(texts, left))
+        by_place = {_place(text.name): text.name for text in left}
+        # The new ids that equal an old one except for the revision.
+        partners = {text.name: by_place[at] for text in texts if (at := _place(text.name)) in by_place}
+        yield from _changes_of(texts, left, here, partner_of=partners)
 
 
 def _equal(olds: Mapping[str, Text], news: Mapping[str, Text]) -> Iterator[Change]:
@@ -353,43 +324,29 @@ def _grouped(texts: Iterable[Text], key: Key) -> dict[object, list[Text]]:
     return found
 
 
+def _document(text: Text) -> object:
+    return text.document
+
+
 def _by_text(text: Text) -> object:
     """Return the text; an empty one equals only that of its own id."""
     return text.words or (text.name,)
+
+
+def _place(chunk_id: str) -> tuple[object, ...]:
+    """Return an id without its revision, the section as its second part."""
+    parts = parse(chunk_id)
+    return (chunk_id, "") if parts is None else (parts.doc_uid, parts.sect_path, parts.page, parts.block)
 
 
 #: The keys by which equal texts are paired, one after the other, and whether each is unambiguous.
 _KEYS: tuple[tuple[Key, bool], ...] = (
     (lambda text: (text.words, text.name), True),
     (lambda text: (text.words, _place(text.name)), True),
-    (lambda text: (_by_text(text), text.document, _section(text.name)), False),
+    (lambda text: (_by_text(text), text.document, _place(text.name)[1]), False),
     (lambda text: (_by_text(text), text.document), False),
     (_by_text, False),
 )
-
-
-def _by_document(texts: Iterable[Text]) -> dict[str, list[Text]]:
-    found: dict[str, list[Text]] = defaultdict(list)
-    for text in texts:
-        found[text.document].append(text)
-    return found
-
-
-def _partners(olds: Iterable[Text], news: Iterable[Text]) -> dict[str, str]:
-    """Map old ids to the new id that is equal except for the revision."""
-    by_place = {_place(text.name): text.name for text in news}
-    return {text.name: by_place[place] for text in olds if (place := _place(text.name)) in by_place}
-
-
-def _place(chunk_id: str) -> tuple[object, ...]:
-    """Return an id without its revision."""
-    parts = parse(chunk_id)
-    return (chunk_id,) if parts is None else (parts.doc_uid, parts.sect_path, parts.page, parts.block)
-
-
-def _section(chunk_id: str) -> str:
-    parts = parse(chunk_id)
-    return "" if parts is None else parts.sect_path
 
 
 def _redirect(change: Change | None, old_id: str) -> Redirect:
