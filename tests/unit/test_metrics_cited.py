@@ -10,17 +10,18 @@ from hypothesis import strategies as st
 
 from proofspan.contracts.records.records import GoldQuestion, GoldSpan, Label, Offsets, Trace
 from proofspan.diagnosis.types import ReportRow, Signals
-from proofspan.metrics.citations import (
+from proofspan.metrics.gold_eval import (
     NO_CHUNK_FILE,
     NOT_COUNTED,
     ChunkFile,
     Cited,
+    Judge,
+    Judged,
     anchor_of,
     cited_against,
     cited_spans,
     words_of,
 )
-from proofspan.metrics.gold_eval import Judge, Judged
 from proofspan.metrics.ranked import LEFT_OUT
 from proofspan.traces.records.chunks import Place
 from proofspan.traces.records.citations import citations

@@ -12,8 +12,7 @@ from itertools import accumulate
 
 from proofspan.contracts.records.records import Trace
 from proofspan.diagnosis.answers import claims_of, other_refusal, payload_ids, refuses
-from proofspan.diagnosis.corpus import ChunkView, Corpus
-from proofspan.diagnosis.coverage import missing_words
+from proofspan.diagnosis.corpus import ChunkView, Corpus, missing_words
 from proofspan.diagnosis.labelling import counted_ids, lowered, unsupported
 from proofspan.diagnosis.types import CitedId, Explanation, PhraseMatch, Profile, QueryToken, TextRange
 from proofspan.diagnosis.words import Folded, is_content, placed_phrases, query_tokens, tokens

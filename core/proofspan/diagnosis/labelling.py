@@ -21,8 +21,14 @@ from proofspan.diagnosis.answers import (
     payload_ids,
     refuses,
 )
-from proofspan.diagnosis.corpus import UNRESOLVED, ChunkView, Corpus
-from proofspan.diagnosis.coverage import content_of, coverage, missing_words
+from proofspan.diagnosis.corpus import (
+    UNRESOLVED,
+    ChunkView,
+    Corpus,
+    content_of,
+    coverage,
+    missing_words,
+)
 from proofspan.diagnosis.numbers import NUMBER_WORDS, Number, claimed_numbers, evidence_values
 from proofspan.diagnosis.types import Profile, ReportRow, Signals
 from proofspan.diagnosis.words import phrases, query_tokens, tokens

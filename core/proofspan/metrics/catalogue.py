@@ -28,23 +28,7 @@ GROUPS: Mapping[Group, str] = {
 }
 
 #: Why a question is not in a denominator.
-LeftOut = Literal[
-    "no_gold",
-    "unanswerable",
-    "answerable",
-    "gold_unplaced",
-    "no_candidates",
-    "no_corpus",
-    "short_list",
-    "nothing_cited",
-    "declined",
-    "no_anchor",
-    "no_label",
-    "not_logged",
-    "few_variants",
-    "no_bundle",
-]
-LEFT_OUT: Mapping[LeftOut, str] = {
+LEFT_OUT: Mapping[str, str] = {
     "no_gold": "no gold question",
     "unanswerable": "the documents hold no answer",
     "answerable": "the documents hold an answer",
@@ -73,7 +57,7 @@ class Measure:
 
     value: str
     left: str
-    reasons: tuple[LeftOut, ...]
+    reasons: tuple[str, ...]
     columns: tuple[str, ...]
     weight: str | None = None
 
@@ -112,28 +96,28 @@ class Metric:
         return self.group != "pipeline" or self.kind == "share"
 
 
-def case(*reasons: tuple[str, LeftOut]) -> str:
+def case(*reasons: tuple[str, str]) -> str:
     """Return SQL for the first reason whose condition is true."""
     return "CASE " + " ".join(f"WHEN {sql} THEN '{word}'" for sql, word in reasons) + " END"
 
 
-def measure(value: str, *left: tuple[str, LeftOut], columns: tuple[str, ...]) -> Measure:
+def measure(value: str, *left: tuple[str, str], columns: tuple[str, ...]) -> Measure:
     """Build a measure from its value and the conditions that leave a trace out."""
     return Measure(value, case(*left), tuple(dict.fromkeys(word for _, word in left)), columns)
 
 
 #: The values of the column `unranked`.
-_UNRANKED: tuple[LeftOut, ...] = ("no_gold", "unanswerable", "gold_unplaced", "no_candidates")
-_NO_GOLD: tuple[str, LeftOut] = ("answerable IS NULL", "no_gold")
-_UNANSWERABLE: tuple[str, LeftOut] = ("NOT answerable", "unanswerable")
-_ANSWERABLE: tuple[str, LeftOut] = ("answerable", "answerable")
-_NO_VERDICT: tuple[str, LeftOut] = ("refused IS NULL", "no_label")
-_DECLINED: tuple[str, LeftOut] = ("refused", "declined")
-_NOTHING_CITED: tuple[str, LeftOut] = ("coalesce(cited, 0) = 0", "nothing_cited")
-_UNPLACED: tuple[str, LeftOut] = ("TRUE", "gold_unplaced")
+_UNRANKED: tuple[str, ...] = ("no_gold", "unanswerable", "gold_unplaced", "no_candidates")
+_NO_GOLD: tuple[str, str] = ("answerable IS NULL", "no_gold")
+_UNANSWERABLE: tuple[str, str] = ("NOT answerable", "unanswerable")
+_ANSWERABLE: tuple[str, str] = ("answerable", "answerable")
+_NO_VERDICT: tuple[str, str] = ("refused IS NULL", "no_label")
+_DECLINED: tuple[str, str] = ("refused", "declined")
+_NOTHING_CITED: tuple[str, str] = ("coalesce(cited, 0) = 0", "nothing_cited")
+_UNPLACED: tuple[str, str] = ("TRUE", "gold_unplaced")
 
 
-def _ranked(value: str, column: str, *absent: tuple[str, LeftOut], beside: tuple[str, ...] = ()) -> Measure:
+def _ranked(value: str, column: str, *absent: tuple[str, str], beside: tuple[str, ...] = ()) -> Measure:
     """Measure a number of each judged question; `absent` are the reasons for its absence."""
     left = f"coalesce(unranked, {case(*absent)})" if absent else "unranked"
     return Measure(value, left, (*_UNRANKED, *(word for _, word in absent)), ("unranked", *beside, column))
@@ -144,7 +128,7 @@ def _of_chunks(column: str) -> Measure:
     return _ranked(column, column, (f"{column} IS NULL", "no_corpus"))
 
 
-def _cited(value: str, column: str, *absent: tuple[str, LeftOut]) -> Measure:
+def _cited(value: str, column: str, *absent: tuple[str, str]) -> Measure:
     """Measure a number of each answer with gold; `absent` are the reasons for its absence."""
     reasons = (_NO_GOLD, _UNANSWERABLE, _NO_VERDICT, _DECLINED, *absent)
     columns = ("answerable", "refused", "cited", column)

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
-from proofspan.contracts.chunk_ids.audit import REBUILD, STEADY, TIGHTEN, Audit, AuditName
+from proofspan.contracts.chunk_ids.audit import REBUILD, STEADY, TIGHTEN, Audit
 from proofspan.contracts.chunk_ids.redirects import RedirectMap
 from proofspan.contracts.records.records import Chunk, GoldQuestion, GoldSpan, Offsets
 from proofspan.contracts.rules.catalogue import Finding, finding_of
@@ -81,7 +81,7 @@ def match_gold(gold: Iterable[GoldQuestion], chunks: Mapping[str, Chunk]) -> Mat
     return Matched(tuple(matched), left_out)
 
 
-def match_audit(matched: Matched, name: AuditName, *, drawn: str = "") -> Audit:
+def match_audit(matched: Matched, name: str, *, drawn: str = "") -> Audit:
     """Audit the matched share with its interval against the target; `drawn` describes the sample."""
     total, left_out = len(matched.spans), matched.left_out
     if not total:
@@ -100,7 +100,7 @@ def match_audit(matched: Matched, name: AuditName, *, drawn: str = "") -> Audit:
     )
 
 
-def _share_audit(name: AuditName, right: int, total: int, *, of: str, target: float, fix: str) -> Audit:
+def _share_audit(name: str, right: int, total: int, *, of: str, target: float, fix: str) -> Audit:
     """Return the audit of a share against its target; the message opens with the counts."""
     low, high = wilson(right, total)
     numbers = {"of": total, "wrong": total - right, "share": right / total, "low": low, "high": high}

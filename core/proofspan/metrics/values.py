@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import isfinite, sqrt
 
-from proofspan.metrics.catalogue import LEFT_OUT, LeftOut, Metric
+from proofspan.metrics.catalogue import LEFT_OUT, Metric
 from proofspan.metrics.statistics import Z_95, percent, wilson
 
 
@@ -25,7 +25,7 @@ class Tally:
     value: float | None = None
     low: float | None = None
     high: float | None = None
-    left_out: Mapping[LeftOut, int] = field(default_factory=dict)
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class MetricValue:
     high: float | None
     numerator: int | None
     denominator: int
-    left_out: Mapping[LeftOut, int]
+    left_out: Mapping[str, int]
 
 
 def metric_value(metric: Metric, tally: Tally) -> MetricValue:

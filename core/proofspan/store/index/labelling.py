@@ -23,8 +23,7 @@ from proofspan.errors import Fault, Problem
 from proofspan.fingerprints import Fingerprint, change_since, fingerprint_of, sha256_of
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Artifact, Manifest, Run
-from proofspan.metrics.citations import NO_CHUNK_FILE, ChunkFile
-from proofspan.metrics.gold_eval import Judge
+from proofspan.metrics.gold_eval import NO_CHUNK_FILE, ChunkFile, Judge
 from proofspan.store.files.columns import INDEX_VERSION, index_row
 from proofspan.store.files.run_file import RunFile
 from proofspan.traces.contract import context_of, trace_codes

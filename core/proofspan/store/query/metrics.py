@@ -9,7 +9,7 @@ from decimal import Decimal
 from functools import cache, lru_cache
 from typing import Any, Literal
 
-from proofspan.metrics.catalogue import METRICS, LeftOut
+from proofspan.metrics.catalogue import METRICS
 from proofspan.metrics.statistics import Z_95
 from proofspan.metrics.values import Tally
 from proofspan.store.query.database import statement
@@ -42,7 +42,7 @@ class _Sum:
     of: int = 0
     total: int | Decimal = 0
     squares: int | Decimal = 0
-    left_out: Counter[LeftOut] = field(default_factory=Counter)
+    left_out: Counter[str] = field(default_factory=Counter)
 
 
 @lru_cache(maxsize=CACHED_STATEMENTS)
