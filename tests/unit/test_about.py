@@ -98,7 +98,7 @@ def test_a_place_is_a_section_else_a_page_and_its_document(place: Place, values:
          "no document", "chunks", "unknown chunk", "no answer"],
 )  # fmt: skip
 def test_gold_is_about_what_it_names(gold: GoldQuestion, values: tuple[str, ...]) -> None:
-    assert GoldPlaces.of(PLACES).about(gold) == values
+    assert GoldPlaces(PLACES).about(gold) == values
 
 
 @pytest.mark.parametrize(

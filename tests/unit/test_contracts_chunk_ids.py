@@ -14,7 +14,6 @@ from proofspan.contracts.records.chunk_id import (
     canonical_url,
     clean_part,
     doc_uid_of_url,
-    human_alias,
     mint,
     mint_passages,
     parse,
@@ -97,19 +96,6 @@ def test_what_is_no_chunk_id(text: str) -> None:
 def test_what_cannot_be_minted(parts: ChunkId) -> None:
     with pytest.raises(ValueError, match=r"doc_uid|sect_path|rev|page"):
         mint(parts)
-
-
-@pytest.mark.parametrize(
-    ("sect_path", "alias"),
-    [
-        ("2.4.1", "#s02-04-01#p002-b007"),
-        ("p002", "#p002-b007"),
-        ("A.10", "#sA-10#p002-b007"),
-        ("policies/security", "#spolicies/security#p002-b007"),
-    ],
-)
-def test_the_human_alias(sect_path: str, alias: str) -> None:
-    assert human_alias(ChunkId("doc", "8c1e9a02", sect_path, 2, 7)) == alias
 
 
 def test_different_names_never_become_one() -> None:

@@ -17,7 +17,6 @@ from proofspan.metrics.gold_eval import (
     Cited,
     Judge,
     Judged,
-    anchor_of,
     cited_against,
     cited_spans,
     words_of,
@@ -277,7 +276,7 @@ def test_coverage_is_the_share_of_words_in_runs(anchor: list[str], quotes: list[
     ]
     trace = trace_of(*({"quote": " ".join(quote)} for quote in quotes))
     spans = cited_spans(citations(trace), NO_CHUNK_FILE)
-    found = cited_against(spans, (), anchor_of(words_of(" ".join(anchor)))).anchor_coverage
+    found = cited_against(spans, (), words_of(" ".join(anchor))).anchor_coverage
     assert found == sum(counted) / len(anchor)
 
 

@@ -1,4 +1,4 @@
-"""`render_ref`: what to draw for an attachment, read strictly and written so that it reads back."""
+"""`render_ref`: what to draw for an attachment, read strictly."""
 
 from __future__ import annotations
 
@@ -6,12 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.contracts.records.render_ref import (
-    FileRef,
-    PageRef,
-    format_render_ref,
-    parse_render_ref,
-)
+from proofspan.contracts.records.render_ref import FileRef, PageRef, RenderRef, parse_render_ref
 
 SIDES = st.floats(0, 99_999).map(lambda side: round(side, 3))
 BOXES = (
@@ -23,6 +18,14 @@ PRINTABLE = st.characters(exclude_categories=("Cc", "Cs"))
 DOC_IDS = st.text(PRINTABLE, min_size=1, max_size=40) | st.sampled_from(
     ["a#page_idx=1&bbox=0,0,1,1", "#", "a&b=c", "ü 7", "pdf:x"]
 )
+
+
+def written(ref: RenderRef) -> str:
+    """Return the text of a reference, boxes to a millionth of a point."""
+    if isinstance(ref, FileRef):
+        return f"file:{ref.path}"
+    sides = (f"{side:.6f}".rstrip("0").rstrip(".") for side in ref.box)
+    return f"pdf:{ref.doc_id}#page_idx={ref.page_idx}&bbox={','.join(sides)}"
 
 
 @pytest.mark.parametrize(
@@ -37,22 +40,12 @@ DOC_IDS = st.text(PRINTABLE, min_size=1, max_size=40) | st.sampled_from(
 )
 def test_both_forms_are_read_and_written_again(text: str, ref: FileRef | PageRef) -> None:
     assert parse_render_ref(text) == ref
-    assert format_render_ref(ref) == text
+    assert written(ref) == text
 
 
 @given(st.builds(PageRef, DOC_IDS, st.integers(0, 9_999_999), BOXES))
 def test_every_region_of_a_page_reads_back(ref: PageRef) -> None:
-    assert parse_render_ref(format_render_ref(ref)) == ref
-
-
-@pytest.mark.parametrize("box", [(-3.2, 0.0, 1.0, 1.0), (0.0, 0.0, 1e-9, 1.0), (0.0, 0.0, 1e7, 1.0)])
-def test_what_would_not_read_back_is_not_written(box: tuple[float, float, float, float]) -> None:
-    with pytest.raises(ValueError, match="reads back"):
-        format_render_ref(PageRef("m", 1, box))
-
-
-def test_a_side_just_below_nought_is_nought() -> None:
-    assert format_render_ref(PageRef("m", 1, (-0.0, -1e-9, 1.0, 1.0))).endswith("bbox=0,0,1,1")
+    assert parse_render_ref(written(ref)) == ref
 
 
 @given(st.lists(st.text(st.sampled_from("abcü7 -_.#&="), min_size=1, max_size=8), min_size=1, max_size=4))
@@ -62,13 +55,13 @@ def test_every_file_reads_back_or_is_refused(segments: list[str]) -> None:
         assert ref is None
     else:
         assert isinstance(ref, FileRef)
-        assert format_render_ref(ref) == "file:" + "/".join(segments)
+        assert written(ref) == "file:" + "/".join(segments)
 
 
 @given(st.text(max_size=60) | st.text("pdf:file#ge_ix=&bo0123,.-/e", max_size=60))
 def test_whatever_is_read_is_what_was_written(text: str) -> None:
     ref = parse_render_ref(text)
-    assert ref is None or parse_render_ref(format_render_ref(ref)) == ref
+    assert ref is None or parse_render_ref(written(ref)) == ref
 
 
 @pytest.mark.parametrize(

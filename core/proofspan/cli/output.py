@@ -79,26 +79,28 @@ def _is_special(path: Path) -> bool:
 
 def check_outputs(names: Sequence[str], inputs: Iterable[Path]) -> None:
     """Raise InputFault for outputs that are inputs, are folders, lack a folder, or are named twice."""
-    given = list(inputs)
-    problems = [problem for name in names if name != STDOUT and (problem := _output_problem(name, given))]
+    given, problems = list(inputs), []
+    for name in names:
+        folder, is_input = Path(name).parent, False
+        with suppress(OSError):
+            is_input = any(path.exists() and Path(name).samefile(path) for path in given)
+        if name == STDOUT:
+            continue
+        if is_input:
+            problems.append(
+                Problem("output_is_input", "this is an input", name, "name another file to write")
+            )
+        # os.path.isdir: Path.is_dir raises for a name that is too long.
+        elif os.path.isdir(name):  # noqa: PTH112
+            problems.append(Problem("output_is_folder", "this is a folder", name, "name a file in it"))
+        elif not os.path.isdir(folder):  # noqa: PTH112
+            fix = f"make it first: mkdir -p {folder}"
+            problems.append(Problem("no_folder", "its folder does not exist", name, fix))
     if len({name if name == STDOUT else os.path.realpath(name) for name in names}) < len(names):
         fix = "name a file for each"
         problems.append(Problem("same_output", "two outputs would go into one file", names[0], fix))
     if problems:
         raise InputFault(*problems)
-
-
-def _output_problem(name: str, inputs: Sequence[Path]) -> Problem | None:
-    folder = Path(name).parent
-    with suppress(OSError):
-        if any(path.exists() and Path(name).samefile(path) for path in inputs):
-            return Problem("output_is_input", "this is an input", name, "name another file to write")
-    # os.path.isdir: Path.is_dir raises for a name that is too long.
-    if os.path.isdir(name):  # noqa: PTH112
-        return Problem("output_is_folder", "this is a folder", name, "name a file in it")
-    if not os.path.isdir(folder):  # noqa: PTH112
-        return Problem("no_folder", "its folder does not exist", name, f"make it first: mkdir -p {folder}")
-    return None
 
 
 def workspace_files(manifest: Manifest, *, without: Iterable[Artifact | None] = ()) -> Iterator[Path]:

@@ -66,15 +66,12 @@ class _Views(dict[str, ChunkView]):
         view = ChunkView(text)
         self._spent += view.cost
         if self._spent > self._bound:
-            self._drop_oldest()
+            for oldest in list(self):
+                if self._spent <= self._bound // 2:
+                    break
+                self._spent -= self.pop(oldest).cost
         self[chunk_id] = view
         return view
-
-    def _drop_oldest(self) -> None:
-        for chunk_id in list(self):
-            if self._spent <= self._bound // 2:
-                return
-            self._spent -= self.pop(chunk_id).cost
 
 
 class Survey(NamedTuple):

@@ -67,35 +67,24 @@ class Number:
 
 def evidence_values(text: str) -> set[str]:
     """Every value in a text, read generously: of `4.2.1` its parts too, of `.5` and `5.0` also 5."""
+    # The longest pieces with only digits and the signs between them, or mere punctuation.
+    runs = text.encode().translate(_ASCII_RUNS).decode().split() if text.isascii() else _RUN.findall(text)
     found: set[str] = set()
-    for run in _runs(text):
+    for run in runs:
         if run.isdecimal() and run.isascii():
             found.add(run.lstrip("0") or "0")
-        else:
-            found.update(_values_in(run))
+            continue
+        for match in _WITHIN_RUN.finditer(run):
+            written = match[0]
+            for value in _values(written):
+                found.update((value, value.removesuffix(".0")))
+            if written.count(".") > 1:
+                found.update(map(_plain, written.split(".")))
+            elif "." not in written and run[match.start() - 1 : match.start()] == ".":
+                found.update(_values("." + written))
     if found and ("/" in text or "⁄" in text):
         found.update(f"{_plain(a)}/{_plain(b)}" for a, b in _FRACTION.findall(text))
     return found
-
-
-def _runs(text: str) -> list[str]:
-    """Return the longest pieces of a text with only digits and the signs between them."""
-    if text.isascii():
-        return text.encode().translate(_ASCII_RUNS).decode().split()
-    return _RUN.findall(text)
-
-
-def _values_in(run: str) -> Iterator[str]:
-    """The values in one such piece, which may also be mere punctuation."""
-    for match in _WITHIN_RUN.finditer(run):
-        written = match[0]
-        for value in _values(written):
-            yield value
-            yield value.removesuffix(".0")
-        if written.count(".") > 1:
-            yield from map(_plain, written.split("."))
-        elif "." not in written and run[match.start() - 1 : match.start()] == ".":
-            yield from _values("." + written)
 
 
 def claimed_numbers(answer: str) -> Iterator[Number]:
@@ -187,18 +176,14 @@ def _scaled(value: str, scale: re.Match[str] | None) -> tuple[str, ...]:
     if value == "0" or value.count(".") > 1 or not (power or value.endswith("000")):
         return ()
     whole, _, part = value.partition(".")
-    return tuple(
-        shifted
-        for shift in range(power, power - 12, -3)
-        if (shifted := _shifted(whole, part, shift)) and shifted != value
-    )
-
-
-def _shifted(whole: str, part: str, shift: int) -> str:
-    """`whole.part` times ten to the power of `shift`; "" where that would lie below one thousandth."""
-    if shift >= 0:
-        part = part.ljust(shift, "0")
-        return _plain(f"{whole}{part[:shift]}.{part[shift:]}")
-    whole = whole.rjust(-shift + 1, "0")
-    moved = _plain(f"{whole[:shift]}.{whole[shift:]}{part}")
-    return "" if moved.startswith("0.000") else moved
+    scaled = []
+    for shift in range(power, power - 12, -3):
+        point = len(whole) + shift
+        digits = (whole + part).ljust(point, "0")
+        if point < 1:
+            digits, point = "0" * (1 - point) + digits, 1
+        shifted = _plain(f"{digits[:point]}.{digits[point:]}")
+        is_tiny = shift < 0 and shifted.startswith("0.000")
+        if shifted != value and not is_tiny:
+            scaled.append(shifted)
+    return tuple(scaled)

@@ -13,7 +13,7 @@ A place is one text, which an address and a list can carry: `manual#section=4.2`
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import unquote
@@ -112,47 +112,38 @@ def about_place(place: Place) -> tuple[str, ...]:
     return tuple(value for value in values if value and len(value) <= MAX_CHARS)
 
 
-@dataclass(frozen=True, slots=True)
 class GoldPlaces:
     """The places of chunks, and the documents of each section, to find what gold questions are about."""
 
-    places: Places
-    sections: Mapping[str, tuple[str | None, ...]]
-
-    @classmethod
-    def of(cls, places: Places) -> GoldPlaces:
-        """Build from a chunk file's places."""
-        sections: dict[str, dict[str | None, None]] = {}
+    def __init__(self, places: Places) -> None:
+        self._places = places
+        self._documents: dict[str, dict[str | None, None]] = {}
         for place in places.values():
             if place.section_id:
-                sections.setdefault(place.section_id.strip(), {})[place.doc_id] = None
-        return cls(places, {section: tuple(docs) for section, docs in sections.items()})
+                self._documents.setdefault(place.section_id.strip(), {})[place.doc_id] = None
 
     def about(self, gold: GoldQuestion) -> tuple[str, ...]:
-        """Return the places that a gold question is about, empty if it names none."""
-        chunks = tuple(filter(None, map(self._place, gold.chunks)))
-        sections = tuple(filter(None, map(str.strip, gold.sections)))
-        found: Iterable[Place]
-        if sections:
-            named = dict.fromkeys(
-                [*(place.doc_id for place in chunks), *(span.doc_id for span in gold.spans)]
-            )
-            found = (each for section in sections for each in self._in_documents(section, tuple(named)))
-        else:
-            found = chunks or (Place(span.doc_id, None, span.page_idx) for span in gold.spans)
-        return tuple(dict.fromkeys(value for place in found for value in about_place(place)))
+        """Return the places that a gold question is about, empty if it names none.
+
+        A section is in those of the named documents that have it, else in all named ones.
+        """
+        chunks = [place for chunk_id in gold.chunks if (place := self._place(chunk_id))]
+        spans = [Place(span.doc_id, None, span.page_idx) for span in gold.spans]
+        named = dict.fromkeys(place.doc_id for place in (*chunks, *spans))
+        found: list[Place] = []
+        for section in filter(None, map(str.strip, gold.sections)):
+            having = self._documents.get(section, {})
+            docs = [doc for doc in named if doc in having] or named or having or (None,)
+            found += (Place(doc_id, section, None) for doc_id in docs)
+        return tuple(
+            dict.fromkeys(value for place in found or chunks or spans for value in about_place(place))
+        )
 
     def _place(self, chunk_id: str) -> Place | None:
-        if chunk_id in self.places:
-            return self.places[chunk_id]
+        if chunk_id in self._places:
+            return self._places[chunk_id]
         parts = parse(chunk_id)
         return Place(parts.doc_uid, parts.sect_path, parts.page_idx) if parts else None
-
-    def _in_documents(self, section: str, named: Sequence[str | None]) -> Iterator[Place]:
-        """Yield the section in those of the named documents that have it, else in all named ones."""
-        having = self.sections.get(section, ())
-        docs = [doc for doc in named if doc in having] or named or having or (None,)
-        return (Place(doc_id, section, None) for doc_id in docs)
 
 
 def _escaped(text: str) -> str:

@@ -44,15 +44,7 @@ class Cited(NamedTuple):
 NOT_COUNTED: Final = Cited()
 
 
-class Anchor(NamedTuple):
-    """A gold anchor's words between blanks, the runs of words in it, and its number of words."""
-
-    text: str
-    runs: tuple[str, ...]
-    size: int
-
-
-def cited_against(spans: Sequence[CitedSpan], passages: Sequence[Passage], anchor: Anchor | None) -> Cited:
+def cited_against(spans: Sequence[CitedSpan], passages: Sequence[Passage], anchor: Words | None) -> Cited:
     """Compare an answer's distinct citations with the gold; an answer without citations points at nothing."""
     precision = recall = None
     if passages:
@@ -77,26 +69,23 @@ def _points_at(span: CitedSpan, passage: Passage) -> bool:
     return same_document and span.page_idx is not None and span.page_idx == passage.page_idx
 
 
-def anchor_of(words: Words | None) -> Anchor | None:
-    """Build an anchor from its words, None without any."""
-    if words is None:
-        return None
-    each = words.text.split()
-    length = min(RUN, words.size)
-    runs = (each[start : start + length] for start in range(words.size - length + 1))
-    return Anchor(words.text, tuple(f" {' '.join(run)} " for run in runs), words.size)
+@lru_cache(maxsize=1 << 14)
+def _runs(anchor: Words) -> list[str]:
+    """Return the runs of an anchor's words, each between blanks."""
+    each = anchor.text.split()
+    length = min(RUN, anchor.size)
+    return [f" {' '.join(each[start : start + length])} " for start in range(anchor.size - length + 1)]
 
 
-def _coverage(anchor: Anchor, spans: Sequence[CitedSpan]) -> float:
+def _coverage(anchor: Words, spans: Sequence[CitedSpan]) -> float:
     """Return the share of the anchor's words in runs that a cited text has."""
     cited = "|".join([span.words.text for span in spans if span.words])  # no word holds the sign
     if anchor.text in cited:
         return 1.0
-    length = anchor.size - len(anchor.runs) + 1
     covered: set[int] = set()
-    for start, run in enumerate(anchor.runs):
+    for start, run in enumerate(_runs(anchor)):
         if run in cited:
-            covered.update(range(start, start + length))
+            covered.update(range(start, start + min(RUN, anchor.size)))
     return len(covered) / anchor.size
 
 
@@ -270,8 +259,8 @@ class Judge:
         pointed = cited_against(spans, passages, anchor if is_readable else None)
         return Judged(gold.type, gold.answerable, refused, outcome, pointed)
 
-    def _wanted_of(self, q_id: str) -> tuple[Relevance, tuple[Passage, ...], Anchor | None]:
+    def _wanted_of(self, q_id: str) -> tuple[Relevance, tuple[Passage, ...], Words | None]:
         gold = self._questions[q_id]
         relevance = self._corpus.relevance(gold)
         passages = passages_of(gold, relevance, self._corpus, self._known)
-        return relevance, passages, anchor_of(words_of(gold.anchor or ""))
+        return relevance, passages, words_of(gold.anchor or "")

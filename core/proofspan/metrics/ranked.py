@@ -9,8 +9,8 @@ holds twice counts once, at its better rank.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Container, Iterable, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Container, Iterable, Mapping
+from functools import cache, lru_cache
 from itertools import groupby, islice
 from math import log2
 from operator import eq
@@ -83,22 +83,39 @@ def ranked(trace: Trace, relevance: Relevance, places: Places) -> Ranked:
     """
     if relevance.unranked is not None:
         return LEFT_OUT[relevance.unranked]
-    lists = _Lists(trace, relevance, places)
-    last = lists.first_of(LAST_STAGES)
+    sizes = lengths(trace)
+
+    def first_of(names: Iterable[StageName], *, length: int = 1) -> StageName | None:
+        return next((name for name in names if sizes.get(name, 0) >= length), None)
+
+    @cache
+    def placed(name: StageName | None) -> list[Placed]:
+        return _untied(list(listed(trace, name)), places) if name else []
+
+    @cache
+    def ranks(name: StageName) -> list[int]:
+        return _ranks_of(relevance.relevant, placed(name))
+
+    last = first_of(LAST_STAGES)
     if last is None and "chunks_missing" in trace.suspicions:
         return LEFT_OUT["no_candidates"]
-    top = lists.first_of(TOP_STAGES) or last
-    section_rank = lists.first(last)
-    top_rank = section_rank if top == last else lists.first(top)
+    top = first_of(TOP_STAGES) or last
+    section_rank = _first_rank(placed(last), relevance, places)
+    top_rank = section_rank if top == last else _first_rank(placed(top), relevance, places)
     is_missed = relevance.is_absent and section_rank is None and top_rank is None
-    order, relevant = lists.ranks(last), len(relevance.relevant) or int(is_missed)
+    relevant, extent = (len(each) or int(is_missed) for each in (relevance.relevant, relevance.extent))
+    order = ranks(last) if last else []
+    recall: list[float | None] = []
+    for k in CUTS if relevant else ():
+        name = first_of(TOP_STAGES, length=k)
+        recall.append(bisect_right(ranks(name), k) / relevant if name else None)
     return Ranked(
         None,
         bucket_of(section_rank, top_rank),
         section_rank,
         top_rank,
-        lists.coverage(top, len(relevance.extent) or int(is_missed)),
-        tuple(lists.recall(k, relevant) for k in CUTS) if relevant else UNKNOWN,
+        bisect_right(_ranks_of(relevance.extent, placed(top)), TOP) / extent if extent else None,
+        tuple(recall) or UNKNOWN,
         _ndcg(tuple(order[: bisect_right(order, NDCG_CUT)]), relevant),
         (1 / order[0] if order else 0.0) if relevant else None,
     )
@@ -111,61 +128,18 @@ def bucket_of(section_rank: int | None, top_rank: int | None) -> Bucket:
     return "score_policy" if top_rank is not None and top_rank <= TOP else "retrieval_gap"
 
 
-class _Lists:
-    """A trace's lists in the order that metrics go by, each read once and when it is first asked for."""
-
-    __slots__ = ("_lengths", "_places", "_ranks", "_read", "_relevance", "_trace")
-
-    def __init__(self, trace: Trace, relevance: Relevance, places: Places) -> None:
-        self._trace, self._relevance, self._places = trace, relevance, places
-        self._lengths = lengths(trace)
-        self._read: dict[StageName, list[Placed]] = {}
-        self._ranks: dict[StageName, list[int]] = {}
-
-    def first_of(self, names: Iterable[StageName], *, length: int = 1) -> StageName | None:
-        """Return the first of these lists that is so long."""
-        for name in names:
-            if self._lengths.get(name, 0) >= length:
-                return name
-        return None
-
-    def first(self, name: StageName | None) -> int | None:
-        """Return the best rank of a gold candidate."""
-        relevance = self._relevance
-        for rank, chunk_id, entry in self._placed(name) if name else ():
-            if relevance.rules_out(chunk_id, entry.get("section_id")):
-                continue
-            if relevance.has(chunk_id, place_in(entry, chunk_id, self._places)):
-                return rank
-        return None
-
-    def ranks(self, name: StageName | None) -> Sequence[int]:
-        """Return the ranks of the relevant chunks, best first, each chunk once."""
-        if name is None:
-            return ()
-        if name not in self._ranks:
-            self._ranks[name] = _ranks_of(self._relevance.relevant, self._placed(name))
-        return self._ranks[name]
-
-    def recall(self, k: int, relevant: int) -> float | None:
-        """Return recall@k in the first list that is long enough; None if none is."""
-        name = self.first_of(TOP_STAGES, length=k)
-        return None if name is None else bisect_right(self.ranks(name), k) / relevant
-
-    def coverage(self, name: StageName | None, chunks: int) -> float | None:
-        """Return the share of the gold sections' chunks among the first 20; None if no number is known."""
-        if not chunks:
-            return None
-        found = _ranks_of(self._relevance.extent, self._placed(name)) if name else []
-        return bisect_right(found, TOP) / chunks
-
-    def _placed(self, name: StageName) -> list[Placed]:
-        if name not in self._read:
-            self._read[name] = _untied(list(listed(self._trace, name)), self._places)
-        return self._read[name]
+def _first_rank(placed: Iterable[Placed], relevance: Relevance, places: Places) -> int | None:
+    """Return the best rank of a gold candidate."""
+    for rank, chunk_id, entry in placed:
+        if relevance.rules_out(chunk_id, entry.get("section_id")):
+            continue
+        if relevance.has(chunk_id, place_in(entry, chunk_id, places)):
+            return rank
+    return None
 
 
 def _ranks_of(wanted: Container[str], placed: Iterable[Placed]) -> list[int]:
+    """Return the ranks of the wanted chunks, best first, each chunk once."""
     found: dict[str, int] = {}
     for rank, chunk_id, _ in placed:
         if chunk_id in wanted:

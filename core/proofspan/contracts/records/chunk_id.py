@@ -27,7 +27,6 @@ _CHUNK_ID = re.compile(
 _CLEAN_PART = re.compile(_PART)
 _UNCLEAN = re.compile(r"[\s,\]|]+")
 _REVISION = re.compile(r"[0-9a-f]{8}(?:[0-9a-f]{4})?")
-_SYNTHESIZED = re.compile(r"p(?:[0-9]{3}|[1-9][0-9]{3,})")
 #: No page or block of an id is larger.
 LARGEST = 999_999_999
 #: The largest page or block that three digits hold; ids with a larger one do not sort as text.
@@ -149,15 +148,6 @@ def mint_passages(passages: Iterable[Passage]) -> dict[Passage, str]:
             path = section_path(passage.section_id, page)
             minted[passage] = mint(ChunkId(doc_uid, UNKNOWN_REVISION, path, page, block))
     return minted
-
-
-def human_alias(parts: ChunkId) -> str:
-    """The alias for logs, `#s02-04-01#p002-b007`; a synthesized section is left out: `#p002-b007`."""
-    place = f"#p{parts.page:03d}-b{parts.block:03d}"
-    if _SYNTHESIZED.fullmatch(parts.sect_path):
-        return place
-    steps = (f"{int(step):02d}" if step.isdecimal() else step for step in parts.sect_path.split("."))
-    return f"#s{'-'.join(steps)}{place}"
 
 
 def canonical_url(url: str) -> str:

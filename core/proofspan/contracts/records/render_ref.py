@@ -15,8 +15,6 @@ from proofspan.manifest.paths import refusal_of
 
 #: No reference is longer, in characters.
 MAX_LENGTH = 1_500
-#: Boxes are written to a millionth of a point.
-DECIMALS = 6
 #: A box may reach this many points over the edge of its page: producers round.
 TOLERANCE = 0.5
 
@@ -60,21 +58,6 @@ def parse_render_ref(text: str) -> RenderRef | None:
     if x0 >= x1 or y0 >= y1:
         return None
     return PageRef(found["doc_id"], int(found["page_idx"]), (x0, y0, x1, y1))
-
-
-def format_render_ref(ref: RenderRef) -> str:
-    """The text of a reference; it reads back as the same one, boxes to `DECIMALS` places.
-
-    ValueError where no text would: a box that reaches over the page's top or left, or is empty when rounded.
-    """
-    if isinstance(ref, FileRef):
-        text = f"file:{ref.path}"
-    else:
-        sides = (f"{round(side, DECIMALS) + 0.0:.{DECIMALS}f}".rstrip("0").rstrip(".") for side in ref.box)
-        text = f"pdf:{ref.doc_id}#page_idx={ref.page_idx}&bbox={','.join(sides)}"
-    if parse_render_ref(text) is None:
-        raise ValueError(f"{ref!r} cannot be written so that it reads back")
-    return text
 
 
 def lies_on(box: Box, *, width: float, height: float) -> bool:

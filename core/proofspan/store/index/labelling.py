@@ -246,7 +246,7 @@ class Labeller:
     def __post_init__(self) -> None:
         targets = ((q_id, gold_target(question)) for q_id, question in self.questions.items())
         self.targets = {q_id: target for q_id, target in targets if target}
-        places = GoldPlaces.of(self.places)
+        places = GoldPlaces(self.places)
         self.about = {q_id: places.about(question) for q_id, question in self.questions.items()}
         self.judge = Judge(self.questions, self.known)
 
