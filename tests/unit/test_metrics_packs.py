@@ -19,7 +19,6 @@ from proofspan.metrics.packs import (
     RATE,
     Pack,
     PackDifference,
-    convergent_rate,
     differences,
     numbers_of,
     others_in_words,
@@ -160,9 +159,9 @@ def test_null_stands_as_it_is_written() -> None:
 
 
 def test_the_rate_counts_traces_and_the_metric_questions() -> None:
-    assert convergent_rate({"convergent": 5, "divergent": 1, None: 3}) == 5 / 6
-    assert convergent_rate({"chaotic": 2}) == 0.0
-    assert convergent_rate({None: 4}) is None
+    assert numbers_of({}, {"convergent": 5, "divergent": 1, None: 3})[RATE] == 5 / 6
+    assert numbers_of({}, {"chaotic": 2})[RATE] == 0.0
+    assert numbers_of({}, {None: 4})[RATE] is None
     values = {
         "recall_at_50": metric_value(METRICS["recall_at_50"], Tally(2, 1.5, 1.25)),
         "lambda_convergent": metric_value(METRICS["lambda_convergent"], Tally(4, 1.0, 1.0)),

@@ -6,21 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from proofspan.contracts.records.field_values import page_of, text_of
 from proofspan.contracts.records.records import Citation, GoldQuestion, StageName, Trace
 from proofspan.diagnosis.labelling import REFUSAL_LABELS
 from proofspan.diagnosis.types import ReportRow
 from proofspan.traces.records.chunks import Place, Places
 from proofspan.traces.records.citations import citations
-from proofspan.traces.records.trace_record import listed, place_in, top_stage
+from proofspan.traces.records.trace_record import NOWHERE, listed, place_in, top_stage
 
 GoldState = Literal["answered", "missed", "dropped", "uncited", "seen", "cited", "declined"]
 #: Worst first, as lists are ordered.
 GOLD_STATES: tuple[GoldState, ...] = get_args(GoldState)
 #: The states in which nothing went wrong.
 GOOD_STATES: frozenset[GoldState] = frozenset({"cited", "declined"})
-
-NO_PLACE = Place(None, None, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,12 +131,9 @@ def _is_gold(citation: Citation, known: Place | None, target: GoldTarget, places
 
     Its place is that of its payload, else of its chunk's record, else of its id.
     """
-    known = known or NO_PLACE
-    page_idx, _ = page_of(citation.raw)
-    if page_idx is None:
-        page_idx = citation.page_idx if known.page_idx is None else known.page_idx
-    doc_id = text_of(citation.raw.get("doc_id")) or known.doc_id or citation.doc_id
-    section_id = text_of(citation.raw.get("section_id")) or known.section_id or citation.section_id
+    place = place_in(citation.raw, "", {"": known or NOWHERE})
+    doc_id, section_id = place.doc_id or citation.doc_id, place.section_id or citation.section_id
+    page_idx = citation.page_idx if place.page_idx is None else place.page_idx
     if target.kind == "section":
         return (section_id or "").strip() in target.wanted
     if target.kind == "page":

@@ -20,7 +20,7 @@ from functools import reduce
 from operator import or_
 from typing import Literal, NamedTuple, cast
 
-from proofspan.contracts.records.chunk_id import parse, section_path
+from proofspan.contracts.records.chunk_id import section_path
 from proofspan.contracts.records.field_values import id_of, page_of, text_of
 from proofspan.contracts.records.names import SectionKey, section_key
 from proofspan.contracts.records.records import Attachment, Trace
@@ -31,8 +31,7 @@ from proofspan.diagnosis.labelling import REFUSAL_LABELS
 from proofspan.diagnosis.types import ReportRow
 from proofspan.diagnosis.words import Layout, Passage, form, named_words, plain
 from proofspan.traces.records.chunks import Place, Places
-
-_NOWHERE = Place(None, None, None)
+from proofspan.traces.records.trace_record import NOWHERE, place_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +115,7 @@ def _cited(trace: Trace, in_text: Sequence[str], places: Places) -> Iterator[_Ci
             doc_id, section_id = text_of(item.get("doc_id")), text_of(item.get("section_id"))
             page_idx = None
             if doc_id is None or section_id is None:
-                known = _place_of(trace, chunk_id, places) if chunk_id is not None else _NOWHERE
+                known = _place_of(trace, chunk_id, places) if chunk_id is not None else NOWHERE
                 doc_id, section_id = doc_id or known.doc_id, section_id or known.section_id
                 page_idx = known.page_idx if (own := page_of(item)[0]) is None else own
             place = Place(doc_id, section_id, page_idx)
@@ -125,18 +124,10 @@ def _cited(trace: Trace, in_text: Sequence[str], places: Places) -> Iterator[_Ci
 
 def _place_of(trace: Trace, chunk_id: str, places: Places) -> Place:
     """Return a chunk's place: by its candidate, else its record, else its id."""
-    entries = trace.raw.get("chunks")
-    found = _NOWHERE
+    entries, entry = trace.raw.get("chunks"), {}
     if isinstance(entries, list) and len(entries) == len(trace.chunk_ids) and chunk_id in trace.chunk_ids:
         entry = entries[trace.chunk_ids.index(chunk_id)]
-        found = Place(text_of(entry.get("doc_id")), text_of(entry.get("section_id")), page_of(entry)[0])
-    if None not in found:
-        return found
-    parts = parse(chunk_id)
-    by_id = Place(parts.doc_uid, parts.sect_path, parts.page_idx) if parts else _NOWHERE
-    known = places.get(chunk_id, by_id)
-    page_idx = known.page_idx if found.page_idx is None else found.page_idx
-    return Place(found.doc_id or known.doc_id, found.section_id or known.section_id, page_idx)
+    return place_in(entry, chunk_id, places)
 
 
 #: The kinds of attachments that are safety notices.

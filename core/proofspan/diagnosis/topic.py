@@ -18,9 +18,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import unquote
 
-from proofspan.contracts.records.chunk_id import parse, section_path
+from proofspan.contracts.records.chunk_id import section_path
 from proofspan.contracts.records.records import GoldQuestion
 from proofspan.traces.records.chunks import Place, Places
+from proofspan.traces.records.trace_record import NOWHERE, place_by_id
 
 #: A longer place fits no address, and is left out.
 MAX_CHARS = 1_000
@@ -127,7 +128,8 @@ class GoldPlaces:
 
         A section is in those of the named documents that have it, else in all named ones.
         """
-        chunks = [place for chunk_id in gold.chunks if (place := self._place(chunk_id))]
+        placed = (self._places.get(chunk_id) or place_by_id(chunk_id) for chunk_id in gold.chunks)
+        chunks = [place for place in placed if place is not NOWHERE]
         spans = [Place(span.doc_id, None, span.page_idx) for span in gold.spans]
         named = dict.fromkeys(place.doc_id for place in (*chunks, *spans))
         found: list[Place] = []
@@ -138,12 +140,6 @@ class GoldPlaces:
         return tuple(
             dict.fromkeys(value for place in found or chunks or spans for value in about_place(place))
         )
-
-    def _place(self, chunk_id: str) -> Place | None:
-        if chunk_id in self._places:
-            return self._places[chunk_id]
-        parts = parse(chunk_id)
-        return Place(parts.doc_uid, parts.sect_path, parts.page_idx) if parts else None
 
 
 def _escaped(text: str) -> str:

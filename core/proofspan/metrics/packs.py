@@ -85,18 +85,16 @@ class PackDifference:
         return f"{self.key}: {stored} in the pack, {counted}"
 
 
-def convergent_rate(states: Mapping[str | None, int]) -> float | None:
-    """Return `λ_convergent_rate` of traces by logged state (None: not logged); None if none logs one."""
-    logged = sum(count for state, count in states.items() if state is not None)
-    return states.get("convergent", 0) / logged if logged else None
-
-
 def numbers_of(
     values: Mapping[str, MetricValue], states: Mapping[str | None, int]
 ) -> dict[str, float | None]:
-    """Return the numbers of a run's pack from its metrics and its traces by logged state, with variants."""
-    named = {key: values[metric_id].value for key, metric_id in METRIC_OF.items() if metric_id in values}
-    return {key: named.get(key) for key in METRIC_OF} | {RATE: convergent_rate(states)}
+    """Return the numbers of a run's pack from its metrics and its traces by logged state, with variants.
+
+    `λ_convergent_rate` counts traces that log a state (None: not logged); it is None if none logs one.
+    """
+    numbers = {key: values[name].value if name in values else None for key, name in METRIC_OF.items()}
+    logged = sum(count for state, count in states.items() if state is not None)
+    return {**numbers, RATE: states.get("convergent", 0) / logged if logged else None}
 
 
 def pack_text(numbers: Numbers, *, dataset: str | None, envelope: Mapping[str, str] = _NO_ENVELOPE) -> str:
