@@ -1,4 +1,4 @@
-"""Explain a label by ranges in the original question, answer and chunks.
+"""Explain a label by what a page marks in the original question and answer.
 
 Slower and fuller than `reflect`, with the same functions, so that marks and numbers on a page agree.
 """
@@ -14,119 +14,84 @@ from proofspan.contracts.records.records import Trace
 from proofspan.diagnosis.answers import claims_of, other_refusal, payload_ids, refuses
 from proofspan.diagnosis.corpus import ChunkView, Corpus, missing_words
 from proofspan.diagnosis.labelling import counted_ids, lowered, unsupported
-from proofspan.diagnosis.types import CitedId, Explanation, PhraseMatch, Profile, QueryToken, TextRange
+from proofspan.diagnosis.types import Explanation, PhraseMatch, Profile, QueryToken
 from proofspan.diagnosis.words import Folded, is_content, placed_phrases, query_tokens, tokens
 
-#: The most places that are listed of a phrase or token.
+#: The most occurrences of a phrase that are looked at.
 MAX_PLACES = 50
 
 _JOIN = "\n\n"
 _WORD = re.compile(r"\w+")
-
-ChunkPlace = tuple[str, int, int]
 
 
 def explain(trace: Trace, corpus: Corpus, profile: Profile) -> Explanation:
     """Return everything that the Question page marks."""
     answer, lower = trace.answer, trace.answer.lower()
     views = [corpus.views[chunk_id] for chunk_id in trace.chunk_ids]
-    chunks = [(chunk_id, Folded(view.text)) for chunk_id, view in zip(trace.chunk_ids, views, strict=True)]
     cited = counted_ids(trace.ids_in_text, payload_ids(trace), profile)
     refusals = lowered(profile.refusal)
     refused = refuses(lower, refusals)
     claims = claims_of(answer, lower, (trace.chunk_ids, cited), refusals if refused else ())
+    folded = Folded(answer)
+    refusal = next((each for phrase in refusals for each in folded.find_all(phrase)), None)
     other = None if refused else other_refusal(lower)
-    refusal = _refusal(answer, refusals) if refused else None
     if other is not None:
-        start, end = Folded(answer).original(*other.span())
-        refusal = TextRange(answer[start:end], start, end)
+        refusal = folded.original(*other.span())
+    asked = query_tokens(trace.q)
+    in_question = _token_ranges(trace.q, asked)
+    missing = missing_words(set(asked), views)
+    unfound = missing_words(set(filter(is_content, tokens(claims))), views)
+    lost = sorted(each for ranges in _token_ranges(claims, unfound).values() for each in ranges)
     return Explanation(
-        phrases=() if refused else tuple(_phrases(answer, chunks)),
-        numbers=tuple(
-            TextRange(number.text, number.start, number.end) for number in unsupported(claims, trace.q, views)
+        phrases=() if refused else tuple(_phrases(answer, trace.chunk_ids, views)),
+        numbers=tuple(unsupported(claims, trace.q, views)),
+        query=tuple(
+            QueryToken(token, is_content(token), token not in missing, tuple(in_question[token]))
+            for token in asked
         ),
-        query=tuple(_query(trace.q, chunks)),
-        cited=tuple(_cited(answer, cited, trace, corpus)),
-        refusal=refusal,
+        cited=_cited(answer, cited),
+        refusal=None if refusal is None else answer[slice(*refusal)],
         is_other_wording=other is not None,
-        words_missing=tuple(_words_missing(claims, views)),
+        words_missing=tuple(dict.fromkeys(claims[start:end] for start, end in lost)),
     )
 
 
-def _phrases(answer: str, chunks: Sequence[tuple[str, Folded]]) -> Iterator[PhraseMatch]:
-    """Yield the phrases in the evidence, lower-cased and joined as in the reference, with their places.
+def _phrases(answer: str, chunk_ids: Sequence[str], views: Sequence[ChunkView]) -> Iterator[PhraseMatch]:
+    """Yield the phrases in the evidence, which is joined as in the reference, with the chunks that have them.
 
-    One across a join has a place in each chunk.
+    One across a join is in each of its chunks.
     """
-    joined = _JOIN.join([folded.lower for _, folded in chunks])
-    sizes = (len(folded.lower) + len(_JOIN) for _, folded in chunks)
-    starts = list(accumulate(sizes, initial=0))[: len(chunks) or 1]
-
-    def pieces(start: int, end: int) -> Iterator[ChunkPlace]:
-        for place in range(bisect_right(starts, start) - 1, len(chunks)):
-            chunk_id, folded = chunks[place]
-            begin = max(start - starts[place], 0)
-            stop = min(end - starts[place], len(folded.lower))
-            if stop <= 0:
-                return
-            if begin < stop:
-                yield chunk_id, *folded.original(begin, stop)
-
+    joined = _JOIN.join([view.lower for view in views])
+    ends = list(accumulate(len(view.lower) + len(_JOIN) for view in views))
     for phrase, start, end in placed_phrases(answer):
-        wanted = phrase.lower()
-        places: list[ChunkPlace] = []
-        at = joined.find(wanted)
-        while at >= 0 and len(places) < MAX_PLACES:
-            places += pieces(at, at + len(wanted))
-            at = joined.find(wanted, at + len(wanted))
-        if places:
-            yield PhraseMatch(phrase, start, end, tuple(dict.fromkeys(places)))
+        wanted, found = phrase.lower(), set[str]()
+        at, looked_at = joined.find(wanted), 0
+        while at >= 0 and looked_at < MAX_PLACES:
+            behind, looked_at = at + len(wanted), looked_at + 1
+            within = range(bisect_right(ends, at), bisect_right(ends, behind - 1) + 1)
+            found.update(chunk_ids[place] for place in within if views[place].lower)
+            at = joined.find(wanted, behind)
+        if found:
+            yield PhraseMatch(phrase, start, end, frozenset(found))
 
 
-def _query(question: str, chunks: Sequence[tuple[str, Folded]]) -> Iterator[QueryToken]:
-    """Yield the reference's query tokens with their places in the question and in the chunks."""
-    asked = query_tokens(question)
-    own = _token_ranges(Folded(question), set(asked))
-    found: dict[str, list[ChunkPlace]] = {token: [] for token in asked}
-    for chunk_id, folded in dict(chunks).items():
-        for token, ranges in _token_ranges(folded, set(asked)).items():
-            found[token] += [(chunk_id, each.start, each.end) for each in ranges]
-    for token in asked:
-        yield QueryToken(token, is_content(token), tuple(own[token]), tuple(found[token][:MAX_PLACES]))
-
-
-def _token_ranges(folded: Folded, wanted: Collection[str]) -> dict[str, list[TextRange]]:
+def _token_ranges(text: str, wanted: Collection[str]) -> dict[str, list[tuple[int, int]]]:
     """Return the ranges of the wanted tokens in the original text."""
-    found: dict[str, list[TextRange]] = {}
+    folded = Folded(text)
+    found: dict[str, list[tuple[int, int]]] = {}
     for match in _WORD.finditer(folded.lower):
         if match[0] in wanted:
-            start, end = folded.original(match.start(), match.end())
-            found.setdefault(match[0], []).append(TextRange(folded.text[start:end], start, end))
+            found.setdefault(match[0], []).append(folded.original(match.start(), match.end()))
     return found
 
 
-def _cited(answer: str, cited: Sequence[str], trace: Trace, corpus: Corpus) -> Iterator[CitedId]:
-    """Yield the counted ids, each located behind the one before it."""
+def _cited(answer: str, cited: Sequence[str]) -> dict[tuple[int, int], str]:
+    """Return the counted ids that are in the answer by their ranges, each behind the one before it."""
     behind = max(answer.lower().find("citations"), 0) if answer.isascii() else 0
+    found: dict[tuple[int, int], str] = {}
     for chunk_id in cited:
         at = answer.find(chunk_id, behind)
-        place = None if at < 0 else TextRange(chunk_id, at, at + len(chunk_id))
-        behind = place.end if place else behind
-        yield CitedId(chunk_id, place, chunk_id in trace.chunk_ids, chunk_id in corpus.texts)
-
-
-def _refusal(answer: str, phrases: Sequence[str]) -> TextRange | None:
-    """Return the first refusal phrase in the answer, in the profile's order."""
-    folded = Folded(answer)
-    for phrase in phrases:
-        for start, end in folded.find_all(phrase):
-            return TextRange(answer[start:end], start, end)
-    return None
-
-
-def _words_missing(claims: str, views: Sequence[ChunkView]) -> Iterator[TextRange]:
-    """Yield the content words of the claims that are in no chunk, in order, repeats included."""
-    missing = missing_words(set(filter(is_content, tokens(claims))), views)
-    if missing:
-        ranges = _token_ranges(Folded(claims), missing)
-        yield from sorted((each for found in ranges.values() for each in found), key=lambda each: each.start)
+        if at >= 0:
+            behind = at + len(chunk_id)
+            found[at, behind] = chunk_id
+    return found

@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 import orjson
 
 from proofspan.contracts.records.records import Label
+from proofspan.diagnosis.numbers import Number
 from proofspan.errors import InputFault, Problem
 
 Template = Literal["seed", "payload", "none"]
@@ -30,16 +31,6 @@ class Profile:
         """Return the words beside every count: `template seed · refusal "not in context"`."""
         phrases = ", ".join(f'"{phrase}"' for phrase in self.refusal)
         return f"template {self.template} · refusal {phrases}" if phrases else f"template {self.template}"
-
-
-@dataclass(frozen=True, slots=True)
-class PhraseMatch:
-    """A phrase of the answer found in the evidence; ranges are half-open characters of the original texts."""
-
-    phrase: str
-    answer_start: int
-    answer_end: int
-    places: tuple[tuple[str, int, int], ...] = ()  # (chunk_id, start, end) in that chunk's text
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,54 +64,45 @@ class ReportRow:
 
 
 @dataclass(frozen=True, slots=True)
-class TextRange:
-    """A piece of a text with its half-open range of characters in the original."""
+class PhraseMatch:
+    """A phrase of the answer, with its half-open range there, and the chunks that have it."""
 
-    text: str
-    start: int
-    end: int
+    phrase: str
+    answer_start: int
+    answer_end: int
+    chunk_ids: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class QueryToken:
-    """A token that the reference aligns by: where the question has it, which chunks have it, and where.
+    """A token that the reference aligns by: whether a chunk has it, and its ranges in the question.
 
     `is_content` is False for stopwords, which count for the label but not for `query_coverage`.
     """
 
     token: str
     is_content: bool
-    in_question: tuple[TextRange, ...]
-    places: tuple[tuple[str, int, int], ...]  # (chunk_id, start, end) in that chunk's text
-
-
-@dataclass(frozen=True, slots=True)
-class CitedId:
-    """An id that the profile counts as cited; `range` in the answer, None where only the payload has it."""
-
-    chunk_id: str
-    range: TextRange | None
-    is_retrieved: bool
-    is_resolved: bool
+    is_found: bool
+    in_question: tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A label's reasons as ranges in the original texts, for a page to mark.
+    """A label's reasons for a page to mark; ranges are half-open characters of the original texts.
 
     `phrases` are all phrases of the answer that the evidence has, in the order of the answer; the first is
-    the signal's. `numbers` are the unsupported ones. `refusal` is the phrase that makes the answer a
-    refusal, or with `is_other_wording` the words that decline without being the profile's. `words_missing`
-    are the answer's content words that no chunk has, with their ranges.
+    the signal's. `numbers` are the unsupported ones, `cited` the counted ids by their ranges in the answer.
+    `refusal` is the phrase that makes the answer a refusal, or with `is_other_wording` the words that decline
+    without being the profile's. `words_missing` are the answer's content words that no chunk has, in order.
     """
 
     phrases: tuple[PhraseMatch, ...] = ()
-    numbers: tuple[TextRange, ...] = ()
+    numbers: tuple[Number, ...] = ()
     query: tuple[QueryToken, ...] = ()
-    cited: tuple[CitedId, ...] = ()
-    refusal: TextRange | None = None
+    cited: Mapping[tuple[int, int], str] = field(default_factory=dict)
+    refusal: str | None = None
     is_other_wording: bool = False
-    words_missing: tuple[TextRange, ...] = ()
+    words_missing: tuple[str, ...] = ()
 
 
 # Reading a triage profile from a manifest or a command line.

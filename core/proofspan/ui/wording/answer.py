@@ -80,8 +80,7 @@ def marked_answer(view: QuestionView, *, chosen: int | None) -> list[Piece]:
     for phrase in matched_phrases(view):
         place = (phrase.answer_start, phrase.answer_end)
         if not any(start < place[1] and place[0] < end for start, end in quoted):
-            chunks = {chunk_id for chunk_id, _, _ in phrase.places}
-            phrases[place] = [number for chunk_id, number in numbers.items() if chunk_id in chunks]
+            phrases[place] = [number for chunk_id, number in numbers.items() if chunk_id in phrase.chunk_ids]
     unsupported = [(number.start, number.end) for number in view.explanation.numbers]
     after = _numbers_after(phrases, unsupported) | {end: cited for (_, end), cited in quoted.items()}
     return answer_pieces(
@@ -90,9 +89,9 @@ def marked_answer(view: QuestionView, *, chosen: int | None) -> list[Piece]:
         unsupported=unsupported,
         numbers_after=after,
         instead={
-            (cited.range.start, cited.range.end): numbers[cited.chunk_id]
-            for cited in view.explanation.cited
-            if cited.range is not None and cited.chunk_id in numbers
+            place: numbers[chunk_id]
+            for place, chunk_id in view.explanation.cited.items()
+            if chunk_id in numbers
         },
         chosen=chosen,
         held_by={place: cited[0] for place, cited in (phrases | quoted).items() if cited},
@@ -106,12 +105,12 @@ def marked_question(view: QuestionView) -> list[Piece]:
     places = (
         each
         for token in view.explanation.query
-        if token.is_content and token.places
+        if token.is_content and token.is_found
         for each in token.in_question
     )
-    for each in sorted(places, key=lambda each: each.start):
-        pieces += [Piece(text[at : each.start]), Piece(text[each.start : each.end], "found", tip=FOUND)]
-        at = each.end
+    for start, end in sorted(places):
+        pieces += [Piece(text[at:start]), Piece(text[start:end], "found", tip=FOUND)]
+        at = end
     return [piece for piece in (*pieces, Piece(text[at:])) if piece.text]
 
 

@@ -218,14 +218,14 @@ def signal_rows(
     rows += zip(["Issues", *[""] * len(issues)], issues, strict=False)
     refusal = view.explanation.refusal
     if refusal is not None:
-        rows.append(("Refusal", [Piece("“"), Piece(refusal.text), Piece("”")]))
+        rows.append(("Refusal", [Piece("“"), Piece(refusal), Piece("”")]))
     if refusal is None or view.explanation.is_other_wording:
         rows.append(("Phrase in evidence", _phrase(view)))
     rows.append(("Question words", _query_words(view)))
     if signals.answer_coverage is not None:
         # `62 % in the evidence · not found: sprocket, flange`
         pieces = [Piece(f"{percent(signals.answer_coverage)} in the evidence", tip=_COVERAGE)]
-        missing = list(dict.fromkeys(word.text for word in view.explanation.words_missing))
+        missing = view.explanation.words_missing
         pieces += [Piece(f" · not found: {_listed(missing)}", "muted")] if missing else []
         rows.append(("Answer words", pieces))
     elif refusal is None:
@@ -295,12 +295,12 @@ def _phrase(view: QuestionView) -> list[Piece]:
 def _query_words(view: QuestionView) -> list[Piece]:
     """Return the question's content words; stopwords only if nothing else aligned."""
     content = [token for token in view.explanation.query if token.is_content]
-    found = [token.token for token in content if token.places]
-    missing = [token.token for token in content if not token.places]
+    found = [token.token for token in content if token.is_found]
+    missing = [token.token for token in content if not token.is_found]
     pieces = [Piece(f"{len(found)} of {len(content)}")]
     pieces += [Piece(f": {_listed(found)}")] if found else []
     pieces += [Piece(" · not "), Piece(_listed(missing), "strong")] if missing else []
-    stopwords = [token.token for token in view.explanation.query if token.places and not token.is_content]
+    stopwords = [token.token for token in view.explanation.query if token.is_found and not token.is_content]
     if stopwords and not found:
         pieces.append(Piece(f" · only stopwords: {_listed(stopwords)}"))
     return pieces
