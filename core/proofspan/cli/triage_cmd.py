@@ -135,7 +135,7 @@ def _print_summary(outcome: triage.Outcome, arguments: Sequence[str]) -> None:
         lines.append(f"  suspicion: {code} {count}")
     if suggestion := outcome.suggestion:
         again = shlex.join(["proofspan", "triage", *arguments])
-        lines += [f"{suggestion.code}: {suggestion.reason}.", f"  Try: {again} {suggestion.options}"]
+        lines += [f"template_absent: {suggestion.reason}.", f"  Try: {again} {suggestion.options}"]
     if outcome.waiting_bytes:
         waiting = f"{outcome.waiting_bytes:,} bytes of a last line without line end wait for the rest of it"
         lines.append(waiting)

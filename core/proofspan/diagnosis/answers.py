@@ -57,21 +57,16 @@ def follows_template(lower: str, *, has_payload: bool, template: Template) -> bo
 
 def refuses(lower: str, phrases: Collection[str]) -> bool:
     """Return whether the lower-cased answer contains one of the lower-cased refusal phrases."""
-    return _holds_one(lower, phrases)
+    for phrase in phrases:  # noqa: SIM110 - a generator would double the time of the hot path
+        if phrase in lower:
+            return True
+    return False
 
 
 def other_refusal(lower: str) -> re.Match[str] | None:
     """Find where a lower-cased answer declines in words that are not in a profile."""
-    if _holds_one(lower, _NEGATIONS) and _holds_one(lower, _SUBJECTS):
-        return _OTHER_REFUSAL.search(lower)
-    return None
-
-
-def _holds_one(text: str, words: Collection[str]) -> bool:
-    for word in words:  # noqa: SIM110 - a generator would double the time of the hot path
-        if word in text:
-            return True
-    return False
+    may_refuse = refuses(lower, _NEGATIONS) and refuses(lower, _SUBJECTS)
+    return _OTHER_REFUSAL.search(lower) if may_refuse else None
 
 
 def payload_ids(trace: Trace) -> tuple[str, ...]:

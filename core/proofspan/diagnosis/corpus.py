@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from sys import intern
 from typing import NamedTuple
 
@@ -92,26 +93,21 @@ class Corpus:
     `former` are ids of earlier builds that also lead to texts.
     """
 
-    __slots__ = ("_survey", "former", "texts", "views")
-
     def __init__(self, chunks: Mapping[str, str], *, cache_bytes: int = 400_000_000) -> None:
         self.texts = chunks
         self.former = former_ids(chunks)
         self.views: Mapping[str, ChunkView] = _Views(chunks, cache_bytes)
-        self._survey: Survey | None = None
 
-    @property
+    @cached_property
     def survey(self) -> Survey:
         """The corpus's words, surveyed in one pass over all chunks on first use."""
-        if self._survey is None:
-            counts: Counter[str] = Counter()
-            for chunk_id in self.texts:
-                counts.update(self.views[chunk_id].words)
-            size = len(self.texts)
-            by_count = {count: _rarity_of(count, size) for count in set(counts.values())}
-            rarity = {word: by_count[n] if is_content(word) else 0 for word, n in counts.items()}
-            self._survey = Survey(rarity, _rarity_of(0, size))
-        return self._survey
+        counts: Counter[str] = Counter()
+        for chunk_id in self.texts:
+            counts.update(self.views[chunk_id].words)
+        size = len(self.texts)
+        by_count = {count: _rarity_of(count, size) for count in set(counts.values())}
+        rarity = {word: by_count[n] if is_content(word) else 0 for word, n in counts.items()}
+        return Survey(rarity, _rarity_of(0, size))
 
 
 def _rarity_of(count: int, chunks: int) -> int:

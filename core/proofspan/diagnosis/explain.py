@@ -32,11 +32,11 @@ def explain(trace: Trace, corpus: Corpus, profile: Profile) -> Explanation:
     refusals = lowered(profile.refusal)
     refused = refuses(lower, refusals)
     claims = claims_of(answer, lower, (trace.chunk_ids, cited), refusals if refused else ())
-    folded = Folded(answer)
-    refusal = next((each for phrase in refusals for each in folded.find_all(phrase)), None)
     other = None if refused else other_refusal(lower)
-    if other is not None:
-        refusal = folded.original(*other.span())
+    refusal = None if other is None else other.span()
+    if refused:
+        phrase = next(phrase for phrase in refusals if phrase in lower)
+        refusal = lower.find(phrase), lower.find(phrase) + len(phrase)
     asked = query_tokens(trace.q)
     in_question = _token_ranges(trace.q, asked)
     missing = missing_words(set(asked), views)
@@ -50,7 +50,7 @@ def explain(trace: Trace, corpus: Corpus, profile: Profile) -> Explanation:
             for token in asked
         ),
         cited=_cited(answer, cited),
-        refusal=None if refusal is None else answer[slice(*refusal)],
+        refusal=None if refusal is None else answer[slice(*Folded(answer).original(*refusal))],
         is_other_wording=other is not None,
         words_missing=tuple(dict.fromkeys(claims[start:end] for start, end in lost)),
     )

@@ -30,7 +30,6 @@ class Suggestion:
 
     profile: Profile
     reason: str
-    code: str = "template_absent"
 
     @property
     def options(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 from unicodedata import normalize
@@ -119,29 +119,24 @@ class Passage:
     Positions are computed on demand, as for most texts the forms are enough.
     """
 
-    __slots__ = ("_layout", "forms", "text")
-
     def __init__(self, text: str, words: Collection[str] | None = None) -> None:
         """`words` are the text's distinct `tokens`, where somebody has them already."""
         self.text = text
         self.forms = frozenset(map(form, _words_of(text, words)))
-        self._layout: Layout | None = None
 
-    @property
+    @cached_property
     def layout(self) -> Layout:
         """Return the places of the forms."""
-        if self._layout is None:
-            places: dict[str, list[int]] = {}
-            negations: list[int] = []
-            length = 0
-            for at, unit in enumerate(_units(self.text)):
-                length = at + 1
-                for part in unit:
-                    places.setdefault(form(part), []).append(at)
-                    if part in _NEGATIONS:
-                        negations.append(at)
-            self._layout = Layout(places, negations, length)
-        return self._layout
+        places: dict[str, list[int]] = {}
+        negations: list[int] = []
+        length = 0
+        for at, unit in enumerate(_units(self.text)):
+            length = at + 1
+            for part in unit:
+                places.setdefault(form(part), []).append(at)
+                if part in _NEGATIONS:
+                    negations.append(at)
+        return Layout(places, negations, length)
 
 
 def _words_of(text: str, known: Collection[str] | None) -> Collection[str]:
@@ -230,13 +225,6 @@ class Folded:
         if self._origin is None:
             return start, end
         return self._origin[start], self._origin[end - 1] + 1
-
-    def find_all(self, wanted: str) -> Iterator[tuple[int, int]]:
-        """Yield the ranges of the lower-cased `wanted` in the original, without overlaps."""
-        at = self.lower.find(wanted)
-        while at >= 0:
-            yield self.original(at, at + len(wanted))
-            at = self.lower.find(wanted, at + len(wanted))
 
 
 # The phrases of an answer that the reference looks for in the evidence.

@@ -51,9 +51,9 @@ class Matched:
     spans: tuple[tuple[Span, Reason], ...]
     left_out: int
 
-    def sample(self, seed: int, size: int = SAMPLE) -> Matched:
-        """Return `size` spans chosen by a hash of seed, question and number: the same ones everywhere."""
-        chosen = sorted(self.spans, key=lambda each: drawn_at(seed, *each[0][:2]))[:size]
+    def sample(self, seed: int) -> Matched:
+        """Return `SAMPLE` spans chosen by a hash of seed, question and number: the same ones everywhere."""
+        chosen = sorted(self.spans, key=lambda each: drawn_at(seed, *each[0][:2]))[:SAMPLE]
         return Matched(tuple(sorted(chosen, key=lambda each: each[0][:2])), self.left_out)
 
 

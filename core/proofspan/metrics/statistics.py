@@ -13,7 +13,7 @@ import numpy as np
 Z_95 = 1.959963984540054
 
 
-def wilson(part: int, whole: int, *, z: float = Z_95) -> tuple[float, float]:
+def wilson(part: int, whole: int) -> tuple[float, float]:
     """The Wilson score interval of `part` of `whole`: (low, high) in 0–1.
 
     Unlike the plain normal interval it stays inside 0–1 and holds for small counts. Nothing is known of an
@@ -23,7 +23,7 @@ def wilson(part: int, whole: int, *, z: float = Z_95) -> tuple[float, float]:
         raise ValueError(f"{part} of {whole} is no share")
     if whole == 0:
         return (0.0, 1.0)
-    share = part / whole
+    share, z = part / whole, Z_95
     spread = z * sqrt(share * (1 - share) / whole + z * z / (4 * whole * whole))
     centre = share + z * z / (2 * whole)
     scale = 1 + z * z / whole
@@ -126,7 +126,7 @@ def flips_needed(fixed: int, regressed: int) -> int | None:
     return needed
 
 
-def mean_difference(differences: Iterable[float], *, seed: int = SEED) -> Mean | None:
+def mean_difference(differences: Iterable[float]) -> Mean | None:
     """The mean of differences (new − old) with its 95 % interval; None without any.
 
     Up to 5,000 pairs the interval is a bootstrap's: 2,000 samples, each drawn from the differences by the
@@ -144,19 +144,19 @@ def mean_difference(differences: Iterable[float], *, seed: int = SEED) -> Mean |
         spread = fsum(times * (value - mean) ** 2 for value, times in counts.items()) / (pairs - 1)
         half = Z_95 * sqrt(spread / pairs)
         return Mean(mean, mean - half, mean + half, pairs, "normal")
-    means = np.sort(_sampled(counts, pairs, seed)).tolist()
+    means = np.sort(_sampled(counts, pairs)).tolist()
     cut = round(DRAWS * 0.025)
     return Mean(mean, min(mean, means[cut]), max(mean, means[DRAWS - 1 - cut]), pairs, "bootstrap")
 
 
-def _sampled(counts: Counter[float], pairs: int, seed: int) -> np.ndarray:
+def _sampled(counts: Counter[float], pairs: int) -> np.ndarray:
     """The means of `DRAWS` samples of as many differences; their order of arrival says nothing.
 
     Of few distinct differences it is drawn how often each comes, of many one by one.
     """
     values = np.array(sorted(counts), dtype=float)
     times = np.array([counts[value] for value in sorted(counts)])
-    generator = np.random.Generator(np.random.PCG64(seed))
+    generator = np.random.Generator(np.random.PCG64(SEED))
     if len(values) <= FEW_DISTINCT:
         drawn = generator.multinomial(pairs, times / pairs, size=DRAWS)
         return np.asarray((drawn * values).sum(axis=1) / pairs)

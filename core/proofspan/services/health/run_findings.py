@@ -138,7 +138,7 @@ def answer_findings(table: HealthTable, facts: RunFacts, *, stale: int) -> Itera
         title, message = "no answer follows the template", f"{as_sentence(facts.suggestion.reason)}."
         step = f"Read the run with the profile that fits: `{facts.suggestion.options}`."
         yield RunFinding(
-            Problem(facts.suggestion.code, message, fix=step, severity="warning"), title, Filter(run_id)
+            Problem("template_absent", message, fix=step, severity="warning"), title, Filter(run_id)
         )
     if facts.placed is None:
         message = "Its citations are not located on their pages yet."
