@@ -124,14 +124,12 @@ def command(
 
 
 def _load(chunks: Path, cache: Path) -> tuple[list[Chunk], list[LineIssue]]:
-    """Read the chunks of a workspace or of a chunk file."""
     if chunks.is_dir():
         return workspace_chunks(load_manifest(chunks), cache_dir=cache)
     return load_chunks(chunks, file=str(chunks), cache_dir=cache)
 
 
 def _print_minted(result: Minted) -> None:
-    """Print a summary and the warnings on stderr."""
     kept = f"; {result.kept:,} keep theirs, as their document is unknown" if result.kept else ""
     revs = f"; {counted(result.computed, 'revision')} computed from texts" if result.computed else ""
     summary = f"{result.changed:,} of {len(result.records):,} chunks have a new id{kept}{revs}"

@@ -106,7 +106,6 @@ def omitted(
 
 
 def _cited(trace: Trace, in_text: Sequence[str], places: Places) -> Iterator[_Cited]:
-    """Yield the citations of a trace with the fields that are needed here."""
     for item in trace.payload or in_text:
         if isinstance(item, str) and item:
             yield _Cited(item, _place_of(trace, item, places), None)

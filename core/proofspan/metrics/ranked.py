@@ -129,7 +129,6 @@ def bucket_of(section_rank: int | None, top_rank: int | None) -> Bucket:
 
 
 def _first_rank(placed: Iterable[Placed], relevance: Relevance, places: Places) -> int | None:
-    """Return the best rank of a gold candidate."""
     for rank, chunk_id, entry in placed:
         if relevance.rules_out(chunk_id, entry.get("section_id")):
             continue

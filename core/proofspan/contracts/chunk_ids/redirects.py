@@ -273,7 +273,6 @@ def redirects_between(old: Mapping[str, Chunk], new: Mapping[str, Chunk]) -> Red
 
 
 def _ordered(chunks: Mapping[str, Chunk]) -> dict[str, Text]:
-    """Return the chunks' texts in the reading order of their ids."""
     texts: dict[str, Text] = {}
     for order, name in enumerate(sorted(chunks, key=sort_key)):
         chunk, parts = chunks[name], parse(name)
