@@ -9,7 +9,7 @@ import pytest
 
 from proofspan.diagnosis.messages import SUSPICIONS
 from proofspan.errors import ManifestFault
-from proofspan.metrics.gates import DEFAULT_FLIPS, OF_QUESTIONS, FlipRule, Gates, read_gates
+from proofspan.metrics.goals import DEFAULT_FLIPS, OF_QUESTIONS, FlipRule, Gates, read_gates
 from tests.unit.store_workspace import manifest_of
 
 
@@ -84,11 +84,11 @@ def test_no_flips_at_all_allow_every_flip() -> None:
 def test_what_cannot_be_understood_is_a_problem_that_names_what_was_meant(
     given: dict[str, Any], message: str, fix: str
 ) -> None:
-    gates, problems = read_gates(given, where="m.yaml: gates")
+    gates, problems = read_gates(given)
     assert len(problems) == 1
     assert message in problems[0].message
     assert fix in problems[0].fix
-    assert problems[0].where.startswith("m.yaml: gates")
+    assert problems[0].where.startswith("gates")
     assert (gates.suspicions, gates.codes, gates.drift) == ({}, {}, None)
     assert all(rule in DEFAULT_FLIPS for rule in gates.flips)
 

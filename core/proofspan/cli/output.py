@@ -42,7 +42,9 @@ def output_to(name: str) -> Iterator[BinaryIO]:
         yield sys.stdout.buffer
         return
     try:
-        if _is_special(path):
+        # Nothing may be renamed over a device, a pipe or an open file (`/dev/stdout`).
+        folder = os.path.realpath(path.parent)
+        if folder == "/dev" or folder.startswith("/proc/") or (path.exists() and not path.is_file()):
             with path.open("wb") as stream:
                 yield stream
             return
@@ -69,12 +71,6 @@ def not_written(name: str, error: OSError) -> Problem:
     message = f"the output cannot be written: {error.strerror or error}"
     fix = "name a file in a folder that you may write to, on a disk with free space"
     return Problem("cannot_write", message, name, fix)
-
-
-def _is_special(path: Path) -> bool:
-    """True for a device, a pipe or an open file (`/dev/stdout`): nothing may be renamed over these."""
-    folder = os.path.realpath(path.parent)
-    return folder == "/dev" or folder.startswith("/proc/") or (path.exists() and not path.is_file())
 
 
 def check_outputs(names: Sequence[str], inputs: Iterable[Path]) -> None:

@@ -15,8 +15,7 @@ from xml.etree import ElementTree as Xml
 from proofspan.contracts.rules.catalogue import rule_of
 from proofspan.errors import InputFault, Problem, printable
 from proofspan.manifest.types import Manifest, Run
-from proofspan.metrics.gates import FlipRule, read_gates
-from proofspan.metrics.goals import Goal, judge, read_goals
+from proofspan.metrics.goals import FlipRule, Goal, judge, read_gates, read_goals
 from proofspan.metrics.values import left_out_in_words, value_in_words
 from proofspan.services.health.run_findings import run_lines
 from proofspan.services.metrics.run_metrics import RunMetrics, run_metrics
