@@ -187,10 +187,10 @@ def test_no_value_raises_and_every_code_is_known(name: str, value: Any) -> None:
         assert finding.message and len(finding.message) < 500
 
 
-def test_the_benchmarks_payload_is_proven_clean_without_the_checks() -> None:
+def test_what_nearly_all_records_look_like_is_proven_clean_without_the_checks() -> None:
     whole = payload(k_final=3, rerank_score=0.67, window={"pre": 120, "post": 120})
     assert are_clean([whole], CITATION)
-    assert are_clean([{"id": "a", "score": 0.5}, {"id": "b", "score": None}], BARE_CANDIDATE)
+    assert are_clean([{"id": "a", "score": 0.5, "page_idx": 3}, {"id": "b", "score": None}], BARE_CANDIDATE)
 
 
 @given(odd_payloads(), st.sampled_from([CITATION, AUDITABLE, LOGGED, CANDIDATE, BARE_CANDIDATE]))

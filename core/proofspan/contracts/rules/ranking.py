@@ -181,7 +181,9 @@ def scoreless(entries: Sequence[Json], *, needed: bool) -> Iterator[Placed]:
     without = [
         place
         for place, entry in enumerate(entries, start=1)
-        if type(entry) is dict and all(entry.get(name) is None for name in _ANY_SCORE)
+        if type(entry) is dict
+        and entry.get("score") is None
+        and all(entry.get(name) is None for name in _ANY_SCORE)
     ]
     objects = sum(type(entry) is dict for entry in entries) if without else 0
     if without and (needed or len(without) < objects):
