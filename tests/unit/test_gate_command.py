@@ -262,6 +262,7 @@ def test_without_a_baseline_flips_are_skipped_and_said(demo: Demo) -> None:
         (("--run", "R006", "--against", "R006"), "compared with itself"),
         (("--goal", "sectionmatch>=0.7"), "write `section_match_at_1`"),
         (("--goal", "ok>=7"), "outside a share"),
+        (("--goal", "ok>=7", "--goal", "ok>=0.7"), "outside a share"),
         (("-o", "none/gate.txt"), "its folder does not exist"),
     ],
 )

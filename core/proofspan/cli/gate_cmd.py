@@ -27,7 +27,7 @@ from proofspan.cli.output import (
     write_bytes,
     write_parts,
 )
-from proofspan.errors import InputFault
+from proofspan.errors import InputFault, Problem
 from proofspan.manifest.load import load_manifest
 from proofspan.metrics.goals import Goal, read_goals
 from proofspan.services.gate import (
@@ -98,16 +98,19 @@ def command(workspace: Path, strict: bool, cache_dir: Path | None, output: str, 
 
 def _goals(given: Sequence[str]) -> dict[str, Goal]:
     """Parse `--goal`. Raises InputFault for an unknown metric or threshold."""
-    asked: dict[str, str] = {}
+    asked: dict[str, Goal] = {}
+    problems: list[Problem] = []
     for text in given:
         match = _GOAL.fullmatch(text)
         if match is None:
             raise click.UsageError(f'--goal {text!r} is not a goal; write one such as "gt_in_top_20>=0.9"')
-        asked[match["metric"]] = match["threshold"]
-    goals, problems = read_goals(asked, where="--goal")
+        goals, wrong = read_goals({match["metric"]: match["threshold"]}, where="--goal")
+        problems += wrong
+        if not wrong:
+            asked[match["metric"]] = goals[match["metric"]]
     if problems:
         raise InputFault(*problems)
-    return {metric_id: goals[metric_id] for metric_id in asked}
+    return asked
 
 
 def _link_base(text: str | None) -> str:
