@@ -1,7 +1,6 @@
 """Compare: is this run better than another, on which questions, and what was done differently?"""
 
-from proofspan.services.compare import compared_pins
-from proofspan.services.compare_questions import FLIP_EXPORTS, flip_frames
+from proofspan.services.compare import FLIP_EXPORTS, compared_pins, flip_frames
 from proofspan.ui.compare import load, panels, question
 from proofspan.ui.status import notices
 from proofspan.ui.visit import session

@@ -9,8 +9,7 @@ from proofspan.manifest.types import Run
 from proofspan.metrics.catalogue import METRICS
 from proofspan.metrics.goals import DEFAULT_GOALS, judge
 from proofspan.metrics.values import Tally, metric_value
-from proofspan.services.metrics.run_metrics import RunMetrics
-from proofspan.services.metrics.trends import RunTrend, Trends
+from proofspan.services.metrics.run_metrics import RunMetrics, RunTrend, Trends
 
 SECTION = "section_match_at_1"
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from proofspan.services.compare_questions import AnswerDifference, Part, answer_difference
+from proofspan.services.compare import AnswerDifference, Part, answer_difference
 
 
 def marked(parts: tuple[Part, ...]) -> str:

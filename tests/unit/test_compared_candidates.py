@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proofspan.contracts.records.records import Candidate
-from proofspan.services.compare_questions import Aligned, aligned, have_nothing_in_common
+from proofspan.services.compare import Aligned, aligned, have_nothing_in_common
 from proofspan.services.question.view import CandidateView, GoldMark, StageView
 
 

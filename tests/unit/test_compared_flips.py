@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from proofspan.contracts.records.records import LABELS
-from proofspan.services.compare_questions import (
+from proofspan.services.compare import (
     FLIP_EXPORTS,
     FLIP_KINDS,
     flip_frames,

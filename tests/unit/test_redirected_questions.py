@@ -10,7 +10,7 @@ from proofspan.contracts.chunk_ids.redirects import Redirect
 from proofspan.contracts.records.records import Chunk, GoldQuestion, GoldSpan
 from proofspan.diagnosis.corpus import Corpus
 from proofspan.diagnosis.types import Profile
-from proofspan.services.compare_questions import aligned
+from proofspan.services.compare import aligned
 from proofspan.services.page.target import chunk_target
 from proofspan.services.question.view import QuestionView, load_question
 from proofspan.traces.records.redirects import gold_of_today, mapped, with_redirects

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from proofspan.manifest.types import Manifest, Run
-from proofspan.services.metrics.trends import in_order, trends
+from proofspan.services.metrics.run_metrics import in_order, trends
 from tests.trend_runs import run_of
 
 RUNS = (

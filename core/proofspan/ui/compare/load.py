@@ -10,8 +10,15 @@ import pandas as pd
 
 from proofspan.contracts.records.records import TraceKey
 from proofspan.errors import Fault, Problem
-from proofspan.services.compare import WITHOUT_GOLD, MetricPair, metric_pairs, other_run
-from proofspan.services.compare_questions import FLIP_KINDS, FlipKind, flip_list
+from proofspan.services.compare import (
+    FLIP_KINDS,
+    WITHOUT_GOLD,
+    FlipKind,
+    MetricPair,
+    flip_list,
+    metric_pairs,
+    other_run,
+)
 from proofspan.services.metrics.run_metrics import run_metrics
 from proofspan.services.page.target import Target, targets_of
 from proofspan.services.page.view import PageView

@@ -21,20 +21,18 @@ from proofspan.metrics.values import (
     number_in_words,
 )
 from proofspan.services.compare import (
-    WITHOUT_GOLD,
-    MetricPair,
-    Pins,
-    needs_sentence,
-    p_words,
-    scope_sentences,
-    verdict_sentence,
-)
-from proofspan.services.compare_questions import (
     FLIP_KINDS,
     MOST_LISTED,
+    WITHOUT_GOLD,
     FlipKind,
+    MetricPair,
+    Pins,
     labels_in_words,
+    needs_sentence,
+    p_words,
     ranks_in_words,
+    scope_sentences,
+    verdict_sentence,
 )
 from proofspan.store.files.types import Flips, RunFacts
 from proofspan.store.query.filters import Sort

@@ -8,7 +8,7 @@ from typing import Literal
 
 import streamlit as st
 
-from proofspan.services.compare_questions import (
+from proofspan.services.compare import (
     TOP,
     Aligned,
     Part,

@@ -23,8 +23,7 @@ from proofspan.services.documents.document_cache import Recent
 from proofspan.services.health.failure_modes import FailureMode, failure_counts, failure_modes
 from proofspan.services.health.rule_counts import HealthTable, health_table
 from proofspan.services.health.run_findings import RunFinding, index_findings, run_findings
-from proofspan.services.metrics.run_metrics import bundle_levels, run_metrics
-from proofspan.services.metrics.trends import in_order
+from proofspan.services.metrics.run_metrics import bundle_levels, in_order, run_metrics
 from proofspan.store.query.store import Store
 from proofspan.ui.status import background, workspace_status
 from proofspan.ui.visit import session

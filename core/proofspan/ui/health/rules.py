@@ -58,12 +58,11 @@ def codes_panel(table: HealthTable, view: ViewState, *, workspace: str) -> None:
                 f"No data-quality issues found. Every trace of {counted(len(table.runs), 'run')} was checked "
                 "against the contract: envelope, citations, ranking, index and query configuration, corpus."
             )
-            markup.show(markup.text([Piece(message)], role="line"))
+            markup.note(message, role="line")
             return
         show_grid(code_grid(table, table.rows, view), key="code-cells")
         if len(table.runs) > MOST_RUNS:
-            message = f"{MOST_RUNS} of {len(table.runs):,} runs; the export has all."
-            markup.show(markup.text([Piece(message, "muted")], role="hint"))
+            markup.note(f"{MOST_RUNS} of {len(table.runs):,} runs; the export has all.", "muted")
         _fixes(table)
         if table.members:
             with st.expander(f"Single fields: {counted(len(table.members), 'code')}", key="single-fields"):
@@ -157,7 +156,7 @@ def _fixes(table: HealthTable) -> None:
         key=lambda row: (row.problem.severity != "error", row.group == NOTICED, -table.now(row).questions),
     )
     if not found:
-        markup.show(markup.text([Piece(f"{table.run_id} has none of these.", "strong")], role="line"))
+        markup.note(f"{table.run_id} has none of these.", "strong", role="line")
         return
     advice = []
     for row in found:
@@ -176,12 +175,10 @@ def modes_panel(modes: tuple[FailureMode, ...] | None, view: ViewState) -> None:
     about = "Failures that retrieval and chunk ids often have, each with what was counted for it here."
     with panel("modes", "Likely causes", about):
         if modes is None:
-            message = "Looking for what the findings have in common …"
-            markup.show(markup.text([Piece(message, "muted")], role="hint"))
+            markup.note("Looking for what the findings have in common …", "muted")
             return
         if not modes:
-            message = f"None of the seven typical failures shows in {view.run}."
-            markup.show(markup.text([Piece(message)], role="line"))
+            markup.note(f"None of the seven typical failures shows in {view.run}.", role="line")
             return
         with st.container(key="health-modes"):
             for mode in modes:
@@ -193,7 +190,7 @@ def modes_panel(modes: tuple[FailureMode, ...] | None, view: ViewState) -> None:
                     for reason in mode.reasons:
                         text = sentence_start(reason.text)
                         if reason.shown is None:
-                            markup.show(markup.text([Piece(text, "muted")], role="hint"))
+                            markup.note(text, "muted")
                             continue
                         st.page_link(
                             "pages/triage.py",
@@ -222,7 +219,7 @@ def parity_panel(rows: Sequence[ParityRow], differing: Mapping[str, int], view: 
             show_grid(parity_grid(rows, differing, view), key="parity-cells")
         else:
             message = "Nothing is pinned and nothing is logged, so queries and index cannot be compared."
-            markup.show(markup.text([Piece(message)], role="line"))
+            markup.note(message, role="line")
 
 
 def parity_grid(rows: Sequence[ParityRow], differing: Mapping[str, int], view: ViewState) -> Grid:
@@ -280,7 +277,7 @@ def ids_panel(found: Audited) -> None:
                         name = Piece(f"{finding.record_id or QUESTIONS[audit.name]} ", "code")
                         markup.show(markup.text([name, Piece(finding.message)], role="hint"))
         if found.pending is not None:
-            markup.show(markup.text([Piece("Auditing the chunk file …", "muted")], role="hint"))
+            markup.note("Auditing the chunk file …", "muted")
         elif extractor is None:
             st.button(
                 "Check against the documents",
@@ -327,7 +324,7 @@ FIT = 85
 
 def cited_pages(known: Mapping[str, CitedPages], writer: Writer) -> None:
     """Show how many pages quotes are from the cited page, by run and document, with fixes."""
-    markup.show(markup.text([markup.Piece("Cited pages")], role="heading"))
+    markup.note("Cited pages", role="heading")
     frame = page_frame(known, writer)
     if frame.empty:
         message = (
@@ -335,13 +332,13 @@ def cited_pages(known: Mapping[str, CitedPages], writer: Writer) -> None:
             if known
             else "No run's citations are located yet; proofspan index locates them."
         )
-        markup.show(markup.text([markup.Piece(message, "muted")], role="line"))
+        markup.note(message, "muted", role="line")
         return
     hint = (
         "The number of quotes by distance from the cited page. Counted are quotes of headline traces that "
         "are long enough and on one page only."
     )
-    markup.show(markup.text([markup.Piece(hint, "muted")], role="hint"))
+    markup.note(hint, "muted")
     has_remedy = "what to do" in frame
     row = TALL_ROW if has_remedy or frame["what it says"].str.len().max() > FIT else LOW_ROW
     st.dataframe(

@@ -41,7 +41,7 @@ def answer(view: QuestionView, shown: PageView | None, found: Mapping[str, Found
     cite = shown.target.number if shown and shown.target.kind == "cited" else None
     on = "text" if shown is not None and shown.text is not None else "page"
     if view.stored is not None:
-        markup.show(markup.text([Piece(NO_TRACE)], role="text"))
+        markup.note(NO_TRACE, role="text")
     elif view.trace.answer.strip():
         show_marked(
             answer_words.marked_answer(view, chosen=cite),
@@ -51,7 +51,7 @@ def answer(view: QuestionView, shown: PageView | None, found: Mapping[str, Found
             on_choose=lambda number: change_view(cite=number, chunk=None, page=None),
         )
     else:
-        markup.show(markup.text([Piece("The answer is empty.", "muted")]))
+        markup.note("The answer is empty.", "muted", role="text")
     if view.gold and view.gold.answer and view.gold.answer.strip():
         expected = [Piece("Expected answer: ", "strong"), Piece(view.gold.answer)]
         with st.container(key="expected"):
@@ -61,8 +61,7 @@ def answer(view: QuestionView, shown: PageView | None, found: Mapping[str, Found
         if shown is not None:
             passage = "the gold passage" if shown.target.kind == "gold" else "the closest retrieved chunk"
             instead = f"; {passage} is shown"
-        message = f"{'The row' if view.stored else 'The answer'} cites nothing{instead}."
-        markup.show(markup.text([Piece(message, "muted")], role="hint"))
+        markup.note(f"{'The row' if view.stored else 'The answer'} cites nothing{instead}.", "muted")
     several, truths = is_of_several_documents(view), view.gold.spans if view.gold else ()
     with st.container(horizontal=True, gap="xxsmall", key="citations"):
         for item in view.citations[:MAX_LISTED]:
@@ -70,14 +69,14 @@ def answer(view: QuestionView, shown: PageView | None, found: Mapping[str, Found
             line = citation_line(item, found.get(cite_id(number)), on=on, names_document=several)
             _choice(line, "orange", key=f"cite-{number}", is_chosen=chosen == cite_id(number), cite=number)
         if (hidden := len(view.citations) - MAX_LISTED) > 0:
-            markup.show(markup.text([Piece(f"and {hidden:,} more citations", "muted")], role="hint"))
+            markup.note(f"and {hidden:,} more citations", "muted")
         for number, span in enumerate(truths[:MAX_LISTED], start=1):
             target, shown_number = f"gold:{number}", number if len(truths) > 1 else None
             line = gold_line(span, found.get(target), number=shown_number, on=on, names_document=several)
             _choice(line, "green", key=f"gold-{number}", is_chosen=chosen == target, chunk=target)
     is_from_text = any(item.citation.origin == "answer_text" for item in view.citations)
     if is_from_text and view.stored is None:
-        markup.show(markup.text([Piece(FROM_TEXT, "muted")], role="hint"))
+        markup.note(FROM_TEXT, "muted")
 
 
 def _choice(

@@ -146,7 +146,7 @@ def show_belonging(opened: session.Opened, shown: PageView) -> None:
     items = attached(place_of(shown), load.catalogue(opened))
     if not items:
         return
-    markup.show(markup.text([Piece("At this place", "strong")], role="line"))
+    markup.note("At this place", "strong", role="line")
     target = shown.target.id.encode("utf-8", "replace")
     key = f"attached-{hashlib.sha1(target, usedforsecurity=False).hexdigest()[:12]}"
     show_attachments(items, manifest=opened.manifest, placer=documents.placer(), key=key)
@@ -232,8 +232,7 @@ def show_level(opened: session.Opened, loaded: load.Loaded, key: TraceKey) -> No
     if isinstance(outcome, Waiting):
         background.hint("Checking how much of the evidence can be shown …", [task])
     elif isinstance(outcome, Failed):
-        message = f"The level of the evidence is not known: {outcome.fault.problems[0].message}."
-        markup.show(markup.text([Piece(message, "muted")], role="hint"))
+        markup.note(f"The level of the evidence is not known: {outcome.fault.problems[0].message}.", "muted")
     else:
         (bundle,) = outcome.value
         pieces = [Piece(level_name(bundle), "badge", tip=LEVELS_MEAN), Piece(f" {bundle.level_reason}")]

@@ -36,16 +36,15 @@ def show_chunk(chunk_id: str) -> None:
     shown = load.chunk_view(opened, chunk_id, page=opened.view.page)
     store = session.index(opened)[0] if opened.manifest.runs else None
     rows = session.placed(opened, store) if store is not None else None
-    markup.show(markup.text([Piece("Chunk", "strong")], role="line"))
+    markup.note("Chunk", "strong", role="line")
     show_copying(chunk_id, name="chunk id", key="chunk-id", with_link=False)
     if (redirect := redirect_of(session.chunks(opened)[0], chunk_id)) is not None:
-        markup.show(markup.text([Piece(leading(redirect), "muted")], role="hint"))
+        markup.note(leading(redirect), "muted")
     text, place, below = sides()
     with text:
         markup.show_long([Piece(shown.target.query.quote)], key=f"chunk:{chunk_id}")
         if citing := load.citing(rows, chunk_id, run_id=opened.run.run_id):
-            heading = f"Cited by {counted(len(citing), 'answer')} of this run:"
-            markup.show(markup.text([Piece(heading, "muted")], role="hint"))
+            markup.note(f"Cited by {counted(len(citing), 'answer')} of this run:", "muted")
             with st.container(horizontal=True, gap="small", key="citing"):
                 for key, number in islice(citing.items(), MAX_CITING):
                     name = question_name(key.q_id, key.repeat)

@@ -17,7 +17,6 @@ from proofspan.ui.status.fragments import fragment
 from proofspan.ui.visit.view_state import ViewState, change_view, question_name
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.chart import LABEL_COLOURS
-from proofspan.ui.widgets.markup import Piece
 from proofspan.ui.wording.question import short_id
 
 
@@ -111,7 +110,7 @@ def _other_runs(store: Store, key: TraceKey, runs: Sequence[str], *, at_work: bo
     if len(shown) < 2:
         return
     with st.container(horizontal=True, gap="xxsmall", vertical_alignment="center", key="other-runs"):
-        markup.show(markup.text([Piece("Same question:", "muted")], role="hint"), width="content")
+        markup.note("Same question:", "muted", width="content")
         for run_id in shown:
             row = by_run.get(run_id)
             label = next((label for label in LABELS if row is not None and label == row.label), None)

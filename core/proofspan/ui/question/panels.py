@@ -87,7 +87,7 @@ def why(view: QuestionView, indexed: Mapping[str, Any]) -> None:
         message = "Without usable chunks there is no evidence to judge by, and so no label and no signals."
         if not view.is_question_known:
             message = suspicion_text(QUESTION_UNKNOWN)
-        markup.show(markup.text([Piece(message, "muted")], role="hint"))
+        markup.note(message, "muted")
         return
     tip = f"How answers are read here: {view.profile.describe()}. The manifest's triage part sets it."
     profile = Piece(f"profile: template {view.profile.template}", "muted", tip=tip)
@@ -110,14 +110,13 @@ def why(view: QuestionView, indexed: Mapping[str, Any]) -> None:
 def next_step(view: QuestionView, found: Mapping[str, FoundSpan]) -> None:
     """Show what to do about this answer, once its citations are located; nothing without a label."""
     if view.row is not None and view.stored is None:
-        markup.show(markup.text([Piece(f"Next step: {question.step(view, view.row, found)}")], role="hint"))
+        markup.note(f"Next step: {question.step(view, view.row, found)}")
 
 
 def candidates(view: QuestionView, *, chosen: str | None, stage: StageName | None) -> None:
     """Show the ranked list of one stage, the URL's or the last; a click on a row shows the chunk's place."""
     if not view.stages:
-        message = "The trace lists no candidates, so there is nothing to compare."
-        markup.show(markup.text([Piece(message)], role="hint"))
+        markup.note("The trace lists no candidates, so there is nothing to compare.")
         return
     stages = {each.name: each for each in reversed(view.stages)}
     usual = next(iter(stages))
@@ -174,7 +173,7 @@ def no_such_variant(missing: TraceKey, instead: TraceKey) -> None:
     name = question_name(instead.q_id, instead.repeat)
     link = read_view().change(run=instead.run_id, q=name, p=instead.paraphrase, s=instead.seed)
     with st.container(border=True, key="no-variant"):
-        markup.show(markup.text([Piece(message, "strong", tip=missing.q_id)], role="line"))
+        markup.note(message, "strong", role="line", tip=missing.q_id)
         st.page_link(
             "pages/question.py",
             label=markup.label(f"Open {' · '.join([q_id, *variant(instead)])}"),
@@ -186,7 +185,7 @@ def no_such_variant(missing: TraceKey, instead: TraceKey) -> None:
 def nothing_to_open(*, is_filtered: bool) -> None:
     """Show that the list is empty, with the way back."""
     words = "No question matches the filter." if is_filtered else "This run has no question yet."
-    markup.show(markup.text([Piece(words, "strong")], role="line"))
+    markup.note(words, "strong", role="line")
     st.page_link("pages/triage.py", label="Back to Triage")
 
 
@@ -250,8 +249,7 @@ def _show_rules(broken: Sequence[BrokenRule], view: ViewState, *, head: Sequence
     if not shared:
         return
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        heading = f"All questions of {view.run} that break them:"
-        markup.show(markup.text([Piece(heading, "muted")], role="hint"), width="content")
+        markup.note(f"All questions of {view.run} that break them:", "muted", width="content")
         for each in shared:
             st.page_link(
                 "pages/triage.py",

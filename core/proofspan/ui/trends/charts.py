@@ -27,7 +27,7 @@ from proofspan.metrics.values import (
     value_in_words,
 )
 from proofspan.services.metrics.cohorts import Ranks
-from proofspan.services.metrics.trends import RunTrend, Trends
+from proofspan.services.metrics.run_metrics import RunTrend, Trends
 from proofspan.store.query.metric_sql import MISSES
 from proofspan.ui.visit.view_state import ViewState
 from proofspan.ui.widgets import markup

@@ -12,7 +12,7 @@ from proofspan.journal.cohorts import MAX_NAME, Cohort
 from proofspan.manifest.types import Manifest
 from proofspan.metrics.ranked import BUCKETS
 from proofspan.services.metrics.cohorts import Conversion, freeze_bucket
-from proofspan.services.metrics.trends import RunTrend, Trends
+from proofspan.services.metrics.run_metrics import RunTrend, Trends
 from proofspan.store.query.store import Store
 from proofspan.ui.status.notices import fault_panel
 from proofspan.ui.trends.charts import base

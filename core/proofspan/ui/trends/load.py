@@ -11,8 +11,7 @@ from proofspan.metrics.values import MetricValue
 from proofspan.services.compare import verdict_sentence
 from proofspan.services.gate import GateReport, gate_run
 from proofspan.services.metrics.cohorts import Conversion, Ranks, conversions
-from proofspan.services.metrics.run_metrics import metrics_by
-from proofspan.services.metrics.trends import HEADLINES, RunTrend, Trends, run_trend, trends
+from proofspan.services.metrics.run_metrics import HEADLINES, RunTrend, Trends, metrics_by, run_trend, trends
 from proofspan.services.question.variants import Stability, run_stability
 from proofspan.store.query.filters import Filter
 from proofspan.store.query.metric_sql import OUTCOMES

@@ -20,7 +20,7 @@ from proofspan.metrics.values import (
     value_in_words,
 )
 from proofspan.services.metrics.report import METRIC_EXPORTS, metric_rows
-from proofspan.services.metrics.trends import RunTrend, Trends
+from proofspan.services.metrics.run_metrics import RunTrend, Trends
 from proofspan.store.query.metric_sql import MISSES
 from proofspan.store.query.metrics import Slice
 from proofspan.ui.trends.charts import address_behind, base, bound_words

@@ -21,7 +21,7 @@ from proofspan.metrics.values import (
     value_in_words,
 )
 from proofspan.services.gate import Check, GateReport
-from proofspan.services.metrics.trends import HEADLINES, RunTrend, Trends
+from proofspan.services.metrics.run_metrics import HEADLINES, RunTrend, Trends
 from proofspan.services.question.variants import ASPECTS, Aspect, Stability, Steadiness
 from proofspan.ui.compare.panels import Transitions, transition_matrix
 from proofspan.ui.status import notices

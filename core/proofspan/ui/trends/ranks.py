@@ -10,7 +10,7 @@ import streamlit as st
 from proofspan.display_names import BUCKET_NAMES
 from proofspan.metrics.values import left_out_in_words
 from proofspan.services.metrics.cohorts import RankOrder, Ranks, sorted_questions
-from proofspan.services.metrics.trends import Trends
+from proofspan.services.metrics.run_metrics import Trends
 from proofspan.ui.trends.charts import base
 from proofspan.ui.visit.view_state import ViewState, change_view, question_name
 from proofspan.ui.widgets import markup

@@ -174,7 +174,7 @@ def _named(shown: PageView) -> str:
 def _passage(shown: PageView) -> None:
     quote = shown.target.query.quote
     if quote:
-        markup.show(markup.text([Piece(f"{shown.target.tag}:", "muted")], role="hint"))
+        markup.note(f"{shown.target.tag}:", "muted")
         markup.show_long([Piece(quote)], key=f"passage:{shown.target.id}", role="quote")
 
 

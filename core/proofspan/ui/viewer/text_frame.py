@@ -14,7 +14,6 @@ import streamlit as st
 from proofspan.resources import text_of
 from proofspan.services.page.text_view import TextView
 from proofspan.ui.widgets import markup
-from proofspan.ui.widgets.markup import Piece
 
 EXTRACTED = "The text of a web page, without its tags; lines are counted in this text."
 
@@ -32,7 +31,7 @@ def show_text(view: TextView, *, name: str, focus: str, key: str = "text-reveal"
         cut = ", cut where they are too long" if first.is_cut_before or last.is_cut_after else ""
         hints.append(f"The document is long: shown is {where} of {view.line_count:,}{cut}.")
     for hint in hints:
-        markup.show(markup.text([Piece(hint, "muted")], role="hint"))
+        markup.note(hint, "muted")
     mark = hashlib.sha1(f"{name}\0{focus}".encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
     markup.show(markup.numbered(view, name=name, focus=mark))
     with st.container(key=key):

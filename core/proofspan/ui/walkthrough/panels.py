@@ -203,7 +203,7 @@ def nothing(state: ViewState, *, has_ids: bool) -> None:
             message = "No question matches this playlist's filter."
         else:
             message = "This run holds no question yet."
-        markup.show(markup.text([Piece(message, "strong")], role="line"))
+        markup.note(message, "strong", role="line")
         if has_ids or state.is_filtered or state.level:
             st.button("Go through the whole run", key="walk-whole", on_click=_back_to_all)
         st.page_link("pages/triage.py", label="Back to Triage", query_params=state.as_list().params())
@@ -224,7 +224,7 @@ def playlist_menu(
     if not menu.open:
         return
     with menu:
-        markup.show(markup.text([Piece(sentence(view, playlist))], role="line"))
+        markup.note(sentence(view, playlist), role="line")
         _by_filter(view, stored)
         # Questions by name, in the order in which they are chosen.
         listed = whole().frame.head(OFFERED)
