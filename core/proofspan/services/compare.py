@@ -171,9 +171,7 @@ class MetricPair:
 
 
 def metric_pairs(
-    here: Mapping[str, MetricValue],
-    there: Mapping[str, MetricValue],
-    paired: Callable[[str], np.ndarray],
+    here: Mapping[str, MetricValue], there: Mapping[str, MetricValue], paired: Callable[[str], np.ndarray]
 ) -> tuple[MetricPair, ...]:
     """Pair the metrics that one of the runs has, in the order of the catalogue.
 

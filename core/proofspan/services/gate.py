@@ -223,7 +223,6 @@ def _line_check(store: Store, manifest: Manifest, run: Run, *, most: int) -> Che
 
 
 def _goal_checks(store: Store, measured: RunMetrics, goals: Mapping[str, Goal]) -> Iterator[Check]:
-    """Yield a check per goal, skipped if nothing can be counted for it."""
     for metric_id, value in measured.values.items():
         if metric_id not in goals:
             continue
@@ -248,7 +247,6 @@ def _goal_checks(store: Store, measured: RunMetrics, goals: Mapping[str, Goal]) 
 def _flip_checks(
     store: Store, rules: Sequence[FlipRule], run_id: str, against: str, *, allow: frozenset[str]
 ) -> Iterator[Check]:
-    """Yield a check per rule about questions that changed for the worse."""
     for number, rule in enumerate(rules, start=1):
         name, title = f"flips_{number}" if len(rules) > 1 else "flips", f"Flips from {rule.was}"
         steps = store.transitions(Filter(run_id, vs=against), rule.column)
@@ -304,7 +302,6 @@ def _at_most(store: Store, shown: Filter, most: int, *, name: str, title: str, s
 
 
 def _listed(store: Store, shown: Filter, *, most: int | None = None) -> Iterator[Affected]:
-    """Yield the first `most` questions of a list, worst first."""
     rows = store.places(shown, Sort()) if most is None else store.page(shown, Sort(), limit=most, offset=0)
     for q_id, q in zip(rows["q_id"].tolist(), rows["q"].tolist(), strict=True):
         yield Affected(q_id, q, shown.run)
@@ -454,7 +451,6 @@ def prose(text: str) -> str:
 
 
 def _title(report: GateReport, named: Callable[[str], str] = one_line) -> str:
-    """`R005 against R004`."""
     against = f" against {named(report.against)}" if report.against is not None else ""
     return f"{named(report.run_id)}{against}"
 

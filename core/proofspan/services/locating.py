@@ -285,7 +285,6 @@ class _RunLocator:
             self.on_progress(Progress(self.run_id, traces, self.run_file.rows, citations))
 
     def _stamps(self) -> dict[str, str]:
-        """Return the state of every listed document that was looked up, by doc_id."""
         return {
             doc_id: each.stamp for doc_id, each in self.documents.items() if self.manifest.document(doc_id)
         }

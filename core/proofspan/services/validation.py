@@ -347,7 +347,6 @@ def _related(jobs: Sequence[Job]) -> Mapping[str, Related]:
 def _of_file(
     job: Job, related: Related, tally: Tally, workers: int, on_progress: OnProgress | None
 ) -> Iterator[Finding]:
-    """Yield the findings of one file; a file that turns out unusable is a problem of the tally."""
     counts, size = Counts(), job.path.stat().st_size
     on_done = (lambda done: on_progress(job.file, done, size)) if on_progress is not None else None
     seen: dict[int, int] = {}
@@ -398,7 +397,6 @@ def _but_declared(job: Job, checked: Iterable[Checked], tally: Tally) -> Iterato
 
 
 def _crlf_lines(path: Path) -> tuple[int, int]:
-    """Return how many lines end with CR LF, and the number of the first."""
     count = first = passed = 0
     before = b""
     with open_source(path) as file:
@@ -461,11 +459,7 @@ def objects(job: Job, *, holding: tuple[bytes, ...] = ()) -> Iterator[tuple[int,
 
 
 def _entries(
-    job: Job,
-    lines: Range | None = None,
-    *,
-    holding: tuple[bytes, ...] = (),
-    on_done: OnDone | None = None,
+    job: Job, lines: Range | None = None, *, holding: tuple[bytes, ...] = (), on_done: OnDone | None = None
 ) -> Iterator[Entry]:
     """Yield the entries of a range of lines, or of the whole file, with the problems of their text."""
     if job.is_whole:

@@ -100,7 +100,6 @@ def bundle_citation(view: CitationView, placed: Placed | None, shelf: Shelf) -> 
 
 
 def _page(cited: Citation, found: FoundSpan | None, held: Held | None) -> tuple[int | None, PageFrom | None]:
-    """Return the page of a citation and where it is from."""
     if held is not None and not held.document.paged:
         return 0, "text"
     count = held.page_count if held is not None else None
@@ -199,7 +198,6 @@ def _problems(
 
 
 def _bad_page(cited: Citation) -> Problem:
-    """Return the problem of a page that can't be used, with its value."""
     name = "page_idx" if cited.raw.get("page_idx") is not None else "page"
     value = given(cited.raw.get(name))
     shown = one_line(repr(value), length=60)

@@ -123,7 +123,6 @@ def failure_modes(counts: FailureCounts) -> tuple[FailureMode, ...]:
 
 
 def _reasons(counts: FailureCounts) -> dict[str, list[Reason]]:
-    """Return the reasons for each failure by its code."""
 
     def on(count: int, what: str, **narrow: Any) -> list[Reason]:
         text = f"{what} on {count:,} of {counted(counts.questions, 'question')}"

@@ -175,7 +175,6 @@ def suspicion_rows(frame: pd.DataFrame, runs: Sequence[str]) -> Iterator[HealthR
 
 
 def _page_rows(store: Store, runs: Sequence[str]) -> list[HealthRow]:
-    """Return a row per finding about cited text and numbers that any run has."""
     known = [store.evidence_counts(Filter(run_id)) for run_id in runs]
     unknown = frozenset(index for index, counts in enumerate(known) if not counts)
     rows = []
@@ -201,11 +200,11 @@ def folded(
     shown: list[HealthRow] = []
     members: list[HealthRow] = []
 
-    def family_of(row: HealthRow) -> str:
+    def family_and_group(row: HealthRow) -> tuple[str, str]:
         code = row.codes[0] if row.kind == "code" and row.codes[0] not in RULES else ""
-        return next((prefix for prefix in FAMILIES if code.startswith(prefix)), "")
+        return next((prefix for prefix in FAMILIES if code.startswith(prefix)), ""), row.group
 
-    for (family, _), group in groupby(rows, key=lambda row: (family_of(row), row.group)):
+    for (family, _), group in groupby(rows, key=family_and_group):
         alike = tuple(group)
         if not family or len(alike) < FEWEST_FOLDED:
             shown += alike
@@ -227,7 +226,6 @@ def folded(
 
 
 def _by_code(frame: pd.DataFrame, runs: Sequence[str]) -> dict[str, tuple[Count, ...]]:
-    """Return the counts of each code in the order of the runs."""
     counts: dict[str, dict[str, Count]] = {}
     columns = (frame[column].tolist() for column in ("run_id", "code", "questions", "traces"))
     for run_id, code, questions, traces in zip(*columns, strict=True):

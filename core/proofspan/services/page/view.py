@@ -175,11 +175,7 @@ def _on_page(
 
 
 def _in_text(
-    view: PageView,
-    targets: Sequence[Target],
-    path: Path,
-    placer: Placer,
-    known: Mapping[str, FoundSpan],
+    view: PageView, targets: Sequence[Target], path: Path, placer: Placer, known: Mapping[str, FoundSpan]
 ) -> PageView:
     """The whole text with its spans: it is one page, whatever pages the passages name.
 

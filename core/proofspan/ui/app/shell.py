@@ -78,7 +78,6 @@ def _sidebar() -> tuple[DeltaGenerator, session.Opened] | None:
 
 
 def _health_link(place: DeltaGenerator, opened: session.Opened) -> None:
-    """Draw the link to Health with the number of problems that it showed last."""
     count = load.known_problems(opened)
     with place:
         st.page_link(

@@ -306,7 +306,6 @@ def flips_grid(rows: pd.DataFrame, view: ViewState, kind: FlipKind) -> Grid:
 
 
 def _value_cell(value: MetricValue | None, view: ViewState) -> Cell:
-    """Return a value, linked to the questions that count against it."""
     if value is None or value.value is None:
         return Cell(NOTHING, look="quiet", tip=left_out_in_words(value) if value else "")
     metric, number = value.metric, number_in_words(value.metric, value.value)

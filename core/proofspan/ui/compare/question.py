@@ -8,14 +8,7 @@ from typing import Literal
 
 import streamlit as st
 
-from proofspan.services.compare import (
-    TOP,
-    Aligned,
-    Part,
-    aligned,
-    answer_difference,
-    have_nothing_in_common,
-)
+from proofspan.services.compare import TOP, Aligned, Part, aligned, answer_difference, have_nothing_in_common
 from proofspan.services.page.target import cite_id
 from proofspan.services.page.view import PageView
 from proofspan.services.question.view import QuestionView

@@ -13,7 +13,7 @@ from proofspan.errors import Problem
 from proofspan.evidence.bundles import LEVELS, Level
 from proofspan.manifest.check import ArtifactCheck, CheckReport, State
 from proofspan.manifest.types import Manifest
-from proofspan.services.health.run_findings import FIRST, HEALTH, RunFinding, fix_first, verdict
+from proofspan.services.health.run_findings import FIRST, HEALTH, fix_first, verdict
 from proofspan.services.workspace.index_job import IndexJob
 from proofspan.store.files.types import RunFacts
 from proofspan.store.query.filters import Filter
@@ -118,27 +118,22 @@ def show_run(health: Health, view: ViewState) -> None:
         if health.pending is not None:
             markup.note("Reading its bundles and its metrics pack …", "muted")
         if health.findings:
-            show_grid(run_grid(health.findings, view), key="run-cells")
+            rows = []
+            for finding in health.findings:
+                problem, title = finding.problem, sentence_start(finding.title)
+                word, look = _SEVERITIES[problem.severity]
+                href = None
+                if finding.shown is not None and finding.page != HEALTH:
+                    href = linked(view, finding.shown).link(finding.page)
+                spoken = f"{title}: {problem.message} Open it." if href else ""
+                message = problem.message.replace("`", "")
+                head = Cell(title, note=message, tip=problem.code, href=href, spoken=spoken)
+                rows.append(Row(head, (Cell(word, look=look), Cell(problem.fix.replace("`", "")))))
+            columns = tuple(Column(Cell(name), "start") for name in ("", "what to do"))
+            show_grid(Grid("Findings of the run", "of the run", columns, tuple(rows)), key="run-cells")
         elif health.pending is None:
             parts = "files, report, metrics pack, citations and bundles"
             markup.note(f"No data-quality issues found in its {parts}.", role="line")
-
-
-def run_grid(findings: Sequence[RunFinding], view: ViewState) -> Grid:
-    """Return a row per finding, errors first."""
-    rows = []
-    for finding in findings:
-        problem, title = finding.problem, sentence_start(finding.title)
-        word, look = _SEVERITIES[problem.severity]
-        href = None
-        if finding.shown is not None and finding.page != HEALTH:
-            href = linked(view, finding.shown).link(finding.page)
-        spoken = f"{title}: {problem.message} Open it." if href else ""
-        message = problem.message.replace("`", "")
-        head = Cell(title, note=message, tip=problem.code, href=href, spoken=spoken)
-        rows.append(Row(head, (Cell(word, look=look), Cell(problem.fix.replace("`", "")))))
-    columns = tuple(Column(Cell(name), "start") for name in ("", "what to do"))
-    return Grid("Findings of the run", "of the run", columns, tuple(rows))
 
 
 def linked(view: ViewState, shown: Filter) -> ViewState:

@@ -150,7 +150,6 @@ def _cell(table: HealthTable, row: HealthRow, place: int, view: ViewState) -> Ce
 
 
 def _fixes(table: HealthTable) -> None:
-    """Show the meanings and fixes of the shown run's codes, the most frequent first."""
     found = sorted(
         (row for row in table.rows if table.now(row).traces),
         key=lambda row: (row.problem.severity != "error", row.group == NOTICED, -table.now(row).questions),
@@ -369,7 +368,7 @@ def page_frame(known: Mapping[str, CitedPages], writer: Writer) -> pd.DataFrame:
         for finding in sorted(cited.findings, key=lambda each: not each.is_systematic):
             document = ALL_DOCUMENTS if finding.doc_id is None else finding.doc_id
             words = [
-                f"{text[:1].upper()}{text[1:]}.".replace("`", "") if text else ""
+                f"{sentence_start(text)}.".replace("`", "") if text else ""
                 for text in (sentence(finding), fix(finding, writer) or "")
             ]
             counts = [count or None for count in (*finding.near, finding.elsewhere)]

@@ -89,17 +89,13 @@ def _choice(
     chunk: str | None = None,
 ) -> None:
     """Show a button that opens the passage's place; its notes take a line of their own."""
+    place = markup.label(line.place, limit=MAX_PLACE)
+    notes = f" *{markup.label(' · '.join(line.notes), limit=MAX_NOTES)}*" if line.notes else ""
     st.button(
-        _line_label(line, colour="red" if line.is_wrong else colour),
+        f":{'red' if line.is_wrong else colour}-badge[{markup.label(line.badge)}] {place}{notes}",
         key=key,
         type="secondary" if is_chosen else "tertiary",
         on_click=change_view,
         kwargs={"cite": cite, "chunk": chunk, "page": None},
         width="stretch" if line.notes else "content",
     )
-
-
-def _line_label(line: CitationLine, *, colour: str) -> str:
-    place = markup.label(line.place, limit=MAX_PLACE)
-    notes = f" *{markup.label(' · '.join(line.notes), limit=MAX_NOTES)}*" if line.notes else ""
-    return f":{colour}-badge[{markup.label(line.badge)}] {place}{notes}"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
-from proofspan.contracts.records.records import LABELS, Attachment, Label, TraceKey
+from proofspan.contracts.records.records import LABELS, Attachment, TraceKey
 from proofspan.display_names import LABEL_NAMES
 from proofspan.errors import InputFault, Problem
 from proofspan.services.page.target import Target
@@ -90,19 +90,16 @@ def show_other_runs(store: Store, key: TraceKey, *, runs: Sequence[str], at_work
     refreshes by itself.
     """
     if at_work():
-        _runs_at_work(store, key, runs, at_work)
+        fragment(run_every=LOOK_AGAIN_SECONDS)(_other_runs)(store, key, runs, at_work)
     else:
-        _other_runs(store, key, runs, at_work=False)
+        _other_runs(store, key, runs)
 
 
-@fragment(run_every=LOOK_AGAIN_SECONDS)
-def _runs_at_work(store: Store, key: TraceKey, runs: Sequence[str], at_work: Callable[[], bool]) -> None:
-    if not at_work():
+def _other_runs(
+    store: Store, key: TraceKey, runs: Sequence[str], at_work: Callable[[], bool] | None = None
+) -> None:
+    if at_work is not None and not at_work():
         st.rerun()  # the page without this clock
-    _other_runs(store, key, runs, at_work=True)
-
-
-def _other_runs(store: Store, key: TraceKey, runs: Sequence[str], *, at_work: bool) -> None:
     indexed, rows = set(store.runs()), store.same_question(key.q_id)
     kept = rows[(rows["paraphrase"] == key.paraphrase) & (rows["seed"] == key.seed)]
     by_run = {str(row.run_id): row for row in kept.drop_duplicates("run_id").itertuples()}
@@ -116,8 +113,9 @@ def _other_runs(store: Store, key: TraceKey, runs: Sequence[str], *, at_work: bo
             label = next((label for label in LABELS if row is not None and label == row.label), None)
             name = question_name(key.q_id, int(str(row.repeat))) if row else question_name(key.q_id)
             without = "no label" if run_id in indexed else "being indexed" if at_work else "not indexed"
+            words = markup.label(f"{run_id} · {LABEL_NAMES[label] if label else without}", limit=60)
             is_clicked = st.button(
-                _run_label(run_id, label, without=without),
+                f":{LABEL_COLOURS[label]}-badge[{words}]" if label else words,
                 key=f"run-{run_id}",
                 help=markup.label(label or ""),
                 type="secondary" if run_id == key.run_id else "tertiary",
@@ -126,8 +124,3 @@ def _other_runs(store: Store, key: TraceKey, runs: Sequence[str], *, at_work: bo
             )
             if is_clicked and at_work:
                 st.rerun()  # a click in a fragment runs the fragment alone
-
-
-def _run_label(run_id: str, label: Label | None, *, without: str) -> str:
-    words = markup.label(f"{run_id} · {LABEL_NAMES[label] if label else without}", limit=60)
-    return f":{LABEL_COLOURS[label]}-badge[{words}]" if label else words

@@ -122,6 +122,11 @@ def candidates(view: QuestionView, *, chosen: str | None, stage: StageName | Non
     usual = next(iter(stages))
     name = stage if stage in stages else usual
     feed(STAGE_KEY, name)
+
+    def choose_stage() -> None:
+        chosen = st.session_state[STAGE_KEY]
+        change_view(stage=None if chosen == usual else chosen)
+
     st.segmented_control(
         "Stage",
         list(stages),
@@ -129,8 +134,7 @@ def candidates(view: QuestionView, *, chosen: str | None, stage: StageName | Non
         format_func=lambda name: f"{STAGE_NAMES[name]} · {len(stages[name].candidates)}",
         label_visibility="collapsed",
         key=STAGE_KEY,
-        on_change=_choose_stage,
-        args=(usual,),
+        on_change=choose_stage,
     )
     ids = {row_key(each.candidate.chunk_id): each.candidate.chunk_id for each in stages[name].candidates}
     show_grid(
@@ -139,11 +143,6 @@ def candidates(view: QuestionView, *, chosen: str | None, stage: StageName | Non
         chosen=None if chosen is None else row_key(chosen),
         on_choose=lambda key: change_view(chunk=ids[key], cite=None, page=None),
     )
-
-
-def _choose_stage(usual: StageName) -> None:
-    chosen = st.session_state[STAGE_KEY]
-    change_view(stage=None if chosen == usual else chosen)
 
 
 def raw_record(view: QuestionView) -> None:

@@ -90,8 +90,6 @@ _LOOK_AGAIN_S = 0.005
 
 @dataclass(slots=True)
 class _Asked:
-    """The requests of one session."""
-
     #: The page that the browser asked for last, and the one that it showed before; hashes of Streamlit's.
     page: str | None = None
     left: str | None = None

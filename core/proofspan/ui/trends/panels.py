@@ -209,11 +209,7 @@ def show_cards(trends: Trends, flips: Mapping[str, str], view: ViewState) -> Non
                     failing = f"View {counted(missed, 'failing question')}"
                     title = failing if missed else "View its questions"
                     questions = base(view, trends.current.run_id).change(**behind(metric_id))
-                    st.page_link(
-                        "pages/triage.py",
-                        label=title,
-                        query_params=questions.params(),
-                    )
+                    st.page_link("pages/triage.py", label=title, query_params=questions.params())
 
 
 def card(run: RunTrend, other: RunTrend | None, metric_id: str, flipped: str) -> Iterable[Markup]:

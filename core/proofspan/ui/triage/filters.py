@@ -34,12 +34,7 @@ MENU = "more-filters"
 
 
 def filter_bar(
-    options: Mapping[str, Choices],
-    view: ViewState,
-    *,
-    traces: int,
-    questions: int,
-    cohorts: Choices = (),
+    options: Mapping[str, Choices], view: ViewState, *, traces: int, questions: int, cohorts: Choices = ()
 ) -> None:
     """Draw the search, the filters that are used most, a menu of the others, and a button that clears all.
 
@@ -74,7 +69,6 @@ def filter_bar(
 
 
 def _menu(options: Mapping[str, Choices], view: ViewState, cohorts: Choices) -> None:
-    """Draw the filters that are used less."""
     for name in ("code", "type", "state"):
         offered, chosen = options.get(name, ()), getattr(view.filter, name)
         if offered or chosen:
@@ -105,12 +99,7 @@ def part_in_words(shown: Filter, name: str) -> str:
 
 
 def _choice(
-    name: str,
-    options: Choices,
-    chosen: Sequence[str],
-    *,
-    width: int = WIDTH_CHOSEN,
-    in_menu: bool = False,
+    name: str, options: Choices, chosen: Sequence[str], *, width: int = WIDTH_CHOSEN, in_menu: bool = False
 ) -> None:
     """Draw a filter of several values. In the bar its title is the placeholder, in the menu it is above."""
     title, counts = FILTER_NAMES[name], dict(options[:OFFERED])

@@ -197,7 +197,6 @@ def cited_line(
 
 @fragment(run_every=1.0)
 def _being_located(job: IndexJob) -> None:
-    """Draw the progress; rerun the page when the citations are located."""
     if not job.is_running:
         st.rerun()
     share = job.progress.share if job.progress else 0.0
@@ -294,10 +293,7 @@ def paging(matching: int, view: ViewState, *, rows_a_page: int) -> None:
         turn += 1
         st.session_state["table-turn"] = turn
     key = f"table-page:{turn}"
-
-    def turn_page() -> None:
-        change_view(at=int(st.session_state[key]))
-
+    turn_page = lambda: change_view(at=int(st.session_state[key]))  # noqa: E731
     with st.container(horizontal=True, horizontal_alignment="center"):
         st.pagination(pages, default=at, key=key, on_change=turn_page)
 

@@ -15,14 +15,7 @@ import streamlit as st
 from proofspan.contracts.records.records import Label, TraceKey
 from proofspan.contracts.rules.catalogue import in_order, rule_of
 from proofspan.diagnosis.messages import LITTLE_COVERED
-from proofspan.display_names import (
-    BUCKET_NAMES,
-    COLUMN_NAMES,
-    GOLD_NAMES,
-    ISSUE_NAMES,
-    LABEL_NAMES,
-    NO_LABEL,
-)
+from proofspan.display_names import BUCKET_NAMES, COLUMN_NAMES, GOLD_NAMES, ISSUE_NAMES, LABEL_NAMES, NO_LABEL
 from proofspan.store.query.filters import Sort
 from proofspan.ui.visit.view_state import ViewState, question_name, read_view, write_view
 from proofspan.ui.widgets.chart import LABEL_COLOURS
@@ -226,10 +219,7 @@ COLUMNS: Mapping[str, TriageColumn] = {
         "unsupported",
         ("fewest unsupported numbers first", "most unsupported numbers first"),
         _layout(
-            "numbers",
-            "Numbers in the answer that the evidence does not contain",
-            width=6.2,
-            folds=_UNDER[46],
+            "numbers", "Numbers in the answer that the evidence does not contain", width=6.2, folds=_UNDER[46]
         ),
         descending_first=True,
     ),

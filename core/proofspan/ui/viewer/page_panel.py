@@ -29,7 +29,6 @@ from proofspan.ui.wording.citation import reference
 
 
 def _header(shown: PageView) -> None:
-    """Which document and page this is."""
     document = shown.document
     title = (document.title or document.doc_id) if document else shown.target.doc_id or "No document"
     place = question.place_words(shown)
@@ -89,12 +88,8 @@ def _findings(shown: PageView, *, answer: str, quote_from: str | None) -> None:
 
 
 def _place(
-    shown: PageView,
-    targets: Sequence[Target],
-    cards: Mapping[str, SpanCard],
-    region: Percent | None = None,
+    shown: PageView, targets: Sequence[Target], cards: Mapping[str, SpanCard], region: Percent | None = None
 ) -> None:
-    """The page or the text, else the passage alone."""
     if shown.problem is not None:
         _passage(shown)
         if shown.page_count:
@@ -167,7 +162,6 @@ def _choose(shown: PageView, targets: Mapping[str, Target], span_id: str) -> Non
 
 
 def _named(shown: PageView) -> str:
-    """The viewer's content for screen readers."""
     return f"{shown.target.doc_id}, {question.place_words(shown)}"
 
 

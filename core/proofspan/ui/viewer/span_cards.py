@@ -54,27 +54,23 @@ def cards_of(
     for target in drawn:
         found = shown.found.get(target.id)
         text = clean(shown.texts.get(target.id) or target.query.quote)
+        agreed = percent(found.agreement) if found else ""
+        statuses = {
+            "exact": "exact: word for word",
+            "normalized": "normalized: but for case, punctuation or hyphenation",
+            "fuzzy": f"fuzzy: {agreed} agrees",
+            "partial": f"in part: {agreed} of it",
+            "not_found": "not found",
+        }
+        status = statuses[found.status] if found else ""
         cards[target.id] = SpanCard(
             name=clean(target.tag),
-            status=_status(found) if verified[target.id] else UNVERIFIED,
+            status=status if verified[target.id] else UNVERIFIED,
             notes=_notes(target, found, answer, (origins or {}).get(target.id)),
             text=text[:chars],
             cut=max(0, len(text) - chars),
         )
     return cards
-
-
-def _status(found: FoundSpan | None) -> str:
-    if found is None:
-        return ""
-    agreed = percent(found.agreement)
-    return {
-        "exact": "exact: word for word",
-        "normalized": "normalized: but for case, punctuation or hyphenation",
-        "fuzzy": f"fuzzy: {agreed} agrees",
-        "partial": f"in part: {agreed} of it",
-        "not_found": "not found",
-    }[found.status]
 
 
 def _notes(target: Target, found: FoundSpan | None, answer: str, quote_from: str | None) -> tuple[str, ...]:

@@ -47,9 +47,6 @@ from proofspan.ui.visit.view_state import ViewState, read_view
 
 T = TypeVar("T")
 
-#: Filter name → values with the number of questions that have them, the most frequent first.
-Choices = Mapping[str, Sequence[tuple[str, int]]]
-
 
 @dataclass(frozen=True, slots=True)
 class Opened:
@@ -164,8 +161,8 @@ def build_again() -> None:
     _jobs().forget()
 
 
-def options(opened: Opened, store: Store) -> Choices:
-    """Return what the shown run's list can be filtered by."""
+def options(opened: Opened, store: Store) -> Mapping[str, Sequence[tuple[str, int]]]:
+    """Return the values that each filter offers for the shown run, with their numbers of questions."""
     run_id = opened.run.run_id
     return cached("options", indexes_key(opened, store, run_id), lambda: store.options(run_id))
 
@@ -261,7 +258,7 @@ def gold(opened: Opened) -> tuple[Mapping[str, GoldQuestion], list[LineIssue]]:
     if opened.manifest.gold is None:
         return {}, []
     path, file = _located(opened.manifest, opened.manifest.gold, "gold")
-    known, issues = _read("gold", path, lambda source: read_gold(source, file=file))
+    known, issues = read_file("gold", path, lambda source: read_gold(source, file=file))
     with suppress(Fault):  # a lost chunk file is among the run's own problems
         if opened.manifest.redirects is not None:
             return gold_of_today(known, chunks(opened)[0]), issues
@@ -284,17 +281,15 @@ def catalogue(opened: Opened) -> CatalogueIndex:
     if opened.manifest.catalogue is None:
         return CatalogueIndex.of(())
     path, file = _located(opened.manifest, opened.manifest.catalogue, "catalogue")
-    return _read(
-        "catalogue",
-        path,
-        lambda source: CatalogueIndex.of(read_catalogue(source, file=file)[0].values()),
+    return read_file(
+        "catalogue", path, lambda source: CatalogueIndex.of(read_catalogue(source, file=file)[0].values())
     )
 
 
 def report(opened: Opened) -> tuple[list[StoredRow], list[LineIssue]]:
     """Return the rows of the run's stored report, and lines without a row. Raises Fault without a file."""
     path, file = _located(opened.manifest, opened.run.report, f"runs[{opened.run.run_id}].report")
-    return _read("report", path, lambda source: read_report(source, file=file))
+    return read_file("report", path, lambda source: read_report(source, file=file))
 
 
 def _located(manifest: Manifest, artifact: Artifact | None, key: str) -> tuple[Path, str]:
@@ -309,7 +304,7 @@ def _located(manifest: Manifest, artifact: Artifact | None, key: str) -> tuple[P
     return artifact_path(manifest, artifact), artifact.path
 
 
-def _read(kind: str, path: Path, read: Callable[[Path], T]) -> T:
+def read_file(kind: str, path: Path, read: Callable[[Path], T]) -> T:
     """Return what `read` makes of a file, unpacked where it is packed; read again when the file changes."""
     key = (kind, path, file_state(path))
     return cached("files", key, lambda: read(plain_source(path, cache_dir=cache_dir().path)), most=8)

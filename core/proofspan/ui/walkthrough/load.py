@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -11,7 +12,6 @@ import streamlit as st
 from proofspan.contracts.records.records import Chunk, TraceKey
 from proofspan.errors import Fault
 from proofspan.manifest.paths import artifact_path
-from proofspan.manifest.types import Artifact
 from proofspan.services.bundles.stored import StoredBundles
 from proofspan.services.bundles.walkthrough import (
     Materials,
@@ -28,7 +28,6 @@ from proofspan.services.documents.document_cache import Recent
 from proofspan.services.question.view import QuestionView
 from proofspan.store.query.filters import Filter, Sort
 from proofspan.store.query.store import Store
-from proofspan.traces.lines.unpack import plain_source
 from proofspan.ui.question import load
 from proofspan.ui.status import background, documents
 from proofspan.ui.status.workspace_status import state_of
@@ -54,7 +53,7 @@ def walk(opened: session.Opened, store: Store) -> Walk:
     manifest, run = opened.manifest, opened.run
     notes: list[str] = []
     try:
-        stored = _stored(opened, run.bundles) if run.bundles is not None else StoredBundles()
+        stored = _stored(opened)
     except Fault as fault:
         stored = StoredBundles()
         notes.append(f"The run's stored bundles can't be read: {fault.problems[0].message}.")
@@ -138,7 +137,8 @@ def _more_key(stop: Stop) -> str:
 def whole(opened: session.Opened, store: Store, walk: Walk) -> Playlist:
     """Return the run's whole list, one trace per question, in the order of the URL."""
     run, sort = opened.run.run_id, opened.view.sort
-    return _playlists().get_or_make((*walk.stamp, sort), lambda: Playlist.of(store.places(Filter(run), sort)))
+    key = (*walk.stamp, sort)
+    return session.cached("playlists", key, lambda: Playlist.of(store.places(Filter(run), sort)), most=8)
 
 
 def scene(walk: Walk, stop: Stop, view: ViewState) -> tuple[Done[Scene] | Failed | Waiting, Hashable]:
@@ -201,25 +201,18 @@ def _playlist(
         return filtered.only({key for key, level in stored.levels.items() if level in view.level})
 
     key = (*stamp, store.placed_stamp(view.run), view.filter, view.sort, view.ids, view.level)
-    return _playlists().get_or_make(key, make)
+    return session.cached("playlists", key, make, most=8)
 
 
-def _stored(opened: session.Opened, artifact: Artifact) -> StoredBundles:
+def _stored(opened: session.Opened) -> StoredBundles:
+    run_id, artifact = opened.run.run_id, opened.run.bundles
+    if artifact is None:
+        return StoredBundles()
     path = artifact_path(opened.manifest, artifact)
-    return _read(str(path), artifact.path, opened.run.run_id, state_of(opened.manifest, artifact))
-
-
-@st.cache_resource(max_entries=4, show_spinner=False)
-def _read(path: str, file: str, run_id: str, fingerprint: str) -> StoredBundles:
-    plain = plain_source(Path(path), cache_dir=session.cache_dir().path)
-    return StoredBundles.of(plain, file=file, run_id=run_id)
+    read = partial(StoredBundles.of, file=artifact.path, run_id=run_id)
+    return session.read_file(f"bundles of {run_id}", path, read)
 
 
 @st.cache_resource(show_spinner=False)
 def _slides() -> Recent[Slide]:
     return Recent(256)
-
-
-@st.cache_resource(show_spinner=False)
-def _playlists() -> Recent[Playlist]:
-    return Recent(8)

@@ -309,5 +309,4 @@ def _back_to_all() -> None:
 
 
 def _go(view: ViewState) -> None:
-    """Open the list at its first question."""
     write_view(view.change(q=None, p=0, s=0, cite=None, chunk=None, page=None))

@@ -32,13 +32,7 @@ def palette() -> Palette:
     return DARK if st.context.theme.type == "dark" else LIGHT
 
 
-def show_chart(
-    figure: go.Figure,
-    *,
-    key: str,
-    alt: str,
-    table: Grid,
-) -> None:
+def show_chart(figure: go.Figure, *, key: str, alt: str, table: Grid) -> None:
     """Draw a figure; a click on a point follows the address that its customdata begins with.
 
     `alt` describes the figure in a sentence; `table` is behind "as a table" below it. A point without

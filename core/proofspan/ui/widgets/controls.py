@@ -39,13 +39,7 @@ def begin(key: str, value: T) -> T | None:
 
 
 def search_field(
-    words: str,
-    *,
-    key: str,
-    value: str,
-    placeholder: str,
-    width: int,
-    on_search: Callable[[str], None],
+    words: str, *, key: str, value: str, placeholder: str, width: int, on_search: Callable[[str], None]
 ) -> None:
     """Draw a field that searches while somebody types; `value` is what the URL searches for."""
     st.text_input(

@@ -279,7 +279,6 @@ def _citation_words(signals: Signals, *, passages: int) -> str:
 
 
 def _phrase(view: QuestionView) -> list[Piece]:
-    """Return the first phrase that counts, with the ranks of the chunks that contain it."""
     first = next(iter(matched_phrases(view)), None)
     if first is None:
         return [Piece("none that the label's rule counts")]
