@@ -8,7 +8,6 @@ import io
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NoReturn
 
 import click
@@ -37,13 +36,6 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "contract": ("contract_cmd", "Print the prompt contract, its smoke test, and the schemas."),
     "hash": ("hash_cmd", "Print the canonical sha256 of JSONL and JSON files."),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Started:
-    """How a command was started; `alone` if this process does nothing else."""
-
-    alone: bool
 
 
 class LazyGroup(click.Group):
@@ -111,7 +103,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             stream.reconfigure(errors="backslashreplace")  # for terminals whose encoding lacks our signs
     try:
         try:
-            group.main(args=arguments, prog_name="proofspan", obj=Started(alone=arguments is None))
+            # `obj` says whether this process does nothing else than the command.
+            group.main(args=arguments, prog_name="proofspan", obj=arguments is None)
         finally:
             if sys.stdout is not None:
                 sys.stdout.flush()

@@ -56,10 +56,6 @@ def command() -> None:
     """Build and validate evidence bundles 1.3."""
 
 
-#: A run and the name of the output of its bundles, as `output_to` takes it.
-_Target = tuple[Run, str]
-
-
 @command.command("build")
 @click.argument("workspace", type=NamedPath())
 @click.option("--run", "run_ids", multiple=True, metavar="ID", help="Only this run (may be repeated).")
@@ -75,7 +71,11 @@ def build(workspace: Path, run_ids: tuple[str, ...], output: str | None, workers
     Exit status: 0 good, 1 something can't be read or drawn, 2 unusable input.
     """
     manifest = load_manifest(workspace)
-    targets = _targets(manifest, run_ids, output)
+    runs = _runs(manifest, run_ids) if run_ids or output is None else list(manifest.runs)
+    if output is not None and len(runs) != 1:
+        raise click.UsageError("-o takes the bundles of one run: name it with --run")
+    # Each run with the name of its output, as `output_to` takes it.
+    targets = for_all(lambda run: (run, output or str(bundles_path(manifest, run))), runs)
     own = [run.bundles for run, _ in targets]
     check_outputs([name for _, name in targets], workspace_files(manifest, without=own))
     earlier = for_all(lambda target: _earlier(manifest, *target), targets)  # all can be built, or none is
@@ -86,7 +86,7 @@ def build(workspace: Path, run_ids: tuple[str, ...], output: str | None, workers
             for (run, name), (known, replaced) in zip(targets, earlier, strict=True)
         ]
     if as_json:
-        runs: list[Json] = [
+        reports: list[Json] = [
             {
                 "run_id": report.run_id,
                 "file": name,
@@ -99,7 +99,7 @@ def build(workspace: Path, run_ids: tuple[str, ...], output: str | None, workers
             }
             for name, report, of_run in results
         ]
-        whole = {"runs": runs, "problems": [asdict(problem) for problem in problems]}
+        whole = {"runs": reports, "problems": [asdict(problem) for problem in problems]}
         click.echo(json_text(whole), nl=False, err=output == STDOUT)
     else:
         for name, report, of_run in results:
@@ -112,17 +112,12 @@ def build(workspace: Path, run_ids: tuple[str, ...], output: str | None, workers
     sys.exit(1 if any(problem.severity == "error" for problem in everything) else 0)
 
 
-def _targets(manifest: Manifest, run_ids: Sequence[str], output: str | None) -> list[_Target]:
-    """Return the runs to build, each with its file. Raises InputFault with all that prevents one."""
+def _runs(manifest: Manifest, run_ids: Sequence[str]) -> list[Run]:
+    """Return these runs, else those with bundles in the manifest, else all. Raises InputFault without any."""
     requested = [chosen_run(manifest, run_id) for run_id in dict.fromkeys(run_ids)]
-    runs = requested or [run for run in manifest.runs if run.bundles is not None or output is not None]
-    if output is not None:
-        if len(runs) != 1:
-            raise click.UsageError("-o takes the bundles of one run: name it with --run")
-        return [(runs[0], output)]
     if not manifest.runs:
         chosen_run(manifest, None)  # raises: there is no run
-    return for_all(lambda run: (run, str(bundles_path(manifest, run))), runs or manifest.runs)
+    return requested or [run for run in manifest.runs if run.bundles is not None] or list(manifest.runs)
 
 
 def _earlier(manifest: Manifest, run: Run, name: str) -> tuple[Earlier, Earlier]:
@@ -250,21 +245,18 @@ def validate(source: Path, workspace: Path | None, run_ids: tuple[str, ...], as_
 
 def _files(manifest: Manifest, run_ids: Sequence[str], bare: Path | None) -> list[tuple[str, Path, str]]:
     """Return run, path and name of each file to validate. Raises Fault without a run."""
-    requested = [chosen_run(manifest, run_id) for run_id in dict.fromkeys(run_ids)]
     if bare is not None:
-        if len(requested) > 1:
+        runs = _runs(manifest, run_ids) if run_ids else []
+        if len(runs) > 1:
             raise click.UsageError("a bare file holds the bundles of one run: name one")
-        return [(requested[0].run_id if requested else run_of(bare), bare, str(bare))]
-    runs = requested or [run for run in manifest.runs if run.bundles is not None] or manifest.runs
-    if not runs:
-        chosen_run(manifest, None)  # raises: there is no run
-    return for_all(lambda run: _file(manifest, run), runs)
+        return [(runs[0].run_id if runs else run_of(bare), bare, str(bare))]
 
+    def file_of(run: Run) -> tuple[str, Path, str]:
+        try:
+            path = artifact_path(manifest, run.bundles) if run.bundles else bundles_path(manifest, run)
+        except Fault as fault:
+            missing = [replace(each, fix=BUILD_BUNDLES) for each in fault.problems if each.code == "missing"]
+            raise InputFault(*(missing or fault.problems)) from fault
+        return run.run_id, path, run.bundles.path if run.bundles else str(path)
 
-def _file(manifest: Manifest, run: Run) -> tuple[str, Path, str]:
-    try:
-        path = artifact_path(manifest, run.bundles) if run.bundles else bundles_path(manifest, run)
-    except Fault as fault:
-        missing = [replace(each, fix=BUILD_BUNDLES) for each in fault.problems if each.code == "missing"]
-        raise InputFault(*(missing or fault.problems)) from fault
-    return run.run_id, path, run.bundles.path if run.bundles else str(path)
+    return for_all(file_of, _runs(manifest, run_ids))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -20,11 +20,9 @@ from proofspan.cli.output import (
     SIGNS,
     STDOUT,
     NamedPath,
-    Option,
     check_outputs,
     json_text,
     output_to,
-    with_options,
     write_parts,
 )
 from proofspan.contracts.chunk_ids.audit import QUESTIONS, Audit
@@ -36,20 +34,12 @@ from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.evidence.text_file import extractor
 from proofspan.manifest.load import load_manifest
 from proofspan.metrics.gold_cover import DEFAULT_SEED, one_to_one_audit
-from proofspan.services.chunk_ids import Minted, Sources, audit, load_chunks, minted, workspace_chunks
+from proofspan.services.chunk_ids import Sources, audit, load_chunks, minted, workspace_chunks
 from proofspan.wording import counted
 
 WIDTH_WITHOUT_TERMINAL = 160
 REDIRECT_SCHEMA = "urn:proofspan:schema:redirect-1.0"
 _PINS = ", ".join(sorted(VERSION_PINS))
-_OPTIONS: tuple[Option, ...] = (
-    click.option("--documents", type=NamedPath(), help="The workspace whose documents and gold they are of."),
-    click.option("--against", type=NamedPath(), metavar="OLD", help="An older chunk file, or its workspace."),
-    click.option("--mint", is_flag=True, help="Write CHUNKS with canonical ids to -o."),
-    click.option("--sample-seed", type=int, default=DEFAULT_SEED, show_default=True, help="Draws samples."),
-    click.option("--json", "as_json", is_flag=True, help="Print the audits as JSON."),
-    click.option("-o", "--output", help="The file to write: redirects, or with --mint chunks; - for stdout."),
-)
 
 
 @click.command(
@@ -58,7 +48,12 @@ _OPTIONS: tuple[Option, ...] = (
     f"http as https, no fragment, and of the query only what pins a version: {_PINS}.",
 )
 @click.argument("chunks", type=NamedPath())
-@with_options(*_OPTIONS)
+@click.option("--documents", type=NamedPath(), help="The workspace whose documents and gold they are of.")
+@click.option("--against", type=NamedPath(), metavar="OLD", help="An older chunk file, or its workspace.")
+@click.option("--mint", is_flag=True, help="Write CHUNKS with canonical ids to -o.")
+@click.option("--sample-seed", type=int, default=DEFAULT_SEED, show_default=True, help="Draws samples.")
+@click.option("--json", "as_json", is_flag=True, help="Print the audits as JSON.")
+@click.option("-o", "--output", help="The file to write: redirects, or with --mint chunks; - for stdout.")
 def command(
     chunks: Path,
     documents: Path | None,
@@ -94,8 +89,12 @@ def command(
         if mint and output is not None:
             result = minted(loaded, Sources(manifest, pool) if manifest is not None else None)
             _write_lines(result.records, output)
-            _print_minted(result)
-            _print_issues(issues)
+            kept = f"; {result.kept:,} keep theirs, as their document is unknown" if result.kept else ""
+            revs = f"; {counted(result.computed, 'revision')} computed from texts" if result.computed else ""
+            summary = f"{result.changed:,} of {len(result.records):,} chunks have a new id{kept}{revs}"
+            findings = [f"{each.severity}: {each.message}" for each in result.findings]
+            for line in (summary, *findings, *map(str, issues)):
+                click.echo(printable(line), err=True)
             sys.exit(1 if issues or result.kept else 0)
         audits, redirects = audit(loaded, manifest, pool, cache_dir=cache, seed=sample_seed), None
         if against is not None:
@@ -119,7 +118,8 @@ def command(
         click.echo(json_text(value), nl=False)
     elif output != STDOUT:
         write_parts(_parts(audits, reader), output=STDOUT, width=WIDTH_WITHOUT_TERMINAL)
-    _print_issues(issues)
+    for issue in issues:
+        click.echo(str(issue), err=True)
     sys.exit(1 if issues or any(each.status == "fail" for each in audits) else 0)
 
 
@@ -127,14 +127,6 @@ def _load(chunks: Path, cache: Path) -> tuple[list[Chunk], list[LineIssue]]:
     if chunks.is_dir():
         return workspace_chunks(load_manifest(chunks), cache_dir=cache)
     return load_chunks(chunks, file=str(chunks), cache_dir=cache)
-
-
-def _print_minted(result: Minted) -> None:
-    kept = f"; {result.kept:,} keep theirs, as their document is unknown" if result.kept else ""
-    revs = f"; {counted(result.computed, 'revision')} computed from texts" if result.computed else ""
-    summary = f"{result.changed:,} of {len(result.records):,} chunks have a new id{kept}{revs}"
-    for line in (summary, *(f"{each.severity}: {each.message}" for each in result.findings)):
-        click.echo(printable(line), err=True)
 
 
 def _write_lines(records: Iterable[dict[str, Any]], output: str) -> None:
@@ -153,7 +145,14 @@ def _parts(audits: Sequence[Audit], extractor: str | None) -> RenderableType:
         sign, colour = SIGNS[each.status]
         table.add_row(Text(sign, colour), QUESTIONS[each.name], Text(printable(each.message)))
         if each.findings or each.fix:
-            findings += _findings(each)
+            count, shown = len(each.findings), len(each.examples)
+            more = f" (the first {shown} of {count:,})" if count > shown else ""
+            findings += [Text(), Text(f"{QUESTIONS[each.name]}{more}", "bold")]
+            for finding in each.examples:
+                line = f"  {finding.code}  {finding.record_id[:80]}: {finding.message}"
+                findings.append(Text(printable(line)))
+            if each.fix:
+                findings.append(Text(f"  {each.fix}", "dim"))
     counts = Counter(each.status for each in audits)
     verdict = f"{counts['pass']} of {len(audits)} audits pass"
     verdict += f", {counts['fail']} fail" if counts["fail"] else ""
@@ -165,22 +164,6 @@ def _parts(audits: Sequence[Audit], extractor: str | None) -> RenderableType:
         *([Text(f"documents read by {extractor}", "dim")] if extractor else []),
         Text(verdict, "bold red" if counts["fail"] else "bold green"),
     )
-
-
-def _findings(audit_: Audit) -> Iterator[Text]:
-    count, shown = len(audit_.findings), len(audit_.examples)
-    more = f" (the first {shown} of {count:,})" if count > shown else ""
-    yield Text()
-    yield Text(f"{QUESTIONS[audit_.name]}{more}", "bold")
-    for each in audit_.examples:
-        yield Text(printable(f"  {each.code}  {each.record_id[:80]}: {each.message}"))
-    if audit_.fix:
-        yield Text(f"  {audit_.fix}", "dim")
-
-
-def _print_issues(issues: Sequence[LineIssue]) -> None:
-    for issue in issues:
-        click.echo(str(issue), err=True)
 
 
 def _audit_to_json(each: Audit) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +13,9 @@ from click.core import ParameterSource
 from proofspan.cli.index_cmd import LOCATORS, TIMEOUT_S
 from proofspan.cli.output import (
     NamedPath,
-    Option,
     check_outputs,
     output_to,
     print_problems,
-    with_options,
     workspace_files,
 )
 from proofspan.contracts.records.records import LABELS
@@ -43,15 +41,7 @@ KINDS = ("log", "rag_traces")
 #: The options that apply to them.
 _OF_WHOLE_RUNS = frozenset({"run_id", "all_variants", "cache_dir", "output"})
 
-
-def _refuse_filters(context: click.Context) -> None:
-    """Raise UsageError for filters on a kind that is written whole."""
-    for option in context.command.params:
-        if not isinstance(option, click.Option) or option.name is None or option.name in _OF_WHOLE_RUNS:
-            continue
-        if context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE:
-            kind = context.params["kind"]
-            raise click.UsageError(f"{option.opts[0]} narrows a list, and {kind} is written whole")
+Option = Callable[[Callable[..., None]], Callable[..., None]]
 
 
 def _only(name: str, what: str, values: Iterable[str] = ()) -> Option:
@@ -63,47 +53,42 @@ def _one(name: str, what: str, values: Iterable[str] = ()) -> Option:
     return click.option(name, default="", type=click.Choice(["", *values]) if values else str, help=what)
 
 
-_OPTIONS: tuple[Option, ...] = (
-    click.option("--run", "run_id", help="The run; the latest when none is named."),
-    _only("--label", "these labels", LABELS),
-    _only("--suspicion", "rows with one of these suspicions"),
-    _only("--code", "rows that break one of these rules"),
-    _only("--doc", "rows with evidence from these documents"),
-    _only("--section", "rows whose rank 1 is in these sections"),
-    _only("--gold", "these gold outcomes", GOLD_STATES),
-    _only("--evidence", "these evidence states", EVIDENCE_STATES),
-    click.option(
-        "--omits-warning/--omits-no-warning", "safety", default=None, help="With or without omitted warnings."
-    ),
-    click.option("--unsupported/--supported", default=None, help="With or without unsupported numbers."),
-    _only("--about", "rows about these places"),
-    click.option("--fails/--fails-not", "fails", default=None, help="Only rows that fail, or that do not."),
-    _only("--bucket", "these buckets", BUCKETS),
-    _only("--type", "gold questions of these types"),
-    _only("--state", "these logged λ states"),
-    click.option("--declines/--answers", "refused", default=None, help="Only refusals, or only answers."),
-    _one("--miss", "Only rows that miss this metric.", MISSES),
-    _one("--cohort", "Only the questions of this cohort."),
-    click.option("--against", "vs", default="", help="The run that the next four refer to."),
-    _only("--was", "rows with these labels there", LABELS),
-    _only("--was-bucket", "rows in these buckets there", BUCKETS),
-    _one("--flip", "Only rows that flipped this way.", FLIPS),
-    _one("--outcome", "The metric by which they flipped.", OUTCOMES),
-    _one("--text", "Only rows whose question or answer contains this text."),
-    click.option("--all-variants", is_flag=True, help="Include paraphrases, seeds and repeats."),
-    click.option("--sort", default="worst", show_default=True, type=click.Choice(SORT_KEYS), help="Order."),
-    click.option("--desc", is_flag=True, help="Reverse the order."),
-    click.option("--template", type=click.Choice(TEMPLATES), help="Read the run with another profile."),
-    click.option("--refusal", multiple=True, help="A refusal phrase of that profile; repeat."),
-    click.option("--cache-dir", type=NamedPath(), help="The index's folder."),
-    click.option("-o", "--output", required=True, help="The file to write; - for stdout."),
-)
-
-
 @click.command("export")
 @click.argument("kind", type=click.Choice([*EXPORTS, *KINDS]))
 @click.argument("workspace", type=NamedPath())
-@with_options(*_OPTIONS)
+@click.option("--run", "run_id", help="The run; the latest when none is named.")
+@_only("--label", "these labels", LABELS)
+@_only("--suspicion", "rows with one of these suspicions")
+@_only("--code", "rows that break one of these rules")
+@_only("--doc", "rows with evidence from these documents")
+@_only("--section", "rows whose rank 1 is in these sections")
+@_only("--gold", "these gold outcomes", GOLD_STATES)
+@_only("--evidence", "these evidence states", EVIDENCE_STATES)
+@click.option(
+    "--omits-warning/--omits-no-warning", "safety", default=None, help="With or without omitted warnings."
+)
+@click.option("--unsupported/--supported", default=None, help="With or without unsupported numbers.")
+@_only("--about", "rows about these places")
+@click.option("--fails/--fails-not", "fails", default=None, help="Only rows that fail, or that do not.")
+@_only("--bucket", "these buckets", BUCKETS)
+@_only("--type", "gold questions of these types")
+@_only("--state", "these logged λ states")
+@click.option("--declines/--answers", "refused", default=None, help="Only refusals, or only answers.")
+@_one("--miss", "Only rows that miss this metric.", MISSES)
+@_one("--cohort", "Only the questions of this cohort.")
+@click.option("--against", "vs", default="", help="The run that the next four refer to.")
+@_only("--was", "rows with these labels there", LABELS)
+@_only("--was-bucket", "rows in these buckets there", BUCKETS)
+@_one("--flip", "Only rows that flipped this way.", FLIPS)
+@_one("--outcome", "The metric by which they flipped.", OUTCOMES)
+@_one("--text", "Only rows whose question or answer contains this text.")
+@click.option("--all-variants", is_flag=True, help="Include paraphrases, seeds and repeats.")
+@click.option("--sort", default="worst", show_default=True, type=click.Choice(SORT_KEYS), help="Order.")
+@click.option("--desc", is_flag=True, help="Reverse the order.")
+@click.option("--template", type=click.Choice(TEMPLATES), help="Read the run with another profile.")
+@click.option("--refusal", multiple=True, help="A refusal phrase of that profile; repeat.")
+@click.option("--cache-dir", type=NamedPath(), help="The index's folder.")
+@click.option("-o", "--output", required=True, help="The file to write; - for stdout.")
 def command(kind: str, workspace: Path, output: str, cache_dir: Path | None, **asked: Any) -> None:
     """Write the questions of one run of WORKSPACE as csv, jsonl or markdown.
 
@@ -115,9 +100,12 @@ def command(kind: str, workspace: Path, output: str, cache_dir: Path | None, **a
     table `rag_traces` as .jsonl, .parquet or .sql, by the suffix of the output. If a row lacks a value that
     the table declares NOT NULL, a message says so and the exit status is 1.
     """
-    is_whole = kind in KINDS
-    if is_whole:
-        _refuse_filters(click.get_current_context())
+    context, is_whole = click.get_current_context(), kind in KINDS
+    for option in context.command.params if is_whole else ():
+        if not isinstance(option, click.Option) or option.name is None or option.name in _OF_WHOLE_RUNS:
+            continue
+        if context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"{option.opts[0]} narrows a list, and {kind} is written whole")
     profile = profile_of_options(asked.pop("template"), asked.pop("refusal"))
     manifest = with_profile(load_manifest(workspace), profile)
     check_outputs([output], workspace_files(manifest))

@@ -16,13 +16,13 @@ from rich.text import Text
 
 from proofspan.cli.index_cmd import indexed
 from proofspan.cli.output import (
-    RESULT_OPTIONS,
+    CACHE_OPTION,
+    JSON_OPTION,
+    OUTPUT_OPTION,
     SIGNS,
     NamedPath,
-    Option,
     check_outputs,
     json_text,
-    with_options,
     workspace_files,
     write_bytes,
     write_parts,
@@ -49,22 +49,20 @@ SHOWN, SHOWN_BY_ID = 20, 60
 
 _GOAL = re.compile(r"\s*(?P<metric>[^<>=\s]+)\s*(?P<threshold>[<>=].*)", re.DOTALL)
 
-_OPTIONS: tuple[Option, ...] = (
-    click.option("--run", "run_id", metavar="ID", help="The run; the latest when none is named."),
-    click.option("--against", metavar="ID", help="The run before it; else its baseline in the manifest."),
-    click.option("--goal", "goals", multiple=True, help='Such as "section_match_at_1>=0.7"; repeat.'),
-    click.option("--allow", multiple=True, metavar="Q_ID", help="A question that may flip; repeat."),
-    click.option("--strict", is_flag=True, help="Warnings fail as well."),
-    click.option("--junit", metavar="FILE", help="Also write the checks as JUnit XML."),
-    click.option("--markdown", "as_markdown", metavar="FILE", help="Also write them for a pull request."),
-    click.option("--link-base", metavar="URL", help="The dashboard's address, for links to questions."),
-    *RESULT_OPTIONS,
-)
-
 
 @click.command("gate")
 @click.argument("workspace", type=NamedPath())
-@with_options(*_OPTIONS)
+@click.option("--run", "run_id", metavar="ID", help="The run; the latest when none is named.")
+@click.option("--against", metavar="ID", help="The run before it; else its baseline in the manifest.")
+@click.option("--goal", "goals", multiple=True, help='Such as "section_match_at_1>=0.7"; repeat.')
+@click.option("--allow", multiple=True, metavar="Q_ID", help="A question that may flip; repeat.")
+@click.option("--strict", is_flag=True, help="Warnings fail as well.")
+@click.option("--junit", metavar="FILE", help="Also write the checks as JUnit XML.")
+@click.option("--markdown", "as_markdown", metavar="FILE", help="Also write them for a pull request.")
+@click.option("--link-base", metavar="URL", help="The dashboard's address, for links to questions.")
+@JSON_OPTION
+@CACHE_OPTION
+@OUTPUT_OPTION
 def command(workspace: Path, strict: bool, cache_dir: Path | None, output: str, **asked: Any) -> None:
     """Check whether a run of WORKSPACE is ready for release: its goals, flips, suspicions and lines.
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Literal
 import click
 import orjson
 
-from proofspan.cli import Started
 from proofspan.cli.output import NamedPath, json_text, progress_bar
 from proofspan.diagnosis.types import TEMPLATES, Template
 from proofspan.errors import printable
@@ -70,8 +69,7 @@ def command(
     Exit status: 0 every record was read, 1 some lines or files could not be read, 2 nothing can be indexed.
     The status of citations does not count.
     """
-    started = click.get_current_context().find_object(Started)
-    if started and started.alone:
+    if click.get_current_context().obj:
         spare_pandas()
     manifest = with_profile(load_manifest(workspace), profile_of_options(template, refusal))
     cache, in_words = cache_dir or default_cache_dir(), not (as_json or progress_json)

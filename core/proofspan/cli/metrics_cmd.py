@@ -15,14 +15,14 @@ from rich.text import Text
 
 from proofspan.cli.index_cmd import indexed
 from proofspan.cli.output import (
-    RESULT_OPTIONS,
+    CACHE_OPTION,
+    JSON_OPTION,
+    OUTPUT_OPTION,
     SIGNS,
     NamedPath,
-    Option,
     check_outputs,
     json_text,
     print_problems,
-    with_options,
     workspace_files,
     write_bytes,
     write_parts,
@@ -37,7 +37,6 @@ from proofspan.metrics.catalogue import GROUPS, LEFT_OUT, METRICS
 from proofspan.metrics.packs import PACK_SOURCE, RATE, RATE_COUNTED, others_in_words
 from proofspan.metrics.statistics import LEVEL
 from proofspan.metrics.values import (
-    MetricValue,
     counted_in_words,
     difference_in_words,
     interval_in_words,
@@ -63,29 +62,25 @@ from proofspan.wording import counted
 #: Columns of an output that is not a terminal.
 WIDTH_WITHOUT_TERMINAL = 160
 
-_OPTIONS: tuple[Option, ...] = (
-    click.option(
-        "--run", "run_ids", multiple=True, metavar="ID", help="The run; the latest if none; repeat."
-    ),
-    click.option("--against", "vs", metavar="ID", help="Compare with this run, question by question."),
-    click.option("--by", type=click.Choice(get_args(Slice)), help="Print the metrics of each slice too."),
-    click.option(
-        "--metric",
-        "named",
-        multiple=True,
-        metavar="ID",
-        type=click.Choice(list(METRICS)),
-        help="Only these metrics, by their ids as --explain lists them; repeat.",
-    ),
-    click.option("--explain", is_flag=True, help="Print how each metric is counted."),
-    click.option("--pack", "as_pack", is_flag=True, help="Print the run's metrics pack instead."),
-    *RESULT_OPTIONS,
-)
-
 
 @click.command("metrics")
 @click.argument("workspace", type=NamedPath())
-@with_options(*_OPTIONS)
+@click.option("--run", "run_ids", multiple=True, metavar="ID", help="The run; the latest if none; repeat.")
+@click.option("--against", "vs", metavar="ID", help="Compare with this run, question by question.")
+@click.option("--by", type=click.Choice(get_args(Slice)), help="Print the metrics of each slice too.")
+@click.option(
+    "--metric",
+    "named",
+    multiple=True,
+    metavar="ID",
+    type=click.Choice(list(METRICS)),
+    help="Only these metrics, by their ids as --explain lists them; repeat.",
+)
+@click.option("--explain", is_flag=True, help="Print how each metric is counted.")
+@click.option("--pack", "as_pack", is_flag=True, help="Print the run's metrics pack instead.")
+@JSON_OPTION
+@CACHE_OPTION
+@OUTPUT_OPTION
 def command(
     workspace: Path,
     run_ids: tuple[str, ...],
@@ -173,7 +168,15 @@ def _parts(report: MetricsReport, run: Run, named: Sequence[str]) -> Iterator[Re
     yield from _pack(measured, run)
     if report.slices is not None:
         yield Text()
-        yield _slices(report.slices, report.by, named) if report.slices else Text(NO_SLICE)
+        metrics = [METRICS[metric_id] for metric_id in named or OF_A_SLICE]
+        table = _table(report.by or "", *(metric.name for metric in metrics))
+        for name, values in report.slices.items():
+            cells = (values.get(metric.metric_id) for metric in metrics)
+            shown = in_words([name]) if report.by in OF_PLACES else name
+            table.add_row(
+                Text(printable(shown)), *(Text(value_in_words(value) if value else "") for value in cells)
+            )
+        yield table if report.slices else Text(NO_SLICE)
         if report.slices and report.by in OF_PLACES:
             yield Text(OF_PLACES[report.by], "dim")
     if report.compared is not None:
@@ -244,18 +247,6 @@ def _pack(measured: RunMetrics, run: Run) -> Iterator[Text]:
     others = [f"{name}: {value}" for name, value in others_in_words(pack) if name not in _OF_EVERY_RECORD]
     if others:
         yield Text(f"  It also says {printable(', '.join(others))[:400]}", "dim")
-
-
-def _slices(slices: Mapping[str, Mapping[str, MetricValue]], by: Slice | None, named: Sequence[str]) -> Table:
-    metrics = [METRICS[metric_id] for metric_id in named or OF_A_SLICE]
-    table = _table(by or "", *(metric.name for metric in metrics))
-    for name, values in slices.items():
-        cells = (values.get(metric.metric_id) for metric in metrics)
-        table.add_row(
-            Text(printable(in_words([name]) if by in OF_PLACES else name)),
-            *(Text(value_in_words(value) if value else "") for value in cells),
-        )
-    return table
 
 
 def _against(compared: Compared, run_id: str, named: Sequence[str]) -> Table:

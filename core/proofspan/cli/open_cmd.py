@@ -181,14 +181,10 @@ def run_dashboard(
         screen = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
         if browser and (screen or sys.platform in ("darwin", "win32")):
             webbrowser.open(url)
-        _check_status(_wait_for(server))
-
-
-def _wait_for(server: subprocess.Popen[bytes]) -> int:
-    # Popen.wait would not notice a signal that arrives just as it begins to wait.
-    while (status := server.poll()) is None:
-        time.sleep(POLL_SECONDS)
-    return status
+        # Popen.wait would not notice a signal that arrives just as it begins to wait.
+        while (status := server.poll()) is None:
+            time.sleep(POLL_SECONDS)
+        _check_status(status)
 
 
 def url_of(address: str, port: int) -> str:

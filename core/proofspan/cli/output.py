@@ -157,9 +157,6 @@ class NamedPath(click.Path):
         return super().convert(value, param, ctx)
 
 
-Command = Callable[..., None]
-Option = Callable[[Command], Command]
-
 #: Sign and colour of a verdict.
 SIGNS: Mapping[str, tuple[str, str]] = {
     "pass": ("✓", "green"),
@@ -170,24 +167,11 @@ SIGNS: Mapping[str, tuple[str, str]] = {
 }
 
 #: The last options of commands that measure an indexed workspace.
-RESULT_OPTIONS: tuple[Option, ...] = (
-    click.option("--json", "as_json", is_flag=True, help="Print everything as JSON."),
-    click.option("--cache-dir", type=NamedPath(), help="The index's folder."),
-    click.option(
-        "-o", "--output", default=STDOUT, help="The file to write; - for stdout.", show_default=True
-    ),
+JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+CACHE_OPTION = click.option("--cache-dir", type=NamedPath(), help="The index's folder.")
+OUTPUT_OPTION = click.option(
+    "-o", "--output", default=STDOUT, help="The file to write; - for stdout.", show_default=True
 )
-
-
-def with_options(*options: Option) -> Option:
-    """Return a decorator that adds these options to a command, in this order."""
-
-    def decorate(command: Command) -> Command:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return decorate
 
 
 def json_text(value: Any) -> bytes:

@@ -11,7 +11,7 @@ from proofspan.cli.output import NamedPath, check_outputs, output_to
 from proofspan.errors import printable
 from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.evidence.span_file import with_highlights
-from proofspan.evidence.types import FoundSpan, SpanQuery
+from proofspan.evidence.types import SpanQuery
 
 
 @click.command("render")
@@ -38,15 +38,14 @@ def command(pdf: Path, page_idx: int, quote: str | None, dpi: int, picture: str)
     place = f"page_idx {page.page_idx} · PDF page {page.page_idx + 1}{printed}"
     click.echo(f"{place} · {image.width} × {image.height} pixels", err=True)
     if found is not None:
-        click.echo(printable(_verdict(found)), err=True)
+        if found.page_idx is None:
+            verdict = f"quote not found{': ' + found.note if found.note else ''}; nothing is highlighted"
+        elif found.page_mismatch:
+            verdict = f"quote not on this page: it is on page_idx {found.page_idx}; nothing is highlighted"
+        else:
+            differences = [f"  quote {d.quote!r}, page {d.page!r}" for d in found.differences]
+            verdict = "\n".join(
+                [f"quote found: {found.status}, agreement {found.agreement:.2f}", *differences]
+            )
+        click.echo(printable(verdict), err=True)
     sys.exit(0 if found is None or is_here else 1)
-
-
-def _verdict(found: FoundSpan) -> str:
-    if found.page_idx is None:
-        return f"quote not found{': ' + found.note if found.note else ''}; nothing is highlighted"
-    if found.page_mismatch:
-        return f"quote not on this page: it is on page_idx {found.page_idx}; nothing is highlighted"
-    lines = [f"quote found: {found.status}, agreement {found.agreement:.2f}"]
-    lines += [f"  quote {d.quote!r}, page {d.page!r}" for d in found.differences]
-    return "\n".join(lines)

@@ -13,11 +13,9 @@ import orjson
 from proofspan.cli.output import (
     STDOUT,
     NamedPath,
-    Option,
     check_outputs,
     output_to,
     progress_bar,
-    with_options,
 )
 from proofspan.contracts.record_rules import RECORD_TYPES
 from proofspan.contracts.rules.catalogue import Finding, rule_of
@@ -27,34 +25,30 @@ from proofspan.services.validation import Tally, validate
 from proofspan.traces.lines.worker_process import collector_paused
 from proofspan.wording import counted
 
-_OPTIONS: tuple[Option, ...] = (
-    click.option(
-        "--as",
-        "record_type",
-        type=click.Choice(RECORD_TYPES),
-        metavar="TYPE",
-        help=f"What the records are: {', '.join(RECORD_TYPES)}. Without it each says so in its $schema.",
-    ),
-    click.option("--chunks", type=NamedPath(), help="A chunk file: whatever is named has to be in it."),
-    click.option("--index-hash", metavar="HASH", help="The live index's hash."),
-    click.option("--embed-model", metavar="NAME", help="The live embedding model."),
-    click.option("--analyzer", metavar="NAME", help="The analyzer at read time."),
-    click.option("--rev", "revs", multiple=True, metavar="DOC=REV", help="A document's revision; repeat."),
-    click.option("--refusal", multiple=True, help="A phrase that makes an answer a refusal; repeat."),
-    click.option("--allow-cross-section", "cross", is_flag=True, help="A segment may cite any sections."),
-    click.option(
-        "--cross-section", "sections", multiple=True, metavar="ID", help="One to cite beside others; repeat."
-    ),
-    click.option("--strict", is_flag=True, help="Warnings count as findings too."),
-    click.option("--json", "as_json", is_flag=True, help="Print an object a finding, and the summary last."),
-    click.option("--workers", type=click.IntRange(1, 32), default=2, show_default=True, help="Processes."),
-    click.option("-o", "--output", "report", default=STDOUT, help="The file to write; - for stdout."),
-)
-
 
 @click.command("validate")
 @click.argument("paths", nargs=-1, required=True, metavar="PATH…", type=NamedPath())
-@with_options(*_OPTIONS)
+@click.option(
+    "--as",
+    "record_type",
+    type=click.Choice(RECORD_TYPES),
+    metavar="TYPE",
+    help=f"What the records are: {', '.join(RECORD_TYPES)}. Without it each says so in its $schema.",
+)
+@click.option("--chunks", type=NamedPath(), help="A chunk file: whatever is named has to be in it.")
+@click.option("--index-hash", metavar="HASH", help="The live index's hash.")
+@click.option("--embed-model", metavar="NAME", help="The live embedding model.")
+@click.option("--analyzer", metavar="NAME", help="The analyzer at read time.")
+@click.option("--rev", "revs", multiple=True, metavar="DOC=REV", help="A document's revision; repeat.")
+@click.option("--refusal", multiple=True, help="A phrase that makes an answer a refusal; repeat.")
+@click.option("--allow-cross-section", "cross", is_flag=True, help="A segment may cite any sections.")
+@click.option(
+    "--cross-section", "sections", multiple=True, metavar="ID", help="One to cite beside others; repeat."
+)
+@click.option("--strict", is_flag=True, help="Warnings count as findings too.")
+@click.option("--json", "as_json", is_flag=True, help="Print an object a finding, and the summary last.")
+@click.option("--workers", type=click.IntRange(1, 32), default=2, show_default=True, help="Processes.")
+@click.option("-o", "--output", "report", default=STDOUT, help="The file to write; - for stdout.")
 def command(
     paths: tuple[Path, ...],
     record_type: str | None,
