@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import orjson
 import pytest
@@ -12,9 +13,9 @@ from hypothesis import strategies as st
 from proofspan.traces.lines.json_document import (
     LARGEST,
     SMALLEST,
-    exact_entries,
     exact_problems,
     is_exact,
+    read_entries,
 )
 
 KEYS = st.text(st.characters(exclude_categories=["Cs"]), max_size=3) | st.sampled_from(['"', ":", ' :"', "a"])
@@ -55,10 +56,12 @@ def test_a_long_key_or_number_is_cut() -> None:
     assert len(finding.message) < 120
 
 
-def test_entries_of_an_array_are_told_apart() -> None:
-    first, second = exact_entries(b'[{"a": 1},\n {"a": 1, "a": 2}]')
-    assert first == ()
-    assert [each.where for each in second] == ["a"]
+def test_each_entry_of_an_array_has_its_own_problems(tmp_path: Path) -> None:
+    path = tmp_path / "records.json"
+    path.write_bytes(b'[{"a": 1},\n {"a": 1, "a": 2}]')
+    first, second = read_entries(path, file="records.json")
+    assert first.problems == ()
+    assert [each.where for each in second.problems] == ["a"]
 
 
 @given(VALUES, SPACED, st.booleans())

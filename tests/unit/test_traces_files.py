@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.contracts.records.records import GoldSpan, LineIssue, Offsets, SourceLine, Trace
+from proofspan.contracts.records.records import Chunk, GoldSpan, LineIssue, Offsets, SourceLine, Trace
 from proofspan.diagnosis.answers import payload_ids
 from proofspan.errors import InputFault
 from proofspan.traces.lines.tables import entry_lines
-from proofspan.traces.records.chunks import read_chunks
+from proofspan.traces.records.chunks import iter_chunks, read_chunks
 from proofspan.traces.records.citations import citations
 from proofspan.traces.records.gold import read_gold
 from proofspan.traces.records.stored_reports import StoredReport, read_report
@@ -287,3 +287,13 @@ def test_a_stored_report_joins_by_identity_else_by_place(tmp_path: Path) -> None
     assert taken[0].llm_summary == "a guess"
     assert report.take(q="two", q_id="Q2") is None
     assert [row.source.line for row in report.unmatched()] == [4]
+
+
+def test_an_array_gives_the_issue_of_a_chunk_its_line_and_its_entry(tmp_path: Path) -> None:
+    path = tmp_path / "chunks.json"
+    path.write_text('[\n  {"id": "a", "text": "One."},\n\n  {"id": "b"}\n]', encoding="utf-8")
+    chunk, issue = iter_chunks(path, file="chunks.json")
+    assert isinstance(chunk, Chunk)
+    assert isinstance(issue, LineIssue)
+    assert (chunk.chunk_id, issue.code, issue.source.line) == ("a", "chunk_without_text", 4)
+    assert issue.message.startswith("entry 2: ")

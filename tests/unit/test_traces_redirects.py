@@ -12,13 +12,12 @@ from proofspan.contracts.records.records import Chunk, GoldQuestion, Offsets, So
 from proofspan.contracts.records.schemas import schema
 from proofspan.traces.records.citations import citations
 from proofspan.traces.records.redirects import (
-    former_ids,
     gold_of_today,
     mapped,
     of_today,
     read_redirects,
     redirect_from,
-    redirect_of,
+    redirects_of,
     with_redirects,
 )
 from proofspan.traces.records.trace_record import listed, trace_from
@@ -62,19 +61,19 @@ def test_a_former_id_stands_for_what_its_chunk_became(
 ) -> None:
     found = CHUNKS[old_id]
     assert (found.chunk_id, found.text, found.page_idx) == (old_id, text, page_idx)
-    assert redirect_of(CHUNKS, old_id) == redirect
+    assert redirects_of(CHUNKS).get(old_id) == redirect
 
 
 @pytest.mark.parametrize("old_id", ["gone", "lost", "round", "about", "never"])
 def test_what_leads_to_no_chunk_of_today_is_not_known(old_id: str) -> None:
     assert old_id not in CHUNKS
     assert CHUNKS.get(old_id) is None
-    assert redirect_of(CHUNKS, old_id) is None
+    assert redirects_of(CHUNKS).get(old_id) is None
 
 
 def test_only_chunks_of_today_are_listed_and_counted() -> None:
     assert (list(CHUNKS), len(CHUNKS)) == (["n1", "n2", "n3"], 3)
-    assert former_ids(CHUNKS) == {"moved", "cut", "half", "older", "oldest"}
+    assert set(redirects_of(CHUNKS)) == {"moved", "cut", "half", "older", "oldest"}
     offsets = mapped(CHUNKS, lambda chunk: chunk.offsets)
     assert dict(offsets) == {"n1": Offsets(0, 4)}
     assert "cut" not in offsets  # two parts together have no place
@@ -83,7 +82,7 @@ def test_only_chunks_of_today_are_listed_and_counted() -> None:
 def test_without_redirects_the_chunks_are_what_they_were() -> None:
     assert with_redirects(NOW, {}) is NOW
     assert with_redirects(NOW, {"gone": LED["gone"]}) is NOW
-    assert former_ids(NOW) == frozenset()
+    assert not redirects_of(NOW)
 
 
 def trace(**more: object) -> Trace:

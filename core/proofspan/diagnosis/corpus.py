@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from proofspan.diagnosis.numbers import evidence_values
 from proofspan.diagnosis.words import is_content, tokens
-from proofspan.traces.records.redirects import former_ids
+from proofspan.traces.records.redirects import redirects_of
 
 #: Rarity is counted in thousandths and rounded, so that sums are exact in any order.
 _RARITY_UNIT = 1000
@@ -95,7 +95,7 @@ class Corpus:
 
     def __init__(self, chunks: Mapping[str, str], *, cache_bytes: int = 400_000_000) -> None:
         self.texts = chunks
-        self.former = former_ids(chunks)
+        self.former = frozenset(redirects_of(chunks))
         self.views: Mapping[str, ChunkView] = _Views(chunks, cache_bytes)
 
     @cached_property

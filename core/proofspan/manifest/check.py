@@ -126,19 +126,17 @@ def check_workspace(
 
         return on_bytes
 
-    checks = [
-        _hashed(manifest, check, check.file, progress_of(check))
-        if check.file is not None and is_hashed(check)
-        else check
-        for check in checks
-    ]
-    if examine is not None:
-        checks = [
-            _examined(check, examine, check.file, progress_of(check))
-            if check.file is not None and check.state == "ok"
-            else check
-            for check in checks
-        ]
+    for at, check in enumerate(checks):
+        if check.file is not None and is_hashed(check):
+            checks[at] = _hashed(manifest, check, check.file, progress_of(check))
+    for at, check in enumerate(checks):
+        if examine is not None and check.file is not None and check.state == "ok":
+            on_bytes = progress_of(check)
+            problems = tuple(examine(check.artifact, check.file, on_bytes))
+            on_bytes(check.size or 0)
+            is_wrong = any(problem.severity == "error" for problem in problems)
+            state: State = "wrong_content" if is_wrong else "ok"
+            checks[at] = replace(check, state=state, problems=(*check.problems, *problems))
     beside = [*manifest.warnings, *others]
     if manifest.attachments_root is not None:
         try:
@@ -205,10 +203,3 @@ def _hashed(manifest: Manifest, check: ArtifactCheck, file: Path, on_bytes: OnBy
         f"proofspan check {shlex.quote(str(manifest.folder))} --sha256-lines",
     )
     return replace(check, state="hash_differs", problems=(*check.problems, problem), sha256=actual)
-
-
-def _examined(check: ArtifactCheck, examine: Examine, file: Path, on_bytes: OnBytes) -> ArtifactCheck:
-    problems = tuple(examine(check.artifact, file, on_bytes))
-    on_bytes(check.size or 0)
-    state: State = "wrong_content" if any(problem.severity == "error" for problem in problems) else "ok"
-    return replace(check, state=state, problems=(*check.problems, *problems))

@@ -53,14 +53,17 @@ def load_manifest(path: Path) -> Manifest:
     Raises ManifestFault with all its problems, each with line and column. What does not prevent its use (an
     unknown key, an unknown baseline) is in `Manifest.warnings`.
     """
-    file = _manifest_file(path)
-    text = read_yaml(file)
+    file = path / MANIFEST_NAME if path.is_dir() else path
+    if not file.is_file():
+        message = f"has no {MANIFEST_NAME}" if path.is_dir() else "does not exist"
+        fix = f"name a folder with a {MANIFEST_NAME}, or make one with `proofspan import`"
+        raise ManifestFault.of("no_manifest", message, where=str(path), fix=fix)
+    text = read_yaml(file.absolute())
     if not isinstance(text.value, dict):
         message = "is empty or not a mapping of keys to values"
         fix = 'begin with `manifest_version: "1.0"` and `name: …`'
-        raise ManifestFault.of("not_a_mapping", message, where=str(file), fix=fix)
-    errors = [*_schema_errors(text), *_duplicate_ids(text), *_unknown_roots(text)]
-    if errors:
+        raise ManifestFault.of("not_a_mapping", message, where=str(text.file), fix=fix)
+    if errors := list(_errors(text)):
         raise ManifestFault(*errors)
     return _manifest_from(text)
 
@@ -70,15 +73,6 @@ def manifest_schema() -> dict[str, Any]:
     """Return the published JSON Schema of the manifest."""
     schema: dict[str, Any] = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
     return schema
-
-
-def _manifest_file(path: Path) -> Path:
-    file = path / MANIFEST_NAME if path.is_dir() else path
-    if not file.is_file():
-        message = f"has no {MANIFEST_NAME}" if path.is_dir() else "does not exist"
-        fix = f"name a folder with a {MANIFEST_NAME}, or make one with `proofspan import`"
-        raise ManifestFault.of("no_manifest", message, where=str(path), fix=fix)
-    return file.absolute()
 
 
 @lru_cache(maxsize=2)
@@ -98,7 +92,8 @@ def _closed(schema: Any) -> Any:
     return closed
 
 
-def _schema_errors(text: YamlText) -> Iterable[Problem]:
+def _errors(text: YamlText) -> Iterable[Problem]:
+    """Find what breaks the schema, then ids that occur twice and roots that are not defined."""
     for error in _validator(strict=False).iter_errors(text.value):
         path = list(error.instance_path)
         if len(path) == 2 and path[0] == "goals":
@@ -109,6 +104,26 @@ def _schema_errors(text: YamlText) -> Iterable[Problem]:
             where=text.place(path),
             fix=_fix(error),
         )
+    for section, id_name in (("documents", "doc_id"), ("runs", "run_id")):
+        seen: dict[str, str] = {}
+        entries = text.value.get(section)
+        for index, entry in enumerate(entries if isinstance(entries, list) else []):
+            identity = entry.get(id_name) if isinstance(entry, dict) else None
+            if not isinstance(identity, str):
+                continue
+            where = text.place([section, index, id_name])
+            if identity in seen:
+                message = f"duplicate {id_name} `{identity}`; the first is at {seen[identity]}"
+                yield Problem(f"duplicate_{id_name}", message, where, "give each its own id")
+            seen.setdefault(identity, where)
+    roots = text.value.get("roots")
+    known = roots if isinstance(roots, dict) else {}
+    for path, entry in _mappings(text.value, []):
+        name = entry.get("root")
+        if "path" in entry and isinstance(name, str) and name not in known:
+            message = f"`{key_of(path, text.value)}` names the root `{name}`, which is not in `roots`"
+            fix = f"add `{name}: FOLDER` under `roots`"
+            yield Problem("unknown_root", message, text.place([*path, "root"]), fix)
 
 
 def _fix(error: jsonschema_rs.ValidationError) -> str:
@@ -145,32 +160,6 @@ def key_of(path: Sequence[str | int], value: Any) -> str:
         else:
             key += f".{step}" if key else step
     return key
-
-
-def _duplicate_ids(text: YamlText) -> Iterable[Problem]:
-    for section, id_name in (("documents", "doc_id"), ("runs", "run_id")):
-        seen: dict[str, str] = {}
-        entries = text.value.get(section)
-        for index, entry in enumerate(entries if isinstance(entries, list) else []):
-            identity = entry.get(id_name) if isinstance(entry, dict) else None
-            if not isinstance(identity, str):
-                continue
-            where = text.place([section, index, id_name])
-            if identity in seen:
-                message = f"duplicate {id_name} `{identity}`; the first is at {seen[identity]}"
-                yield Problem(f"duplicate_{id_name}", message, where, "give each its own id")
-            seen.setdefault(identity, where)
-
-
-def _unknown_roots(text: YamlText) -> Iterable[Problem]:
-    roots = text.value.get("roots")
-    known = roots if isinstance(roots, dict) else {}
-    for path, entry in _mappings(text.value, []):
-        name = entry.get("root")
-        if "path" in entry and isinstance(name, str) and name not in known:
-            message = f"`{key_of(path, text.value)}` names the root `{name}`, which is not in `roots`"
-            fix = f"add `{name}: FOLDER` under `roots`"
-            yield Problem("unknown_root", message, text.place([*path, "root"]), fix)
 
 
 def _mappings(value: Any, path: list[str | int]) -> Iterable[tuple[list[str | int], dict[str, Any]]]:

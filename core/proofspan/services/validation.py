@@ -72,7 +72,7 @@ from proofspan.traces.lines.unpack import plain_source
 from proofspan.traces.lines.worker_process import end_with_parent, interrupts_held
 from proofspan.traces.records.chunks import chunk_from, read_chunks
 from proofspan.traces.records.citations import line_payload
-from proofspan.traces.records.redirects import former_ids
+from proofspan.traces.records.redirects import redirects_of
 from proofspan.traces.records.trace_record import trace_from
 from proofspan.traces.separate.log_lines import log_fields, read_log_line
 
@@ -257,7 +257,7 @@ def _of_workspace(path: Path, given: Job, cache_dir: Path, tally: Tally) -> Iter
         with suppress(Fault):  # reported for the chunk file itself
             file = artifact_path(manifest, manifest.chunks)
             known, _ = read_led_chunks(manifest, file, file=manifest.chunks.path, cache_dir=cache_dir)
-            corpus = frozenset(known) | former_ids(known)
+            corpus = frozenset((*known, *redirects_of(known)))
     artifacts: list[tuple[str, Artifact | None, Run | None]] = [
         ("chunk", manifest.chunks, None),
         ("redirect", manifest.redirects, None),

@@ -29,7 +29,12 @@ from proofspan.errors import InputFault
 from proofspan.evidence.types import SpanQuery
 from proofspan.traces.records.chunks import place_of
 from proofspan.traces.records.citations import citations, filled_from
-from proofspan.traces.records.redirects import candidate_of_today, of_today, redirect_of, without_former_place
+from proofspan.traces.records.redirects import (
+    candidate_of_today,
+    of_today,
+    redirects_of,
+    without_former_place,
+)
 from proofspan.traces.records.stored_reports import StoredRow, remembered
 from proofspan.traces.records.trace_record import LAST_STAGES, Measures, measures, stages
 
@@ -141,7 +146,7 @@ def load_question(
     named = {each.candidate.chunk_id for stage in ranked for each in stage.candidates}
     named |= {each.citation.chunk_id for each in cited if each.citation.chunk_id is not None}
     named |= set(map(str, target.wanted)) if target and target.kind == "chunk" else set()
-    named |= {new_id for each in named if (led := redirect_of(chunks, each)) for new_id in led.new_ids}
+    named |= {new_id for each in named if (led := redirects_of(chunks).get(each)) for new_id in led.new_ids}
     places = {chunk_id: place_of(chunks[chunk_id]) for chunk_id in named & chunks.keys()}
     explanation = explain(trace, corpus if corpus is not None else Corpus({}), profile)
     if corpus is None:  # only what the answer itself says: its ids, its refusal
@@ -185,7 +190,7 @@ def _stages(
                 redirect=redirect,
             )
             for candidate in listed
-            for redirect in (redirect_of(chunks, candidate.chunk_id),)
+            for redirect in (redirects_of(chunks).get(candidate.chunk_id),)
         ]
         views.append(StageView(stage.name, tuple(candidates)))
         ranks_before = {candidate.chunk_id: candidate.rank for candidate in reversed(listed)}
@@ -195,7 +200,7 @@ def _stages(
 def _completed(candidate: Candidate, chunks: Mapping[str, Chunk], unpaged: frozenset[str]) -> Candidate:
     """Return the candidate with document, section, page and text from its chunk if the trace lacks them."""
     chunk = chunks.get(candidate.chunk_id)
-    if redirect_of(chunks, candidate.chunk_id) is not None:
+    if candidate.chunk_id in redirects_of(chunks):
         candidate = candidate_of_today(candidate)
     if chunk is not None:
         candidate = replace(
@@ -229,7 +234,7 @@ def citation_view(citation: Citation, chunks: Mapping[str, Chunk]) -> CitationVi
     The place in an id of an earlier build is dropped, since the chunk of the current build has a better one.
     """
     chunk = chunks.get(citation.chunk_id) if citation.chunk_id is not None else None
-    redirect = redirect_of(chunks, citation.chunk_id)
+    redirect = redirects_of(chunks).get(citation.chunk_id or "")
     if redirect is not None:
         citation = without_former_place(citation)
     if chunk is None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from json.encoder import encode_basestring
 from pathlib import Path
 
@@ -24,6 +24,7 @@ import orjson
 from proofspan.contracts.records.records import Json, LineIssue, SourceLine
 from proofspan.errors import InputFault
 from proofspan.traces.lines.reader import (
+    BOM,
     Number,
     Pairs,
     RawLine,
@@ -39,8 +40,6 @@ from proofspan.traces.lines.reader import (
 MAX_WHOLE = 256 * 1024 * 1024
 #: How many issues of a file are kept; all are counted.
 KEPT = 1_000
-
-_BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +76,19 @@ def hash_file(path: Path, *, file: str, whole: bool) -> Hashed:
         except UnusableError as why:
             findings += 1
             if len(issues) < KEPT:
-                source = SourceLine(file, raw.line, raw.offset, raw.length)
-                issues.append(
-                    _issue_of_whole(why, source, raw.data) if whole else issue_of(why, source, raw.data)
-                )
+                line = raw.line
+                if whole and why.code == "not_json":  # the line where reading ended
+                    message, fix = (
+                        why.message,
+                        "Write one JSON value; a file with one value a line is .jsonl.",
+                    )
+                    try:
+                        orjson.loads(raw.data)
+                    except orjson.JSONDecodeError as error:
+                        line = error.lineno
+                        message = f"the file is not one JSON value: {error.msg} (column {error.colno})"
+                    why = UnusableError(why.code, message, fix)
+                issues.append(issue_of(why, SourceLine(file, line, raw.offset, raw.length), raw.data))
         lines += 1
     return Hashed(None if findings else digest.hexdigest(), lines, findings, tuple(issues))
 
@@ -92,22 +100,9 @@ def _whole(path: Path) -> Iterator[RawLine]:
         message = f"a .json file is read at once, and this one has more than {MAX_WHOLE >> 20} MiB"
         fix = "Write one record a line, as .jsonl."
         raise InputFault.of("file_too_large", message, where=str(path), fix=fix)
-    text = data.removeprefix(_BOM)
+    text = data.removeprefix(BOM)
     if text.strip():
         yield RawLine(1, len(data) - len(text), len(text), text)
-
-
-def _issue_of_whole(why: UnusableError, source: SourceLine, data: bytes) -> LineIssue:
-    """Return the issue of a `.json` file, at the line where reading ended."""
-    if why.code != "not_json":
-        return issue_of(why, source, data)
-    try:
-        orjson.loads(data)
-        line, message = source.line, why.message
-    except orjson.JSONDecodeError as error:
-        line, message = error.lineno, f"the file is not one JSON value: {error.msg} (column {error.colno})"
-    fix = "Write one JSON value; a file with one value a line is .jsonl."
-    return issue_of(UnusableError(why.code, message, fix), replace(source, line=line), data)
 
 
 def _written(value: Json) -> str:

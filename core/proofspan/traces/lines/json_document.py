@@ -45,7 +45,10 @@ def read_entries(path: Path, *, file: str) -> Iterator[Entry]:
     entries, lines = (value, entry_lines(path)) if type(value) is list else ([value], [1])
     # Text that is too deep to be parsed again has entries that are too deep.
     is_sound = is_deeper(value, MAX_DEPTH + 1) or is_exact(data, value)
-    exact = [()] * len(entries) if is_sound else exact_entries(data)
+    exact: list[tuple[Problem, ...]] = [()] * len(entries)
+    if not is_sound:
+        written = parse_as_written(data.decode("utf-8"))
+        exact = [tuple(_walk(each, "")) for each in (written if type(written) is list else [written])]
     for line, entry, problems in zip(lines, entries, exact, strict=True):
         if type(entry) is not dict:
             yield Entry(line, None, (problem("not_an_object", "", "the entry is not an object"),))
@@ -76,7 +79,18 @@ def is_exact(line: bytes, value: Json, same_key: bool = True) -> bool:
         return True
     if _LONG_NUMBER.search(line) is not None:
         return False
-    return not same_key or len(_KEY_END.findall(line)) == _keys_in(value)
+    if not same_key:
+        return True
+    keys = 0
+    waiting: list[Iterable[Json]] = [[value]]
+    for node in waiting:  # grows during the iteration
+        for each in node:
+            if type(each) is dict:
+                keys += len(each)
+                waiting.append(each.values())
+            elif type(each) is list:
+                waiting.append(each)
+    return len(_KEY_END.findall(line)) == keys
 
 
 def exact_problems(data: bytes) -> tuple[Problem, ...]:
@@ -87,12 +101,6 @@ def exact_problems(data: bytes) -> tuple[Problem, ...]:
     return tuple(_walk(parse_as_written(data.decode("utf-8")), ""))
 
 
-def exact_entries(data: bytes) -> list[tuple[Problem, ...]]:
-    """Return the problems of each entry of a JSON array; any other value counts as the only entry."""
-    value = parse_as_written(data.decode("utf-8"))
-    return [tuple(_walk(entry, "")) for entry in (value if type(value) is list else [value])]
-
-
 def byte_order_mark() -> Problem:
     """Return the problem of a file that begins with a byte order mark."""
     return problem("byte_order_mark", "", "the file begins with a byte order mark (EF BB BF)")
@@ -101,19 +109,6 @@ def byte_order_mark() -> Problem:
 def crlf_problem(lines: int) -> Problem:
     """Return the problem, once a file, of `lines` lines that end with CR LF."""
     return problem("crlf", "", f"{counted(lines, 'line')} with CR LF at the end, this one first")
-
-
-def _keys_in(value: Json) -> int:
-    keys = 0
-    waiting: list[Iterable[Json]] = [[value]]
-    for node in waiting:  # grows during the iteration
-        for each in node:
-            if type(each) is dict:
-                keys += len(each)
-                waiting.append(each.values())
-            elif type(each) is list:
-                waiting.append(each)
-    return keys
 
 
 def _walk(value: Json, place: str) -> Iterator[Problem]:

@@ -76,15 +76,9 @@ def mapped(chunks: Mapping[str, V], made: Callable[[V], W | None]) -> Mapping[st
     return each(chunks)
 
 
-def former_ids(chunks: Mapping[str, object]) -> frozenset[str]:
-    """Return the earlier ids that are known."""
-    return frozenset(chunks.redirects) if isinstance(chunks, Redirected) else frozenset()
-
-
-def redirect_of(chunks: Mapping[str, object], chunk_id: str | None) -> Redirect | None:
-    """Return the redirect of an earlier id; None for a current or unknown one."""
-    known = chunks.redirects if isinstance(chunks, Redirected) else {}
-    return known.get(chunk_id) if chunk_id is not None else None
+def redirects_of(chunks: Mapping[str, object]) -> Mapping[str, Redirect]:
+    """Return the redirects of the chunks by earlier id; no current or unknown id is among them."""
+    return chunks.redirects if isinstance(chunks, Redirected) else {}
 
 
 def with_redirects(chunks: Mapping[str, Chunk], redirects: Mapping[str, Redirect]) -> Mapping[str, Chunk]:

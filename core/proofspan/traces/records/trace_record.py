@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import count
 from operator import itemgetter
 from typing import Final, NamedTuple
@@ -207,8 +207,12 @@ def _trace(obj: Json, source: SourceLine, run_id: str | None) -> Trace:
     chunk_ids = _chunk_ids(obj.get("chunks", ABSENT), suspicions)
     block = auditable_block(answer)
     payload = payload_of(obj, block)
-    if _has_page_below_one(payload):
-        suspicions.append("citation_page_zero")
+    for item in payload:
+        page = item.get("page") if type(item) is dict else None
+        # A `page` counts from 1: the producer of a smaller one counts from another number.
+        if (type(page) is int or type(page) is float) and page < 1 and item.get("page_idx") is None:
+            suspicions.append("citation_page_zero")
+            break
     if not q and "joined_from" in obj:
         suspicions.append("question_unknown")
     return Trace(
@@ -257,16 +261,6 @@ def entry_ids(name: str, entries: Iterable[Json]) -> list[str]:
         elif (named := next((each for each in ID_NAMES if each in entry), None)) is not None:
             raise wrong(f"the {named} of entry {place} of {name}", entry[named])
     return ids
-
-
-def _has_page_below_one(payload: Sequence[Json]) -> bool:
-    """Return whether a `page`, which counts from 1, is smaller: its producer counts from another number."""
-    for item in payload:
-        if type(item) is dict:
-            page = item.get("page")
-            if (type(page) is int or type(page) is float) and page < 1 and item.get("page_idx") is None:
-                return True
-    return False
 
 
 def place_by_id(chunk_id: str) -> Place:

@@ -7,7 +7,7 @@ from itertools import islice
 import streamlit as st
 
 from proofspan.services.page.view import region_of
-from proofspan.traces.records.redirects import redirect_of
+from proofspan.traces.records.redirects import redirects_of
 from proofspan.ui.question import attachments, load
 from proofspan.ui.question.panels import sides
 from proofspan.ui.status import notices
@@ -38,7 +38,7 @@ def show_chunk(chunk_id: str) -> None:
     rows = session.placed(opened, store) if store is not None else None
     markup.note("Chunk", "strong", role="line")
     show_copying(chunk_id, name="chunk id", key="chunk-id", with_link=False)
-    if (redirect := redirect_of(session.chunks(opened)[0], chunk_id)) is not None:
+    if (redirect := redirects_of(session.chunks(opened)[0]).get(chunk_id)) is not None:
         markup.note(leading(redirect), "muted")
     text, place, below = sides()
     with text:
