@@ -116,9 +116,9 @@ def test_gold_that_cannot_be_used_is_a_problem_and_the_labels_stand(
 def test_other_gold_makes_the_index_stale(tmp_path: Path) -> None:
     manifest = workspace(tmp_path / "ws", lines(GOLD))
     build_index(manifest, cache_dir=tmp_path / "cache")
-    assert index_state(manifest, RUN, tmp_path / "cache").state == "fresh"
+    assert index_state(manifest, RUN, tmp_path / "cache") == "fresh"
     (tmp_path / "ws" / "gold.jsonl").write_bytes(lines(GOLD[:1]))
-    assert index_state(manifest, RUN, tmp_path / "cache").state == "stale"
+    assert index_state(manifest, RUN, tmp_path / "cache") == "stale"
     build_index(manifest, cache_dir=tmp_path / "cache")
     assert ranks(manifest, tmp_path / "cache")[1] == ("Q2", None, None, None, None)
 

@@ -99,10 +99,10 @@ def test_a_row_holds_what_its_line_and_its_label_say(tmp_path: Path, cache: Path
 
 def test_an_unchanged_run_is_fresh_and_nothing_is_read(tmp_path: Path, cache: Path, reads: list[str]) -> None:
     manifest = write_workspace(tmp_path, {RUN: [trace("Q1")]})
-    assert index_state(manifest, RUN, cache).state == "missing"
+    assert index_state(manifest, RUN, cache) == "missing"
     build_index(manifest, cache_dir=cache)
     reads.clear()
-    assert index_state(manifest, RUN, cache).state == "fresh"
+    assert index_state(manifest, RUN, cache) == "fresh"
     (run,) = build_index(manifest, cache_dir=cache).runs
     assert (run.was, run.lines_read, run.rows, reads) == ("fresh", 0, 1, [])
 
@@ -112,7 +112,7 @@ def test_a_grown_file_is_read_on_from_where_it_ended(tmp_path: Path, cache: Path
     build_index(manifest, cache_dir=cache)
     reads.clear()
     append(manifest, lines([trace("Q3")]))
-    assert index_state(manifest, RUN, cache).state == "growing"
+    assert index_state(manifest, RUN, cache) == "growing"
     (run,) = build_index(manifest, cache_dir=cache).runs
     assert (reads, run.lines_read, run.rows) == (["Q3"], 1, 3)
     assert [row["line"] for row in table_of(manifest, RUN, cache)] == [1, 3, 4]
@@ -124,7 +124,7 @@ def test_a_line_still_being_written_waits(tmp_path: Path, cache: Path, reads: li
     append(manifest, second[:40])
     (run,) = build_index(manifest, cache_dir=cache).runs
     assert (run.rows, run.waiting_bytes, run.line_issues) == (1, 40, 0)
-    assert index_state(manifest, RUN, cache).state == "fresh"
+    assert index_state(manifest, RUN, cache) == "fresh"
     reads.clear()
     append(manifest, second[40:] + b"\n")
     (run,) = build_index(manifest, cache_dir=cache).runs
@@ -147,10 +147,10 @@ def test_a_file_that_changed_is_indexed_anew(tmp_path: Path, cache: Path, change
     path = tmp_path / "runs" / f"{RUN}.jsonl"
     path.write_bytes(lines(records))
     os.utime(path, ns=(1, 1))
-    assert index_state(manifest, RUN, cache).state == "stale"
+    assert index_state(manifest, RUN, cache) == "stale"
     build_index(manifest, cache_dir=cache)
     assert q_ids(manifest, cache) == [record["q_id"] for record in records]
-    assert index_state(manifest, RUN, cache).state == "fresh"
+    assert index_state(manifest, RUN, cache) == "fresh"
 
 
 def test_only_files_that_are_needed_stay(tmp_path: Path, cache: Path) -> None:
@@ -242,7 +242,7 @@ def test_a_packed_file_is_read_to_its_end(tmp_path: Path, cache: Path) -> None:
     manifest = manifest_of(tmp_path, chunks={"path": "chunks.jsonl"}, runs=[run])
     (report,) = build_index(manifest, cache_dir=cache).runs
     assert (report.rows, report.waiting_bytes) == (2, 0)
-    assert index_state(manifest, RUN, cache).state == "fresh"
+    assert index_state(manifest, RUN, cache) == "fresh"
     packed.write_bytes(gzip.compress(lines([trace("Q3")])))
     build_index(manifest, cache_dir=cache)
     assert q_ids(manifest, cache) == ["Q3"]
@@ -272,9 +272,9 @@ def test_packed_reports_are_read_as_plain_ones(
     assert [(issue.code, issue.file) for issue in store.line_issues(RUN).itertuples()] == [
         ("report_row_unmatched", name)
     ]
-    assert index_state(manifest, RUN, cache).state == "fresh"
+    assert index_state(manifest, RUN, cache) == "fresh"
     (tmp_path / name).write_bytes(pack(lines(rows[:1])) + pack(b"\n"))
-    assert index_state(manifest, RUN, cache).state == "stale"
+    assert index_state(manifest, RUN, cache) == "stale"
     (tmp_path / name).write_bytes(b"no archive at all")
     build_index(manifest, cache_dir=cache)
     assert any("cannot be unpacked" in problem.message for problem in store.run_facts(RUN).problems)
@@ -291,7 +291,7 @@ def test_a_changed_profile_has_an_index_of_its_own(tmp_path: Path, cache: Path) 
     assert built(manifest, cache).run_facts(RUN).suggestion is not None
     assert built(other, cache).run_facts(RUN).suggestion is None
     assert [row["label"] for row in table_of(other, RUN, cache)] == ["ok"]
-    assert index_state(manifest, RUN, cache).state == "fresh"
+    assert index_state(manifest, RUN, cache) == "fresh"
 
 
 def test_a_trace_file_under_another_name_is_indexed_under_it(tmp_path: Path, cache: Path) -> None:

@@ -113,9 +113,9 @@ def test_a_packed_catalogue_is_read(tmp_path: Path) -> None:
 def test_another_catalogue_makes_the_index_stale(tmp_path: Path) -> None:
     manifest, cache = workspace(tmp_path / "ws", lines(CATALOGUE)), tmp_path / "cache"
     build_index(manifest, cache_dir=cache)
-    assert index_state(manifest, RUN, cache).state == "fresh"
+    assert index_state(manifest, RUN, cache) == "fresh"
     (tmp_path / "ws" / "catalogue.jsonl").write_bytes(lines(CATALOGUE[1:]))
-    assert index_state(manifest, RUN, cache).state == "stale"
+    assert index_state(manifest, RUN, cache) == "stale"
     build_index(manifest, cache_dir=cache)
     assert omitted(manifest, cache)[:2] == [["c-waste"], ["c-waste"]]
 

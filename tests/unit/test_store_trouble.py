@@ -45,7 +45,7 @@ def test_a_damaged_index_is_built_anew(tmp_path: Path, cache: Path, damage: str,
     if damage == "scrambled":
         append(manifest, lines([trace("Q2")]))  # an unchanged run is not read, so nobody would notice
     else:
-        assert index_state(manifest, RUN, cache).state == "missing"
+        assert index_state(manifest, RUN, cache) == "missing"
     build_index(manifest, cache_dir=cache)
     assert q_ids(manifest, cache)[0] == "Q1"
 
@@ -101,7 +101,7 @@ def test_a_run_without_usable_chunks_has_rows_without_labels(
     assert (row["label"], row["severity"], row["answer_coverage"]) == (None, 5, None)
     assert [problem.code for problem in run.problems] == [expected.get(trouble, "not_jsonl")]
     assert all(problem.fix for problem in run.problems)
-    assert index_state(manifest, RUN, cache).state == "fresh"
+    assert index_state(manifest, RUN, cache) == "fresh"
 
 
 def test_chunks_that_come_back_bring_the_labels(tmp_path: Path, cache: Path) -> None:
@@ -110,7 +110,7 @@ def test_chunks_that_come_back_bring_the_labels(tmp_path: Path, cache: Path) -> 
     (tmp_path / "chunks.jsonl").unlink()
     build_index(manifest, cache_dir=cache)
     (tmp_path / "chunks.jsonl").write_bytes(data)
-    assert index_state(manifest, RUN, cache).state == "stale"
+    assert index_state(manifest, RUN, cache) == "stale"
     build_index(manifest, cache_dir=cache)
     assert [row["label"] for row in table_of(manifest, RUN, cache)] == ["ok"]
 
@@ -239,7 +239,7 @@ def test_a_file_that_is_replaced_while_it_is_read_is_read_again(
     monkeypatch.setattr(scan, "_write", replacing)
     build_index(manifest, cache_dir=cache)
     assert q_ids(manifest, cache) == [record["q_id"] for record in records]
-    assert index_state(manifest, RUN, cache).state == "fresh"
+    assert index_state(manifest, RUN, cache) == "fresh"
 
 
 def test_a_file_that_is_replaced_every_time_is_said_to_be_changing(
@@ -257,7 +257,7 @@ def test_a_file_that_is_replaced_every_time_is_said_to_be_changing(
     monkeypatch.setattr(scan, "_write", replacing)
     with pytest.raises(InputFault, match="replaced while they are read"):
         build_index(manifest, cache_dir=cache)
-    assert index_state(manifest, RUN, cache).state == "missing"
+    assert index_state(manifest, RUN, cache) == "missing"
 
 
 def test_chunks_that_change_between_two_runs_label_both_anew(

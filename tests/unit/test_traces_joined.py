@@ -299,11 +299,11 @@ def test_a_change_of_any_source_is_noticed_and_the_same_sources_give_the_same_by
     assert (first.name, first.read_bytes()) == (second.name, second.read_bytes())
     assert first.stat().st_mtime_ns == second.stat().st_mtime_ns
     build_index(manifest, cache_dir=cache)
-    assert index_state(manifest, "R1", cache).state == "fresh"
+    assert index_state(manifest, "R1", cache) == "fresh"
     time = (tmp_path / "query.jsonl").stat().st_mtime_ns - 10**12
     write_lines(tmp_path / "query.jsonl", [{**QUERY, "text": "What holds the oil filler?"}])
     os.utime(tmp_path / "query.jsonl", ns=(time, time))
-    assert index_state(manifest, "R1", cache).state == "stale"
+    assert index_state(manifest, "R1", cache) == "stale"
     assert joined(manifest, cache).path != first and not first.exists()
     assert len(list((cache / "joined").iterdir())) == 2
     build_index(manifest, cache_dir=cache)
@@ -325,9 +325,9 @@ def test_asking_for_the_state_of_an_index_joins_nothing(tmp_path: Path) -> None:
     manifest = workspace(tmp_path, {"query": [QUERY], "answer": [ANSWER]})
     (tmp_path / "answer.jsonl").rename(tmp_path / "elsewhere")
     build_index(manifest, cache_dir=cache)
-    assert index_state(manifest, "R1", cache).state == "fresh"
+    assert index_state(manifest, "R1", cache) == "fresh"
     (tmp_path / "elsewhere").rename(tmp_path / "answer.jsonl")
-    assert index_state(manifest, "R1", cache).state == "stale"
+    assert index_state(manifest, "R1", cache) == "stale"
     assert not (cache / "joined").exists()
 
 

@@ -12,7 +12,8 @@ from proofspan.diagnosis.types import Profile
 from proofspan.errors import Problem
 from proofspan.store.files.located import PlacedFile
 
-#: An index is up to date with its files, behind a file that grew, behind one that changed, or missing.
+#: An index is up to date with its files, behind a file that grew (still valid), behind one that changed, or
+#: missing.
 State = Literal["fresh", "growing", "stale", "missing"]
 
 
@@ -62,14 +63,6 @@ class IndexReport:
     def has_findings(self) -> bool:
         """Return whether any line could not be read or a file has a problem."""
         return any(run.line_issues or run.problems for run in self.runs)
-
-
-@dataclass(frozen=True, slots=True)
-class IndexState:
-    """The state of a run's index: fresh, growing (valid, but lines were appended), stale or missing."""
-
-    state: State
-    reason: str
 
 
 OnProgress = Callable[[Progress], None]

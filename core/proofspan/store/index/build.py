@@ -22,7 +22,7 @@ from proofspan.store.files.cache_dir import run_folder, turn, writing_to
 from proofspan.store.files.columns import ROW_SCHEMA, issue_from, issue_table
 from proofspan.store.files.located import PLACED_FOLDER
 from proofspan.store.files.run_file import RunFile, Segment
-from proofspan.store.files.types import IndexReport, IndexState, OnProgress, Progress, RunReport
+from proofspan.store.files.types import IndexReport, OnProgress, Progress, RunReport, State
 from proofspan.store.index.labelling import Inputs, Labeller, find_inputs, labeller_for
 from proofspan.store.index.plan import Plan, Range, cut, make_plan, segment_bytes
 from proofspan.store.index.run_rules import join_run
@@ -69,13 +69,12 @@ def build_index(
     return IndexReport(tuple(reports))
 
 
-def index_state(manifest: Manifest, run_id: str, cache_dir: Path) -> IndexState:
+def index_state(manifest: Manifest, run_id: str, cache_dir: Path) -> State:
     """Compare a run's files with its index without reading them."""
     (run,) = _chosen_runs(manifest, [run_id])
     earlier = run_file.whole_run_file(index_folder(manifest, run_id, cache_dir))
     profile = profile_from(manifest.triage)
-    plan = make_plan(manifest, run, profile, earlier, cache_dir=cache_dir, join=False)
-    return IndexState(plan.state, plan.reason)
+    return make_plan(manifest, run, profile, earlier, cache_dir=cache_dir, join=False).state
 
 
 def index_folder(manifest: Manifest, run_id: str, cache_dir: Path) -> Path:

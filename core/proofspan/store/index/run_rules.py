@@ -7,7 +7,7 @@ to be read.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -31,10 +31,14 @@ def _late_codes(folder: Path, segments: Sequence[str]) -> dict[int, list[str]]:
     if not segments:
         return {}
     marks = read_columns(folder, segments, ("memory", "offset_unit", "answer_print")).unify_dictionaries()
+    mixed = unlike_most(marks.column("offset_unit"), besides=SEVERAL)
+    if len(mixed):  # except those that have the code already
+        own = read_columns(folder, segments, ("codes",)).column("codes").take(pa.array(mixed)).to_pylist()
+        mixed = mixed[["mixed_offset_units" not in (codes or ()) for codes in own]]
     found: dict[int, list[str]] = {}
     for code, places in (
         ("memory_desync", _desynced(marks.column("memory"))),
-        ("mixed_offset_units", _mixed(folder, segments, marks.column("offset_unit"))),
+        ("mixed_offset_units", mixed),
         ("answer_repeated", _repeated(folder, segments, marks.column("answer_print"))),
     ):
         for place in places.tolist():
@@ -73,15 +77,6 @@ def _desynced(states: pa.ChunkedArray) -> np.ndarray:
         most = usual(words)
         wanted |= {state for state in counts if state.split(":")[part] not in ("", most)}
     return _rows_with(states, wanted)
-
-
-def _mixed(folder: Path, segments: Sequence[str], units: pa.ChunkedArray) -> np.ndarray:
-    """Return the rows in another unit than the run's, except those that have the code already."""
-    places = unlike_most(units, besides=SEVERAL)
-    if not len(places):
-        return places
-    own = read_columns(folder, segments, ("codes",)).column("codes").take(pa.array(places)).to_pylist()
-    return places[["mixed_offset_units" not in (codes or ()) for codes in own]]
 
 
 def _repeated(folder: Path, segments: Sequence[str], prints: pa.ChunkedArray) -> np.ndarray:
@@ -126,13 +121,21 @@ def join_run(
     """
     codes = _late_codes(folder, segments)
     rows: list[dict[str, object]] = []
-    if not stored and not _has_repeats(folder, segments):
+    has_repeats = False
+    if segments and not stored:
+        table = read_columns(folder, segments, IDENTITY)
+        numbers = [pc.cast(table.column(name), pa.string()) for name in ("paraphrase", "seed")]
+        identities = pc.binary_join_element_wise(table.column("q_id"), *numbers, "\n")
+        has_repeats = pc.count_distinct(identities).as_py() < table.num_rows
+    if not stored and not has_repeats:
         for place in sorted(codes):
             rows.append({"row": place, "repeat": 1, "late": [], "late_codes": codes[place]})
         return table_of(rows, JOINED_SCHEMA), ()
     report = StoredReport(stored)
     seen: Counter[tuple[str, int, int]] = Counter()
-    traces = chain.from_iterable(_identities(folder, name) for name in segments)
+    tables = (read_columns(folder, [name], (*IDENTITY, "q", "label")) for name in segments)
+    columns = ([column.to_pylist() for column in table.columns] for table in tables)
+    traces = chain.from_iterable(zip(*each, strict=True) for each in columns)
     for place, (q_id, paraphrase, seed, q, label) in enumerate(traces):
         seen[q_id, paraphrase, seed] += 1
         repeat = seen[q_id, paraphrase, seed]
@@ -158,17 +161,3 @@ def join_run(
         for row in report.unmatched()
     )
     return table_of(rows, JOINED_SCHEMA), tuple(unmatched)
-
-
-def _has_repeats(folder: Path, segments: Sequence[str]) -> bool:
-    if not segments:
-        return False
-    table = read_columns(folder, segments, IDENTITY)
-    numbers = [pc.cast(table.column(name), pa.string()) for name in ("paraphrase", "seed")]
-    identities = pc.binary_join_element_wise(table.column("q_id"), *numbers, "\n")
-    return bool(pc.count_distinct(identities).as_py() < table.num_rows)
-
-
-def _identities(folder: Path, segment: str) -> Iterator[tuple[str, int, int, str, str | None]]:
-    table = read_columns(folder, [segment], (*IDENTITY, "q", "label"))
-    return zip(*(column.to_pylist() for column in table.columns), strict=True)

@@ -143,27 +143,19 @@ class Filter:
         yield _any_of("was", "was_label", self.was, f"was {_or(self.was, LABEL_NAMES)}{there}")
         was_bucket = f"was {_or(self.was_bucket, BUCKET_NAMES)}{there}"
         yield _any_of("was_bucket", "was_bucket", self.was_bucket, was_bucket)
-        yield self._flipped(self.flip) if self.flip else None
-        yield self._search()
-
-    def _flipped(self, flip: Flip) -> Clause:
-        """Return the clause on both runs' outcomes; a column that begins with `was_` is the other run's."""
-        was, is_now, words = TURNS[flip]
-        outcome = self.outcome or next(iter(OUTCOMES))
-        here, there = measure_of(outcome), f"was_value_{outcome}"
-        sentence = f"{words} {self.vs or NO_RUN} by {OUTCOMES[outcome]}"
-        return Clause(f"{here.number} = {is_now} AND {there} = {was}", {}, sentence, (*here.columns, there))
-
-    def _search(self) -> Clause | None:
-        needle, shown = fold(self.text), " ".join(self.text.split())
-        if not needle:
-            return None
-        sql, sentence = "contains(q_folded, $text)", f"question contains “{shown}”"
-        if self.questions_only:
-            return Clause(sql, {"text": needle}, sentence, ("q_folded",))
-        columns = ("q_folded", "answer_folded")
-        both = f"({sql} OR contains(answer_folded, $text))"
-        return Clause(both, {"text": needle}, f"answer or {sentence}", columns)
+        if self.flip:  # a column that begins with `was_` is the other run's
+            was, is_now, words = TURNS[self.flip]
+            outcome = self.outcome or next(iter(OUTCOMES))
+            here, before = measure_of(outcome), f"was_value_{outcome}"
+            sql, sentence = f"{here.number} = {is_now} AND {before} = {was}", f"{words} {self.vs or NO_RUN}"
+            yield Clause(sql, {}, f"{sentence} by {OUTCOMES[outcome]}", (*here.columns, before))
+        if needle := fold(self.text):
+            sql, sentence = "contains(q_folded, $text)", f"question contains “{' '.join(self.text.split())}”"
+            columns: tuple[str, ...] = ("q_folded",)
+            if not self.questions_only:
+                sql, sentence = f"({sql} OR contains(answer_folded, $text))", f"answer or {sentence}"
+                columns = ("q_folded", "answer_folded")
+            yield Clause(sql, {"text": needle}, sentence, columns)
 
 
 _UNSUPPORTED = Clause("len(numbers_unsupported) > 0", columns=("numbers_unsupported",))

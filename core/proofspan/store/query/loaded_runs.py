@@ -103,7 +103,11 @@ class LoadedRun:
     def frame(self, rows: Sequence[int] | np.ndarray, names: Sequence[str]) -> pd.DataFrame:
         """Return some rows as a DataFrame, in the order given; whole numbers are nullable."""
         wanted = np.asarray(rows, dtype=np.int64)
-        by_place = [name for name in names if self._is_unread(name)] if len(wanted) <= FEW_ROWS else []
+        # The columns of which only these rows are read: in the segments as they are, and not read as a whole.
+        late = _COMPLETED if self.run_file.joined is not None else ()
+        unread = [name for name in names if name in ROW_SCHEMA.names and name not in late]
+        few = len(wanted) <= FEW_ROWS
+        by_place = [name for name in unread if few and name not in self._columns]
         found = self._rows_at(wanted, by_place)
         taken = self.table([name for name in names if name not in found]).take(pa.array(wanted))
         found |= dict(zip(taken.column_names, taken.columns, strict=True))
@@ -163,11 +167,6 @@ class LoadedRun:
         if len(rows) and not 0 <= rows.min() <= rows.max() < self.run_file.rows:
             raise segment_files.DamagedError(self.folder, "citations of rows that the index does not have")
         return row_states(table.set_column(0, "row", pa.array(rows)), self.run_file.rows)
-
-    def _is_unread(self, name: str) -> bool:
-        """Return whether the column is in the segments as it is and was not read as a whole yet."""
-        completed_late = name in _COMPLETED and self.run_file.joined is not None
-        return name in ROW_SCHEMA.names and not completed_late and name not in self._columns
 
     def _rows_at(self, rows: np.ndarray, names: Sequence[str]) -> dict[str, pa.ChunkedArray]:
         if not names or not len(rows):
@@ -300,7 +299,11 @@ class RunCache:
             if run_file is None or stamp is None:
                 raise not_indexed(self._manifest, run)
             self._runs.pop(run, None)
-            self._make_room()
+            # The least recently used runs make room while all take more than `CACHED_BYTES`.
+            used = sum(each.nbytes for _, _, each in self._runs.values())
+            while used > CACHED_BYTES and len(self._runs) >= CACHED_RUNS:
+                _, (_, _, oldest) = self._runs.popitem(last=False)
+                used -= oldest.nbytes
             holds = placed is not None and placed.is_of(run_file)
             loaded = LoadedRun(folder, run_file, placed if holds else None)
             self._runs[run] = (stamp, placed, loaded)
@@ -320,13 +323,6 @@ class RunCache:
             checked, is_valid = time.monotonic(), placed.agrees_with(self._manifest)
         self._placed[folder] = stamp, placed, checked, is_valid
         return placed if is_valid else None
-
-    def _make_room(self) -> None:
-        """Drop the least recently used runs while all take more than `CACHED_BYTES`."""
-        used = sum(loaded.nbytes for _, _, loaded in self._runs.values())
-        while used > CACHED_BYTES and len(self._runs) >= CACHED_RUNS:
-            _, (_, _, loaded) = self._runs.popitem(last=False)
-            used -= loaded.nbytes
 
 
 def results_of(

@@ -104,7 +104,7 @@ def index(opened: Opened) -> tuple[Store | None, IndexJob | None]:
     manifest, run_id, known = opened.manifest, opened.run.run_id, identity(opened)
 
     def is_fresh(name: str) -> bool:
-        return index_state(manifest, name, cache_dir().path).state == "fresh"
+        return index_state(manifest, name, cache_dir().path) == "fresh"
 
     def index_others() -> list[str] | None:
         behind = [run.run_id for run in manifest.runs if not is_fresh(run.run_id)]
