@@ -166,12 +166,13 @@ def test_a_source_that_is_no_json_is_named_with_its_remedy(source: Path, tmp_pat
     assert caught.value.problems[0].code == "missing_file"
 
 
-def test_an_object_that_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_object_that_is_too_large_is_refused(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(mapped, "MAX_OBJECT", 20)
-    file = tmp_path / "source.json"
-    file.write_text('{\n"rows": [{"q": "?"}, {"q": "?"}]\n}\n')
+    source.write_text('{\n"rows": [{"q": "?"}, {"q": "?"}]\n}\n')
     with pytest.raises(Fault) as caught:
-        list(mapped.read_records(file, at=None, issues=[]))
+        imported(source, tmp_path / "ws")
     assert [each.code for each in caught.value.problems] == ["object_too_large"]
 
 

@@ -123,7 +123,23 @@ def _print_report(report: CheckReport) -> None:
     name, folder = printable(report.manifest.name), printable(str(report.manifest.folder))
     console.print(Text.assemble((name, "bold"), "  ", (folder, "dim")))
     console.print()
-    console.print(_table(report))
+    table = Table(box=None, pad_edge=False, show_header=True, header_style="dim")
+    table.add_column("")
+    table.add_column("artifact", overflow="fold")
+    table.add_column("path", overflow="fold")
+    table.add_column("size", justify="right", no_wrap=True)
+    table.add_column("state", no_wrap=True)
+    for check in report.artifacts:
+        artifact, (sign, words, style) = check.artifact, _state_of(check, hashed=report.hashed)
+        path = f"{artifact.root}: {artifact.path}" if artifact.root else artifact.path
+        table.add_row(
+            Text(sign, style),
+            Text(printable(artifact.key)),
+            Text(printable(path), "dim"),
+            Text("" if check.size is None else decimal(check.size)),
+            Text(words, style),
+        )
+    console.print(table)
     if report.problems:
         console.print()
     for problem in report.problems:
@@ -144,26 +160,6 @@ def _print_report(report: CheckReport) -> None:
         parts.append(f"{counted(agreeing, 'hash', 'hashes')} {'agrees' if agreeing == 1 else 'agree'}")
     parts += [counted(severities[name], name) for name in ("error", "warning", "note") if severities[name]]
     console.print(Text(" · ".join(parts), "bold green" if report.ok else "bold red"))
-
-
-def _table(report: CheckReport) -> Table:
-    table = Table(box=None, pad_edge=False, show_header=True, header_style="dim")
-    table.add_column("")
-    table.add_column("artifact", overflow="fold")
-    table.add_column("path", overflow="fold")
-    table.add_column("size", justify="right", no_wrap=True)
-    table.add_column("state", no_wrap=True)
-    for check in report.artifacts:
-        artifact, (sign, words, style) = check.artifact, _state_of(check, hashed=report.hashed)
-        path = f"{artifact.root}: {artifact.path}" if artifact.root else artifact.path
-        table.add_row(
-            Text(sign, style),
-            Text(printable(artifact.key)),
-            Text(printable(path), "dim"),
-            Text("" if check.size is None else decimal(check.size)),
-            Text(words, style),
-        )
-    return table
 
 
 def _state_of(check: ArtifactCheck, *, hashed: bool) -> tuple[str, str, str]:

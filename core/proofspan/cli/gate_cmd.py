@@ -72,7 +72,13 @@ def command(workspace: Path, strict: bool, cache_dir: Path | None, output: str, 
 
     Exit status: 0 it passes, warnings or not, 1 a check fails (with --strict: or warns), 2 unusable input.
     """
-    goals, base = _goals(asked["goals"]), _link_base(asked["link_base"])
+    goals, address = _goals(asked["goals"]), asked["link_base"] or ""
+    is_address = urlsplit(address).scheme in ("http", "https") and urlsplit(address).netloc
+    if asked["link_base"] is not None and not is_address:
+        raise click.UsageError(
+            f"--link-base {address!r} is not an address such as https://proofspan.example/"
+        )
+    base = quote(address, safe=":/?&=%@[]~-._")
     manifest = load_manifest(workspace)
     junit, as_markdown, against = asked["junit"], asked["as_markdown"], asked["against"]
     outputs = [name for name in (output, junit, as_markdown) if name is not None]
@@ -109,15 +115,6 @@ def _goals(given: Sequence[str]) -> dict[str, Goal]:
     if problems:
         raise InputFault(*problems)
     return asked
-
-
-def _link_base(text: str | None) -> str:
-    """Return the address quoted for links, "" for none. Raises UsageError if it is not a web address."""
-    if text is None:
-        return ""
-    if urlsplit(text).scheme not in ("http", "https") or not urlsplit(text).netloc:
-        raise click.UsageError(f"--link-base {text!r} is not an address such as https://proofspan.example/")
-    return quote(text, safe=":/?&=%@[]~-._")
 
 
 def _parts(report: GateReport, *, strict: bool) -> Iterator[RenderableType]:

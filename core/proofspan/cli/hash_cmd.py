@@ -42,7 +42,26 @@ def command(files: tuple[Path, ...], as_json: bool) -> None:
         except InputFault as fault:
             problems += fault.problems
     if as_json:
-        click.echo(json_text([_as_json(path, result) for path, result in hashed]), nl=False)
+        reports = [
+            {
+                "path": str(path),
+                "sha256": result.sha256,
+                "lines": result.lines,
+                "findings": result.findings,
+                "issues": [
+                    {
+                        "code": issue.code,
+                        "line": issue.source.line,
+                        "reason": issue.message,
+                        "fix": issue.fix,
+                        "excerpt": issue.excerpt,
+                    }
+                    for issue in result.issues
+                ],
+            }
+            for path, result in hashed
+        ]
+        click.echo(json_text(reports), nl=False)
     for path, result in hashed if not as_json else ():
         if result.sha256 is not None:
             click.echo(printable(f"{result.sha256}  {path}"))
@@ -54,23 +73,3 @@ def command(files: tuple[Path, ...], as_json: bool) -> None:
     if problems:
         raise InputFault(*problems)
     sys.exit(1 if any(result.sha256 is None for _, result in hashed) else 0)
-
-
-def _as_json(path: Path, result: Hashed) -> dict[str, object]:
-    issues = [
-        {
-            "code": issue.code,
-            "line": issue.source.line,
-            "reason": issue.message,
-            "fix": issue.fix,
-            "excerpt": issue.excerpt,
-        }
-        for issue in result.issues
-    ]
-    return {
-        "path": str(path),
-        "sha256": result.sha256,
-        "lines": result.lines,
-        "findings": result.findings,
-        "issues": issues,
-    }

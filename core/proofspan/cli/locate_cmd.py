@@ -82,18 +82,13 @@ def command(spans: Path, found: str, root: Path | None, workers: int) -> None:
             )
             quotes = quotes_of_spans(written(located), root=folder)
         bases = examine(quotes, lambda name: labels_in(pool.document, folder / name))
-    click.echo(_summary(results), err=True)
-    for finding in worth_saying(bases):
-        click.echo(f"pages: {in_one_line(finding, SPAN_LINES)}", err=True)
-    sys.exit(1 if results["not usable"] else 0)
-
-
-def _summary(results: Counter[str]) -> str:
-    """`389 quotes: 120 exact, 150 normalized, … · 67 on another page than cited · 2 not usable`."""
     parts = [", ".join(f"{results[status]:,} {status}" for status in STATUSES if results[status])]
     if results["elsewhere"]:
         parts.append(f"{results['elsewhere']:,} on another page than cited")
     if results["not usable"]:
         parts.append(f"{results['not usable']:,} not usable")
-    total = results.total() - results["elsewhere"]
-    return f"{counted(total, 'quote')}: " + " · ".join(filter(None, parts))
+    quoted = counted(results.total() - results["elsewhere"], "quote")
+    click.echo(f"{quoted}: {' · '.join(filter(None, parts))}", err=True)
+    for finding in worth_saying(bases):
+        click.echo(f"pages: {in_one_line(finding, SPAN_LINES)}", err=True)
+    sys.exit(1 if results["not usable"] else 0)

@@ -213,9 +213,10 @@ class _Conversion:
         if tally is not None and path not in self._read:
             issues = self.issues
             self._read.add(path)
-        for line, record in read_records(path, at=at, issues=issues):
-            for place in _places(group, Place(record, record, line), tally):
-                yield read_all(group.fields, place, tally), place
+        for line, value in _values(path, issues):
+            for record in [value] if at is None else at.all(value, value):
+                for place in _places(group, Place(record, record, line), tally):
+                    yield read_all(group.fields, place, tally), place
 
     def _has_question(self, own: Record, place: Place, file: Path, tally: Tally | None) -> bool:
         if "q" not in own and tally is not None:
@@ -256,18 +257,8 @@ class _Conversion:
             yield Problem("chunk_id_conflict", message, file, "Leave `id` out: ids are then minted.")
 
 
-def read_records(path: Path, *, at: JsonPath | None, issues: list[LineIssue]) -> Iterator[tuple[int, Json]]:
-    """Yield every record with the 1-based line on which it begins, and add unreadable lines to `issues`.
-
-    The file is JSONL, a JSON array, or one JSON object with records inside. `at` leads from each parsed value
-    to its records. Raises InputFault if the file cannot be read at all.
-    """
-    for line, value in _values(path, issues):
-        for record in [value] if at is None else at.all(value, value):
-            yield line, record
-
-
 def _values(path: Path, issues: list[LineIssue]) -> Iterator[tuple[int, Json]]:
+    """Yield every value of JSONL or an array, or the one object, with the 1-based line on which it begins."""
     lines = entry_lines(path) if first_byte(path) == b"[" else None
     try:
         for item in read_table(path, file=path.name, record_of=lambda value, source: (source.line, value)):
