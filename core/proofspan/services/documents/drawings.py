@@ -71,7 +71,18 @@ def draw(render_ref: str | None, *, manifest: Manifest, placer: Placer) -> Drawi
 def _picture(ref: RenderRef, manifest: Manifest, placer: Placer) -> Picture:
     """Raises `Fault`."""
     if not isinstance(ref, PageRef):
-        return _picture_file(ref.path, manifest, placer)
+        path = ref.path[:SHOWN]
+        if manifest.attachments_root is None:
+            message = f"the picture {path} cannot be looked for: the manifest names no folder of pictures"
+            where = f"{manifest.file or manifest.folder}: attachments_root"
+            fix = "name the folder: attachments_root: corpus/media"
+            raise ManifestFault.of("no_attachments_root", message, where=where, fix=fix)
+        try:
+            folder = resolve_reference(manifest.folder, manifest.attachments_root, folder=True)
+            return placer.picture(resolve_reference(folder, ref.path))
+        except ManifestFault as fault:
+            message = f"the picture {path}: {fault.problems[0].message}"
+            raise ManifestFault(replace(fault.problems[0], message=message)) from None
     document = manifest.document(ref.doc_id)
     if document is None:
         raise ManifestFault(document_not_listed(ref.doc_id, manifest))
@@ -81,18 +92,3 @@ def _picture(ref: RenderRef, manifest: Manifest, placer: Placer) -> Picture:
         fix = "leave `render_ref` out: the attachment's text is shown"
         raise ManifestFault.of("not_paged", message, where=where, fix=fix)
     return placer.clip(artifact_path(manifest, document.artifact), ref.page_idx, ref.box)
-
-
-def _picture_file(path: str, manifest: Manifest, placer: Placer) -> Picture:
-    if manifest.attachments_root is None:
-        message = f"the picture {path[:SHOWN]} cannot be looked for: the manifest names no folder of pictures"
-        where = f"{manifest.file or manifest.folder}: attachments_root"
-        fix = "name the folder: attachments_root: corpus/media"
-        raise ManifestFault.of("no_attachments_root", message, where=where, fix=fix)
-    try:
-        folder = resolve_reference(manifest.folder, manifest.attachments_root, folder=True)
-        file = resolve_reference(folder, path)
-        return placer.picture(file)
-    except ManifestFault as fault:
-        message = f"the picture {path[:SHOWN]}: {fault.problems[0].message}"
-        raise ManifestFault(replace(fault.problems[0], message=message)) from None

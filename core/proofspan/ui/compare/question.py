@@ -10,8 +10,6 @@ import streamlit as st
 
 from proofspan.services.compare import TOP, Aligned, Part, aligned, answer_difference, have_nothing_in_common
 from proofspan.services.page.target import cite_id
-from proofspan.services.page.view import PageView
-from proofspan.services.question.view import QuestionView
 from proofspan.store.files.types import Neighbours
 from proofspan.ui.compare.load import Side
 from proofspan.ui.question.candidates import beginning_of
@@ -132,7 +130,13 @@ def _page(when: str, side: Side) -> None:
             passage = [Piece(f"{target.tag} "), Piece(f"{title}  {place_words(shown)}", "muted")]
         markup.show(markup.text([Piece(f"{side.run_id} ", "strong"), *passage], role="hint"))
         if shown is not None and view is not None and not shown.is_pending:
-            _finding(shown, view)
+            if shown.problem is not None:
+                notices.fault_panel([shown.problem])
+            else:
+                quote_from, answer = citation.origin(view, shown.target), view.trace.answer
+                figures, finding = citation.findings(shown, answer=answer, quote_from=quote_from)
+                says = (markup.text(each, role="says") for each in figures)
+                markup.show(*says, markup.text(finding, role="hint"))
     if shown is None or view is None:
         return
     if shown.is_pending:
@@ -147,16 +151,6 @@ def _page(when: str, side: Side) -> None:
         # Its page is turned on the Question page: here both sides stay at what they show.
         alone = replace(shown, page_count=None)
         page_panel.drawn_page(alone, (shown.target,), cards=cards, key=f"page-of-{when}")
-
-
-def _finding(shown: PageView, view: QuestionView) -> None:
-    """Draw the locator's finding on the passage, else why there is no page."""
-    if shown.problem is not None:
-        notices.fault_panel([shown.problem])
-        return
-    quote_from, answer = citation.origin(view, shown.target), view.trace.answer
-    figures, finding = citation.findings(shown, answer=answer, quote_from=quote_from)
-    markup.show(*(markup.text(each, role="says") for each in figures), markup.text(finding, role="hint"))
 
 
 def candidates(was: Side, now: Side, view: ViewState) -> None:

@@ -8,7 +8,7 @@ from itertools import groupby
 import pandas as pd
 import streamlit as st
 
-from proofspan.contracts.chunk_ids.audit import QUESTIONS, Audit, Status
+from proofspan.contracts.chunk_ids.audit import QUESTIONS, Status
 from proofspan.evidence.page_base import NEAR_OFFSETS
 from proofspan.metrics.statistics import share_in_words
 from proofspan.services.health.failure_modes import FailureMode
@@ -267,7 +267,16 @@ def ids_panel(found: Audited) -> None:
     about += f" Documents were read by {extractor}." if extractor else ""
     with panel("ids", "Chunk ids", about):
         if audits:
-            show_grid(audit_grid(audits), key="audit-cells")
+            steps = [audit.fix.replace("`", "") if audit.status == "fail" else "" for audit in audits]
+            shown = 3 if any(steps) else 2
+            names = ("result", "counted", "what to do")[:shown]
+            rows = []
+            for audit, step in zip(audits, steps, strict=True):
+                word, look = _AUDIT_VERDICTS[audit.status]
+                cells = (Cell(word, look=look), Cell(sentence_start(audit.message)), Cell(step))
+                rows.append(Row(Cell(QUESTIONS[audit.name]), cells[:shown]))
+            columns = tuple(Column(Cell(name), "start") for name in names)
+            show_grid(Grid("Audits of the chunk file", "audit", columns, tuple(rows)), key="audit-cells")
             failed = [audit for audit in audits if audit.status == "fail"]
             examples = [(audit, finding) for audit in failed for finding in audit.examples]
             if examples:
@@ -282,31 +291,13 @@ def ids_panel(found: Audited) -> None:
                 "Check against the documents",
                 key="audit-documents",
                 help="Opens every document: can revisions be computed again, and is each text at its place?",
-                on_click=_ask,
+                on_click=lambda: st.session_state.update({_ASKED: True}),
             )
 
 
 def is_asked() -> bool:
     """Return whether this visit has requested to open the documents."""
     return bool(st.session_state.get(_ASKED))
-
-
-def audit_grid(audits: Sequence[Audit]) -> Grid:
-    """Return a row per audit: its question, result, counts and fix."""
-    steps = [audit.fix.replace("`", "") if audit.status == "fail" else "" for audit in audits]
-    has_step = any(steps)
-    columns = [Column(Cell(name), "start") for name in ("result", "counted", "what to do")]
-    rows = []
-    for audit, step in zip(audits, steps, strict=True):
-        word, look = _AUDIT_VERDICTS[audit.status]
-        cells = (Cell(word, look=look), Cell(sentence_start(audit.message)), Cell(step))
-        rows.append(Row(Cell(QUESTIONS[audit.name]), cells if has_step else cells[:2]))
-    shown = tuple(columns if has_step else columns[:2])
-    return Grid("Audits of the chunk file", "audit", shown, tuple(rows))
-
-
-def _ask() -> None:
-    st.session_state[_ASKED] = True
 
 
 #: Offsets as column titles: pages before the cited one, the cited one, pages after it.

@@ -91,8 +91,9 @@ def _choice(
     """Show a button that opens the passage's place; its notes take a line of their own."""
     place = markup.label(line.place, limit=MAX_PLACE)
     notes = f" *{markup.label(' · '.join(line.notes), limit=MAX_NOTES)}*" if line.notes else ""
+    escaped = f":{'red' if line.is_wrong else colour}-badge[{markup.label(line.badge)}] {place}{notes}"
     st.button(
-        f":{'red' if line.is_wrong else colour}-badge[{markup.label(line.badge)}] {place}{notes}",
+        escaped,
         key=key,
         type="secondary" if is_chosen else "tertiary",
         on_click=change_view,

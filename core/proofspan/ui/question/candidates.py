@@ -7,7 +7,6 @@ import math
 import re
 from dataclasses import replace
 
-from proofspan.contracts.records.records import Candidate
 from proofspan.display_names import COLUMN_NAMES
 from proofspan.services.question.view import CandidateView, StageView
 from proofspan.ui.widgets.markup import clean
@@ -65,10 +64,17 @@ def candidates_grid(stage: StageView) -> Grid:
             NOTHING if view.was_rank is None else Cell(f"{view.was_rank:,}"),
             Cell(chips=tuple(marks)) if marks else NOTHING,
         )
-        # The document where there are several, the redirect, and all scores.
+        # The document where there are several, the redirect, and scores; the raw record has other values.
         details = [clean(candidate.doc_id or "")[:NAME_CHARS]] if len(documents) > 1 else []
         details += [redirected(view.redirect)] if view.redirect else []
-        details = [*filter(None, details), *_scores(candidate)]
+        own = [("", candidate.features), ("pre ", candidate.pre_score), ("post ", candidate.post_score)]
+        scores = [
+            f"{prefix}{clean(name)[:NAME_CHARS]} {_number(value)}"
+            for prefix, values in own
+            for name, value in values.items()
+            if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        ]
+        details = [*filter(None, details), *scores[:MAX_SCORES]]
         key = row_key(candidate.chunk_id)
         rows.append(Row(Cell(f"{candidate.rank:,}"), cells, key=key, details=" · ".join(details)))
     kept = [
@@ -107,21 +113,6 @@ def _beginning(line: str, limit: int) -> str:
         return line
     whole = line[:limit].rpartition(" ")[0]
     return f"{whole} …" if len(whole) > limit // 2 else f"{line[:limit]}…"
-
-
-def _scores(candidate: Candidate) -> list[str]:
-    """Return features, pre and post scores with their names; other values are in the raw record only."""
-    scores = []
-    for prefix, values in (
-        ("", candidate.features),
-        ("pre ", candidate.pre_score),
-        ("post ", candidate.post_score),
-    ):
-        for name, value in values.items():
-            is_number = isinstance(value, int | float) and not isinstance(value, bool)
-            if is_number and math.isfinite(value):
-                scores.append(f"{prefix}{clean(name)[:NAME_CHARS]} {_number(value)}")
-    return scores[:MAX_SCORES]
 
 
 def _number(value: float) -> str:

@@ -113,9 +113,9 @@ def _other_runs(
             label = next((label for label in LABELS if row is not None and label == row.label), None)
             name = question_name(key.q_id, int(str(row.repeat))) if row else question_name(key.q_id)
             without = "no label" if run_id in indexed else "being indexed" if at_work else "not indexed"
-            words = markup.label(f"{run_id} · {LABEL_NAMES[label] if label else without}", limit=60)
+            escaped = markup.label(f"{run_id} · {LABEL_NAMES[label] if label else without}", limit=60)
             is_clicked = st.button(
-                f":{LABEL_COLOURS[label]}-badge[{words}]" if label else words,
+                f":{LABEL_COLOURS[label]}-badge[{escaped}]" if label else escaped,
                 key=f"run-{run_id}",
                 help=markup.label(label or ""),
                 type="secondary" if run_id == key.run_id else "tertiary",
