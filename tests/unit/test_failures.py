@@ -11,6 +11,7 @@ from proofspan.diagnosis.topic import about_place
 from proofspan.services.health.failure_map import (
     MOST_PLACES,
     Section,
+    Tally,
     documents,
     failure_map,
     section_map,
@@ -66,7 +67,7 @@ def test_sections_know_their_pages_and_titles_and_those_that_hold_them() -> None
 def test_a_page_of_two_sections_is_one_cell_that_counts_each_question_once() -> None:
     both = tuple(dict.fromkeys((*about("4.2"), *about("4.3"))))
     counts = [FailureCount(about("4.2"), 5, 4), FailureCount(about("4.3"), 2, 1), FailureCount(both, 1, 1)]
-    shown = failure_map(counts, SECTIONS, doc_id="manual", titles=TITLES)
+    shown = failure_map(Tally(counts), SECTIONS, doc_id="manual", titles=TITLES)
     assert [(cell.at, cell.failing, cell.judged) for cell in shown.marked] == [
         (41, 5, 6),
         (42, 6, 8),
@@ -81,19 +82,19 @@ def test_a_page_of_two_sections_is_one_cell_that_counts_each_question_once() -> 
 
 def test_the_worst_places_are_chapters_until_sections_have_enough_questions() -> None:
     few = [FailureCount(about("4.2"), 1, 1), FailureCount(about("4.3"), 2, 1), FailureCount(about("5"), 3, 1)]
-    shown = failure_map(few, SECTIONS, doc_id="manual", titles=TITLES)
+    shown = failure_map(Tally(few), SECTIONS, doc_id="manual", titles=TITLES)
     assert [area_words(area) for area in shown.areas] == [
         "section 4 Engine · PDF pages 42–44 · fails on 2 of 3 questions",
         "section 5 Index · fails on 1 of 3 questions",
     ]
     many = [FailureCount(count.about, 3, count.failing) for count in few]
-    shown = failure_map(many, SECTIONS, doc_id="manual", titles=TITLES)
+    shown = failure_map(Tally(many), SECTIONS, doc_id="manual", titles=TITLES)
     assert [area.place.section_id for area in shown.areas] == ["4.2", "4.3", "5"]
 
 
 def test_a_text_has_a_cell_for_each_of_its_sections_and_for_those_that_only_questions_name() -> None:
     counts = [FailureCount(about("2", "bulletin"), 1, 0), FailureCount(about("9", "bulletin"), 3, 2)]
-    shown = failure_map(counts, SECTIONS, doc_id="bulletin", titles=TITLES)
+    shown = failure_map(Tally(counts), SECTIONS, doc_id="bulletin", titles=TITLES)
     assert (shown.cells, shown.firsts) == (3, ())
     assert [(cell.at, cell.values) for cell in shown.marked] == [
         (1, ("bulletin#section=2",)),
@@ -105,14 +106,14 @@ def test_a_text_has_a_cell_for_each_of_its_sections_and_for_those_that_only_ques
 
 def test_all_documents_are_a_cell_each_in_the_order_of_the_manifest() -> None:
     counts = [FailureCount(about("1", "bulletin"), 2, 2), FailureCount(about("4.2"), 3, 1)]
-    shown = failure_map(counts, SECTIONS, doc_id=None, titles=TITLES)
+    shown = failure_map(Tally(counts), SECTIONS, doc_id=None, titles=TITLES)
     assert [(cell.at, cell.values) for cell in shown.marked] == [(0, ("manual",)), (1, ("bulletin",))]
     assert [place_words(area) for area in shown.areas] == ["bulletin", "Owner's manual"]
 
 
 def test_pages_without_sections_are_cells_of_their_own() -> None:
     counts = [FailureCount(("report#page_idx=27", "report"), 1, 1)]
-    shown = failure_map(counts, {}, doc_id="report", titles={})
+    shown = failure_map(Tally(counts), {}, doc_id="report", titles={})
     (cell,) = shown.marked
     assert (shown.cells, cell.at, cell_words(cell, shown.firsts)) == (
         28,
@@ -125,7 +126,7 @@ def test_pages_of_a_document_without_pages_mean_nothing() -> None:
     sections = section_map([chunk("a", "1", 0)], unpaged={"manual"})
     assert sections == {("manual", "1"): Section((), "", 0)}
     counts = [FailureCount(("manual#page_idx=0", "manual"), 2, 1)]
-    shown = failure_map(counts, {}, doc_id="manual", titles=TITLES, unpaged={"manual"})
+    shown = failure_map(Tally(counts), {}, doc_id="manual", titles=TITLES, unpaged={"manual"})
     assert shown.doc_id is None
     assert [area_words(area) for area in shown.areas] == ["Owner's manual · fails on 1 of 2 questions"]
 
@@ -133,7 +134,7 @@ def test_pages_of_a_document_without_pages_mean_nothing() -> None:
 @pytest.mark.slow
 def test_many_pages_and_places_stay_a_bounded_strip_whose_cells_open_at_most_so_many() -> None:
     counts = [FailureCount((f"book#page_idx={page}", "book"), 1, page % 2) for page in range(20_000)]
-    shown = failure_map(counts, {}, doc_id="book", titles={})
+    shown = failure_map(Tally(counts), {}, doc_id="book", titles={})
     assert shown.cells == len(shown.marked) == MOST_CELLS
     assert {len(cell.values) for cell in shown.marked} == {MOST_PLACES}
     assert all(cell.judged == MOST_PLACES for cell in shown.marked)
@@ -141,7 +142,7 @@ def test_many_pages_and_places_stay_a_bounded_strip_whose_cells_open_at_most_so_
 
 def test_the_document_is_the_one_asked_for_else_the_worst_else_all() -> None:
     counts = [FailureCount(about("1", "bulletin"), 2, 2), FailureCount(about("4.2"), 3, 1)]
-    asked = documents(counts, TITLES)
+    asked = documents(Tally(counts), TITLES)
     assert chosen_document(asked, SECTIONS, None) == "bulletin"
     assert chosen_document(asked, SECTIONS, "manual") == "manual"
     assert chosen_document(asked, SECTIONS, "gone") == "bulletin"
@@ -173,7 +174,7 @@ def drawn_counts(draw: st.DrawFn) -> list[FailureCount]:
 
 @given(drawn_counts(), st.sampled_from(["manual", "bulletin", None]))
 def test_every_number_is_what_its_places_open(counts: list[FailureCount], doc_id: str | None) -> None:
-    shown = failure_map(counts, SECTIONS, doc_id=doc_id, titles=TITLES)
+    shown = failure_map(Tally(counts), SECTIONS, doc_id=doc_id, titles=TITLES)
     opened = [(cell.values, cell.judged, cell.failing) for cell in shown.marked]
     for values, judged, failing in [*opened, *(((a.value,), a.judged, a.failing) for a in shown.areas)]:
         listed = [count for count in counts if set(count.about) & set(values)]

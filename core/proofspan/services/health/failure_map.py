@@ -123,13 +123,8 @@ def section_map(chunks: Iterable[Chunk], *, unpaged: Container[str] = ()) -> dic
     return found
 
 
-def documents(counts: Sequence[FailureCount], titles: Titles) -> tuple[Area, ...]:
-    """Whole documents, those with the most failures first."""
-    return _documents(_Tally(counts), titles)
-
-
 def failure_map(
-    counts: Sequence[FailureCount],
+    tally: Tally,
     sections: Sections,
     *,
     doc_id: str | None,
@@ -141,7 +136,6 @@ def failure_map(
     Its cells are the pages that the chunk file and the questions name; without pages, its sections in the
     order of the chunk file.
     """
-    tally = _Tally(counts)
     own = {key[1]: section for key, section in sections.items() if key[0] == doc_id}
     is_paged = doc_id not in unpaged
     areas = [
@@ -152,7 +146,7 @@ def failure_map(
     ]
     last = None
     if doc_id is None or not areas:
-        doc_id, narrow = None, _documents(tally, titles)
+        doc_id, narrow = None, documents(tally, titles)
         worst = narrow
         places = [About(name) for name in titles]
     else:
@@ -197,13 +191,14 @@ def _at_one_level(areas: Sequence[Area], narrow: Sequence[Area]) -> tuple[Area, 
     return ()
 
 
-def _documents(tally: _Tally, titles: Titles) -> tuple[Area, ...]:
+def documents(tally: Tally, titles: Titles) -> tuple[Area, ...]:
+    """Whole documents, those with the most failures first."""
     whole = (place for place in tally.places() if place.section_id is None and place.page_idx is None)
     found = (_area(place, tally, title=titles.get(place.doc_id or "", "")) for place in whole)
     return tuple(sorted(found, key=_worst_first))
 
 
-def _area(place: About, tally: _Tally, section: Section = NOWHERE, *, title: str = "") -> Area:
+def _area(place: About, tally: Tally, section: Section = NOWHERE, *, title: str = "") -> Area:
     value = place.value
     pages = section.pages if place.page_idx is None else (place.page_idx,)
     return Area(place, value, *tally.of([value]), title or section.title, pages)
@@ -214,7 +209,7 @@ def _worst_first(area: Area) -> tuple[int, int, bool, tuple[int, ...], str]:
     return (-area.failing, area.judged, not area.pages, area.pages[:1], area.value)
 
 
-class _Tally:
+class Tally:
     """Counts by place; places together count each question once."""
 
     def __init__(self, counts: Sequence[FailureCount]) -> None:

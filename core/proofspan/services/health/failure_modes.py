@@ -123,7 +123,6 @@ def failure_modes(counts: FailureCounts) -> tuple[FailureMode, ...]:
 
 
 def _reasons(counts: FailureCounts) -> dict[str, list[Reason]]:
-
     def on(count: int, what: str, **narrow: Any) -> list[Reason]:
         text = f"{what} on {count:,} of {counted(counts.questions, 'question')}"
         return [Reason(text, Filter(counts.run_id, **narrow))] if count else []

@@ -295,6 +295,12 @@ def runs(manifest: Manifest, view: ViewState, facts: Mapping[str, RunFacts], row
     """
     markup.note("Runs", role="heading")
     key = f"runs:{view.run}"
+
+    def choose_run() -> None:
+        cells = st.session_state[key]["selection"]["cells"]
+        if cells and 0 <= int(cells[0][0]) < len(manifest.runs):
+            write_view(read_view().change(run=manifest.runs[int(cells[0][0])].run_id))
+
     known = [facts.get(run.run_id) for run in manifest.runs]
     bundles = [rows.get(run.bundles.key) if run.bundles else None for run in manifest.runs]
     frame = pd.DataFrame(
@@ -328,7 +334,7 @@ def runs(manifest: Manifest, view: ViewState, facts: Mapping[str, RunFacts], row
             ),
             "bundles": st.column_config.NumberColumn(width=90, format="localized"),
         },
-        on_select=lambda: _choose_run(key, [run.run_id for run in manifest.runs]),
+        on_select=choose_run,
         selection_mode="single-cell",
         alt="Runs of this workspace; click one to show it",
     )
@@ -394,9 +400,3 @@ def line_issues(frame: pd.DataFrame, undeclared: pd.Index, run_id: str) -> None:
         },
         alt="Lines that could not be read or belong to nothing",
     )
-
-
-def _choose_run(key: str, run_ids: Sequence[str]) -> None:
-    cells = st.session_state[key]["selection"]["cells"]
-    if cells and 0 <= int(cells[0][0]) < len(run_ids):
-        write_view(read_view().change(run=run_ids[int(cells[0][0])]))

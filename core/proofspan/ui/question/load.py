@@ -59,7 +59,7 @@ def question(opened: session.Opened, key: TraceKey, source: SourceLine, *, is_la
         )
         return Loaded(stored, chunks, tuple(problems))
     trace = read_trace_at(documents.plain_traces(opened), source, run_id=key.run_id, q_id=key.q_id)
-    with session.corpus(opened) if chunks and is_labelled else nullcontext() as corpus:
+    with session.corpus_lender(opened)() if chunks and is_labelled else nullcontext() as corpus:
         # A lost catalogue is among the run's own problems.
         notices = attempted(lambda: documents.notices(opened, corpus), None, []) if corpus else None
         view = load_question(

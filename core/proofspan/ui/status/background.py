@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Hashable, Sequence
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 import streamlit as st
 
@@ -29,8 +29,8 @@ LEAST_S = 0.02
 LOOK_S = 0.4
 #: Seconds after which the placeholder reports that it takes long.
 LONG_S = 2.5
-#: Heights of the placeholder in CSS pixels, about those of the page.
-HEIGHTS = {"panel": 620, "stage": 680}
+#: Height of the placeholder in CSS pixels, about that of the page.
+HEIGHT = 620
 
 
 @st.cache_resource(show_spinner=False)
@@ -67,14 +67,12 @@ class Several:
         return outcome
 
 
-def placeholder(
-    words: str, keys: Sequence[Hashable], *, key: str, height: Literal["panel", "stage"] = "panel"
-) -> None:
+def placeholder(words: str, keys: Sequence[Hashable], *, key: str) -> None:
     """Draw an empty page that says what is being worked on, and rerun when all of `keys` are done."""
     with st.container(
         key=key,
         border=True,
-        height=HEIGHTS[height],
+        height=HEIGHT,
         horizontal_alignment="center",
         vertical_alignment="center",
     ):

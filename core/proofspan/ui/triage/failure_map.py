@@ -13,6 +13,7 @@ from proofspan.services.health.failure_map import (
     Cell,
     FailureMap,
     Sections,
+    Tally,
     Titles,
     documents,
     failure_map,
@@ -53,7 +54,8 @@ def show_failures(
     failing, judged = sum(each.failing for each in counts), sum(each.judged for each in counts)
     if not judged:
         return
-    asked = documents(counts, titles)
+    tally = Tally(counts)
+    asked = documents(tally, titles)
     where = chosen_document(asked, sections, view.where)
     with st.container(border=True, key="failures", gap="xsmall"):
         with st.container(horizontal=True, vertical_alignment="center", key="failures-head"):
@@ -75,7 +77,7 @@ def show_failures(
                     width=330,
                     on_choose=lambda where: change_view(where=where),
                 )
-        shown = failure_map(counts, sections, doc_id=where, titles=titles, unpaged=unpaged)
+        shown = failure_map(tally, sections, doc_id=where, titles=titles, unpaged=unpaged)
 
         def open_cell(number: int) -> None:
             if 0 <= number < len(shown.marked):

@@ -87,15 +87,11 @@ def chips(view: ViewState, *, elsewhere: Container[str] = ()) -> None:
     """
     for name in _CHIPS:
         if name not in elsewhere and getattr(view.filter, name) != getattr(_NONE, name):
-            escaped = markup.label(f"✕ {part_in_words(view.filter, name)}", limit=100)
+            shown, part = view.filter, {name: getattr(view.filter, name)}
+            words = Filter(shown.run, vs=shown.vs, outcome=shown.outcome, **part).where().sentence
+            escaped = markup.label(f"✕ {words}", limit=100)
             change = {name: getattr(_NONE, name)}
             st.button(escaped, key=f"chip-{name}", type="tertiary", on_click=change_view, kwargs=change)
-
-
-def part_in_words(shown: Filter, name: str) -> str:
-    """Return the sentence of one part of a filter."""
-    part: dict[str, Any] = {name: getattr(shown, name)}
-    return Filter(shown.run, vs=shown.vs, outcome=shown.outcome, **part).where().sentence
 
 
 def _choice(

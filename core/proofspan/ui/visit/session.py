@@ -310,13 +310,11 @@ def read_file(kind: str, path: Path, read: Callable[[Path], T]) -> T:
     return cached("files", key, lambda: read(plain_source(path, cache_dir=cache_dir().path)), most=8)
 
 
-def corpus(opened: Opened) -> AbstractContextManager[Corpus]:
-    """Return the chunks prepared for triage, locked for one visit: a `Corpus` serves a single thread."""
-    return corpus_lender(opened)()
-
-
 def corpus_lender(opened: Opened) -> Callable[[], AbstractContextManager[Corpus]]:
-    """Return a function that gives what `corpus` gives, in any thread. Raises Fault without a chunk file."""
+    """Return a function that lends the chunks prepared for triage, in any thread, to one visit at a time.
+
+    A `Corpus` serves a single thread. Raises Fault without a chunk file.
+    """
     shared, lock = _corpus(opened.manifest, *_chunk_file(opened.manifest))
 
     @contextmanager

@@ -51,11 +51,13 @@ class Walk:
 def walk(opened: session.Opened, store: Store) -> Walk:
     """Load the walkthrough of a run. What cannot be read becomes a note."""
     manifest, run = opened.manifest, opened.run
-    notes: list[str] = []
+    stored, notes = StoredBundles(), []
     try:
-        stored = _stored(opened)
+        if (artifact := run.bundles) is not None:
+            read = partial(StoredBundles.of, file=artifact.path, run_id=run.run_id)
+            path = artifact_path(manifest, artifact)
+            stored = session.read_file(f"bundles of {run.run_id}", path, read)
     except Fault as fault:
-        stored = StoredBundles()
         notes.append(f"The run's stored bundles can't be read: {fault.problems[0].message}.")
     chunks: Mapping[str, Chunk] = load.attempted(lambda: session.chunks(opened)[0], {}, [])
     materials = Materials(
@@ -124,11 +126,8 @@ def notes(view: ViewState, walk: Walk, position: int) -> tuple[str, ...]:
 
 def show_more(stop: Stop) -> None:
     """Show one further list of exhibits at this stop."""
-    st.session_state[_more_key(stop)] = int(st.session_state.get(_more_key(stop), 0)) + 1
-
-
-def _more_key(stop: Stop) -> str:
-    return f"walk-more:{stop.key}"
+    state = f"walk-more:{stop.key}"
+    st.session_state[state] = int(st.session_state.get(state, 0)) + 1
 
 
 # What is shown of a stop.
@@ -143,7 +142,7 @@ def whole(opened: session.Opened, store: Store, walk: Walk) -> Playlist:
 
 def scene(walk: Walk, stop: Stop, view: ViewState) -> tuple[Done[Scene] | Failed | Waiting, Hashable]:
     """Return what is shown of a stop, prepared in the background if slow, and the key of that task."""
-    more = int(st.session_state.get(_more_key(stop), 0))
+    more = int(st.session_state.get(f"walk-more:{stop.key}", 0))
     key, make = _task(walk, stop, cite=view.cite, page=view.page, more=more)
     return background.ask(key, make), key
 
@@ -202,15 +201,6 @@ def _playlist(
 
     key = (*stamp, store.placed_stamp(view.run), view.filter, view.sort, view.ids, view.level)
     return session.cached("playlists", key, make, most=8)
-
-
-def _stored(opened: session.Opened) -> StoredBundles:
-    run_id, artifact = opened.run.run_id, opened.run.bundles
-    if artifact is None:
-        return StoredBundles()
-    path = artifact_path(opened.manifest, artifact)
-    read = partial(StoredBundles.of, file=artifact.path, run_id=run_id)
-    return session.read_file(f"bundles of {run_id}", path, read)
 
 
 @st.cache_resource(show_spinner=False)

@@ -31,20 +31,18 @@ def show_marked(
     key: str,
     on_choose: Callable[[int], None],
     size: Size = "panel",
-    name: str = "Answer",
 ) -> None:
     """Draw the pieces. Those of the kinds "number" and "number-chosen" are buttons that call `on_choose`.
 
     `numbers` holds every citation that can be chosen with its spoken name ("citation 1, exact, PDF page 42");
     another number is not a button. A click on a piece with a `cite` chooses that citation as well. `size`
-    "stage" is larger. `name` is the text's name for screen readers. More than `markup.LIMIT` characters are
-    shown in parts.
+    "stage" is larger. More than `markup.LIMIT` characters are shown in parts.
     """
     length_key = f"{key}:{hash(tuple(piece.text for piece in pieces)):x}"
     kept, hidden = markup.cut(pieces, limit=markup.shown_limit(length_key))
     if hidden:
         kept = (*kept, Piece(f" … {hidden:,} more characters", "muted"))
-    data = packed(kept, numbers=numbers, chosen=chosen, size=size, name=name)
+    data = packed(kept, numbers=numbers, chosen=chosen, size=size)
     component("ui/widgets/annotated_text", css=("ui/css/pieces.css",))(
         key=key, data=data, on_choose_change=lambda: _chosen(key, numbers, on_choose)
     )
@@ -57,7 +55,6 @@ def packed(
     numbers: Mapping[int, str],
     chosen: int | None,
     size: Size = "panel",
-    name: str = "Answer",
 ) -> bytes:
     """Return what the browser needs, as JSON in UTF-8; the pieces stay the same whatever is chosen."""
     packed_pieces = []
@@ -80,7 +77,7 @@ def packed(
             "numbers": {str(number): clean(spoken) for number, spoken in numbers.items()},
             "chosen": chosen,
             "size": size,
-            "name": clean(name),
+            "name": "Answer",  # for screen readers
         }
     )
 
