@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from proofspan.contracts.records.render_ref import PageRef, format_render_ref
 from tools.demo.corpus import Piece
 from tools.demo.galley import SIGNAL
 from tools.demo.markup import plain
@@ -56,12 +55,11 @@ def _meaning(item: Placed, mark: Mark) -> dict[str, str]:
 
 def _place(doc_id: str, part: Part) -> dict[str, Json]:
     box = [round(float(side), 2) for side in part.bbox]
-    x0, y0, x1, y1 = box
     return {
         "page_idx": part.page_idx,
         "bbox": box,
         "bbox_space": "points",
-        "render_ref": format_render_ref(PageRef(doc_id, part.page_idx, (x0, y0, x1, y1))),
+        "render_ref": f"pdf:{doc_id}#page_idx={part.page_idx}&bbox={','.join(f'{side:g}' for side in box)}",
     }
 
 

@@ -45,7 +45,7 @@ RenderRef = FileRef | PageRef
 
 
 def parse_render_ref(text: str) -> RenderRef | None:
-    """The reference that a text is; None for everything else, a path that leaves its folder included."""
+    """Return the reference that a text gives; None for any other text, or a path that leaves its folder."""
     if len(text) > MAX_LENGTH:
         return None
     if text.startswith("file:"):
