@@ -118,7 +118,7 @@ def test_health_tells_runs_that_cite_nothing_from_runs_that_nobody_looked_at(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     told: list[str] = []
-    monkeypatch.setattr(rules.markup, "show", lambda *parts: told.extend(part.html for part in parts))
+    monkeypatch.setattr(rules.markup, "show", lambda *parts, **_: told.extend(part.html for part in parts))
     rules.cited_pages({}, PRODUCER)
     rules.cited_pages({"R1": CitedPages((), {})}, PRODUCER)
     assert "are located yet; proofspan index locates them" in told[1]
