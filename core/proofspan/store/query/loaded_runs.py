@@ -185,14 +185,14 @@ class LoadedRun:
 
     def _load(self, missing: Sequence[str]) -> None:
         stored = [name for name in missing if name in ROW_SCHEMA.names]
-        if stored and (files := [segment.name for segment in self.run_file.segments]):
-            table = segment_files.read_columns(self.folder, files, stored).unify_dictionaries()
-        else:
-            table = ROW_SCHEMA.empty_table().select(stored)
-        self._columns |= {name: table.column(name) for name in stored}
+        if stored:
+            files = [segment.name for segment in self.run_file.segments]
+            table = segment_files.read_columns(self.folder, files, stored) if files else _NO_ROWS
+            table = table.unify_dictionaries()
+            self._columns |= {name: table.column(name) for name in stored}
         for name in missing:
             if name in _COMPLETED:
-                self._columns[name] = self._completed(table.column(name), _COMPLETED[name])
+                self._columns[name] = self._completed(self._columns[name], _COMPLETED[name])
             elif name == "row":
                 self._columns[name] = pa.chunked_array([pa.array(np.arange(self.run_file.rows))])
             elif name == "repeat":
@@ -230,6 +230,10 @@ class LoadedRun:
         places = np.arange(len(lists))
         places[rows.to_numpy()] = len(lists) + np.arange(len(longer))
         return pa.chunked_array([pa.concat_arrays([lists, longer]).take(pa.array(places))])
+
+
+#: The columns of a run without traces.
+_NO_ROWS = ROW_SCHEMA.empty_table()
 
 
 def record_of(frame: pd.DataFrame) -> dict[str, object]:

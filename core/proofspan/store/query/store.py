@@ -410,9 +410,11 @@ class Store:
         table = tables_of(self._database, loaded, ("q", "q_id", *HEADLINE.columns, "unranked", *_RANKED))
         judged = f"{HEADLINE.sql} AND unranked IS NULL"
         sql = selection(judged, columns=", ".join(names), order="run, q_id")
-        frame = pd.DataFrame(self._database.rows(sql, {}, {"rows": table}), columns=names, dtype=object)
-        frame["run"] = [indexed[place] for place in frame["run"]]
-        return frame.rename(columns={"run": "run_id"}).astype({"section_rank": "Int32", "top_rank": "Int32"})
+        result = self._database.table(sql, {}, {"rows": table})
+        columns = {name: result.column(name).to_pylist() for name in names}
+        columns["run"] = [indexed[place] for place in columns["run"]]
+        frame = pd.DataFrame(columns, dtype=object).rename(columns={"run": "run_id"})
+        return frame.astype({"section_rank": "Int32", "top_rank": "Int32"})
 
     @_retried
     def variants(self, run: str, *, q_id: str | None = None) -> pd.DataFrame:
