@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from proofspan.contracts.records.records import LABELS, LineIssue, SourceLine
+from proofspan.contracts.records.records import LABELS, LineIssue, SourceLine, Trace
 from proofspan.diagnosis.suggest import add_facts
 from proofspan.diagnosis.types import ReportRow, Signals
 from proofspan.errors import InputFault, StoreFault
@@ -43,6 +43,8 @@ class Source:
     final: bool = False
 
 
+#: How many traces are labelled together.
+BATCH = 32
 #: The rows of a range, its line issues, and the facts that suggest a profile.
 _Read = tuple[pa.Table, list[LineIssue], dict[str, int]]
 
@@ -84,7 +86,7 @@ def _read_range(source: Source, labeller: Labeller, cut: Range) -> _Read:
     facts: dict[str, int] = {}
     context = labeller.context(source.inputs)
 
-    def rows() -> Iterator[Row]:
+    def traces() -> Iterator[Trace]:
         for item in iter_traces(
             source.path,
             file=source.file,
@@ -96,11 +98,16 @@ def _read_range(source: Source, labeller: Labeller, cut: Range) -> _Read:
         ):
             if isinstance(item, LineIssue):
                 issues.append(item)
-                continue
-            row, verdict = labeller.row(item, context)
-            yield row
-            if verdict is not None and "following" not in facts:  # one answer by the template is enough
-                add_facts(facts, item, verdict, labeller.profile)
+            else:
+                yield item
+
+    def rows() -> Iterator[Row]:
+        read = traces()
+        while batch := list(islice(read, BATCH)):
+            for trace, (row, verdict) in zip(batch, labeller.rows(batch, context), strict=True):
+                yield row
+                if verdict is not None and "following" not in facts:  # one answer by the template is enough
+                    add_facts(facts, trace, verdict, labeller.profile)
 
     return row_table(rows()), issues, facts
 
