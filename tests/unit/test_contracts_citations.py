@@ -22,10 +22,10 @@ from proofspan.contracts.rules.payload import (
     Demand,
     are_clean,
     field_problems,
+    item_problems,
     page_problems,
 )
 from proofspan.contracts.rules.ranking import rank_problems, score_problems
-from proofspan.contracts.rules.records import payload_problems
 from proofspan.errors import Problem
 from tests.unit.citation_payloads import JSON, PINS, odd_payloads, payload
 
@@ -35,26 +35,28 @@ def found(findings: Iterable[Problem]) -> list[tuple[str, str]]:
 
 
 def test_a_clean_payload_has_no_finding() -> None:
-    assert found(payload_problems(payload(), PINS)) == []
+    assert found(item_problems(payload(), PINS, CITATION)) == []
 
 
 @pytest.mark.parametrize("name", PAYLOAD_FIELDS)
 def test_each_of_the_ten_fields_is_required_and_null_is_absent(name: str) -> None:
-    assert found(payload_problems(payload(**{name: ...}), PINS)) == [(f"missing_{name}", name)]
-    assert found(payload_problems(payload(**{name: None}), PINS)) == [(f"missing_{name}", name)]
+    assert found(item_problems(payload(**{name: ...}), PINS, CITATION)) == [(f"missing_{name}", name)]
+    assert found(item_problems(payload(**{name: None}), PINS, CITATION)) == [(f"missing_{name}", name)]
 
 
 @pytest.mark.parametrize("name", [name for name in PAYLOAD_FIELDS if name not in ("offsets", "tokens")])
 def test_a_text_may_neither_be_empty_nor_of_another_type(name: str) -> None:
     for empty in ("", "  "):
-        assert found(payload_problems(payload(**{name: empty}), NO_CONTEXT)) == [(f"empty_{name}", name)]
+        item = payload(**{name: empty})
+        assert found(item_problems(item, NO_CONTEXT, CITATION)) == [(f"empty_{name}", name)]
     for wrong in (4.2, 7, True, [], {"a": 1}):
-        assert found(payload_problems(payload(**{name: wrong}), PINS)) == [(f"wrong_type_{name}", name)]
+        item = payload(**{name: wrong})
+        assert found(item_problems(item, PINS, CITATION)) == [(f"wrong_type_{name}", name)]
 
 
 def test_a_chunk_id_under_another_name_is_one() -> None:
-    assert found(payload_problems(payload(snippet_id=..., chunk_id="hb-0007"), PINS)) == []
-    assert found(payload_problems(payload(snippet_id=..., id="hb-0007"), PINS)) == []
+    assert found(item_problems(payload(snippet_id=..., chunk_id="hb-0007"), PINS, CITATION)) == []
+    assert found(item_problems(payload(snippet_id=..., id="hb-0007"), PINS, CITATION)) == []
 
 
 @pytest.mark.parametrize(
@@ -102,7 +104,7 @@ def test_each_breach_is_one_finding_that_names_field_and_value(
     changes: dict[str, Any], code: str, field: str, says: str
 ) -> None:
     item = payload(**changes)
-    (finding,) = payload_problems(item, PINS)
+    (finding,) = item_problems(item, PINS, CITATION)
     assert (finding.code, finding.where) == (code, field)
     assert says in finding.message
     assert rule_of(code).fix
@@ -127,12 +129,12 @@ def test_each_breach_is_one_finding_that_names_field_and_value(
     ],
 )
 def test_what_the_contract_allows_is_no_finding(changes: dict[str, Any]) -> None:
-    assert found(payload_problems(payload(**changes), PINS)) == []
+    assert found(item_problems(payload(**changes), PINS, CITATION)) == []
 
 
 def test_what_cannot_be_compared_is_no_finding() -> None:
     other = payload(index_hash="x", embed_model="y", analyzer="z", rev="w")
-    assert found(payload_problems(other, NO_CONTEXT)) == []
+    assert found(item_problems(other, NO_CONTEXT, CITATION)) == []
 
 
 def test_citations_of_one_segment_together() -> None:

@@ -7,9 +7,11 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from proofspan.contracts.record_rules import RECORD_TYPES
-from proofspan.contracts.records.schemas import expanded, schema, schema_alone, schema_names, validator
+from proofspan.contracts.records.schemas import both, expanded, schema, schema_alone, schema_names, validator
 
 #: What says by itself what it allows.
 _SPEAKING = ({"boolean"}, {"null"})
@@ -90,3 +92,53 @@ def _text(name: str) -> str:
     from proofspan.contracts.records.schemas import schema_files
 
     return schema_files()[name][1].read_text(encoding="utf-8")
+
+
+_ODD = st.sampled_from([None, True, 0, -1, 2.5, 1 << 60, "", " ", "x", [], [1], [3, 9], {}, {"start": 4}])
+
+
+@pytest.mark.parametrize("name", schema_names())
+@given(data=st.data())
+def test_resolved_references_change_nothing(name: str, data: st.DataObject) -> None:
+    resolved, referring = validator(name), jsonschema_rs.validator_for(schema(name))
+    record = dict(data.draw(st.sampled_from(schema(name).get("examples") or [{}])))
+    named = sorted({*record, *expanded(schema(name), schema(name), schema(name)).get("properties", {})})
+    for field in data.draw(st.lists(st.sampled_from(named), max_size=3)):
+        inside = record.get(field)
+        if isinstance(inside, list) and inside and isinstance(inside[0], dict) and data.draw(st.booleans()):
+            key = data.draw(st.sampled_from([*inside[0], "page", "score", "k_pos"]))
+            record[field] = [{**inside[0], key: data.draw(_ODD)}, *inside[1:]]
+        else:
+            record[field] = data.draw(_ODD)
+    assert resolved.is_valid(record) is referring.is_valid(record)
+
+
+_PARTS = [
+    {"type": "number", "minimum": 1},
+    {"type": ["integer", "null"], "minimum": 0, "maximum": 2},
+    {"type": "string", "minLength": 1},
+    {"type": ["string", "array"], "minItems": 2},
+    {"enum": [1, "x", None]},
+    {"enum": ["x", "y"]},
+    {"required": ["a"], "properties": {"a": {"type": "integer"}, "b": {"type": "string"}}},
+    {"required": ["b"], "properties": {"a": {"minimum": 1}}, "additionalProperties": False},
+    {"properties": {"a": {"type": ["number", "null"]}}, "additionalProperties": {"type": "string"}},
+    {"prefixItems": [{"type": "integer"}], "items": {"type": "string"}},
+    {"items": {"type": "integer"}},
+    {"if": {"required": ["a"]}, "then": {"required": ["b"]}},
+    {"if": {"required": ["b"]}, "then": {"maxProperties": 1}},
+    {"anyOf": [{"required": ["a"]}, {"type": "array"}]},
+    {"anyOf": [{"required": ["b"]}, {"type": "array"}], "allOf": [{"maxItems": 2}]},
+]
+_VALUES = [
+    *(None, 0, 1, 2, 2.5, True, "", "x", "y", [], [1], [1, 2], [1, "x"], ["x", "x"], {}, {"a": 1}),
+    *({"a": 0}, {"a": 1.5}, {"b": "x"}, {"a": 1, "b": "x"}, {"a": None, "b": "y"}, {"b": 7, "c": "x"}),
+]
+
+
+@pytest.mark.parametrize("one", _PARTS)
+@pytest.mark.parametrize("other", _PARTS)
+def test_a_value_follows_both_schemas_or_not_their_join(one: dict[str, Any], other: dict[str, Any]) -> None:
+    first, second, joined = map(jsonschema_rs.validator_for, (one, other, both(one, other)))
+    for value in _VALUES:
+        assert joined.is_valid(value) is (first.is_valid(value) and second.is_valid(value))

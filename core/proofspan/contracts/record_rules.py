@@ -18,7 +18,13 @@ from proofspan.contracts.rules.answers import stop_in
 from proofspan.contracts.rules.catalogue import CHECKS, problem
 from proofspan.contracts.rules.context import Context, shown
 from proofspan.contracts.rules.envelope import UNSUPPORTED, contract_problems, version_problems
-from proofspan.contracts.rules.payload import PAYLOAD_FIELDS, PAYLOAD_MARKS
+from proofspan.contracts.rules.payload import (
+    CITATION_RECORD,
+    PAYLOAD_FIELDS,
+    PAYLOAD_MARKS,
+    are_clean,
+    item_problems,
+)
 from proofspan.contracts.rules.ranking import RANKS, SCORES
 from proofspan.contracts.rules.records import named_chunks, with_lists
 from proofspan.contracts.rules.run import corpus_problems
@@ -60,10 +66,11 @@ def record_problems(record_type: str, obj: Json, context: Context) -> tuple[Prob
     versions = version_problems(record_type, obj)
     if versions and any(breach.code == UNSUPPORTED for breach in versions):
         return versions
-    own = () if record_type == "trace" else _own(record_type, obj, context)
+    is_clean = record_type == "citation" and are_clean([obj], CITATION_RECORD)
+    own = () if record_type == "trace" else _own(record_type, obj, context, is_clean)
     if record_type == "auditable-answer" and stop_in(obj) is not None:
         return own
-    shape = schema_problems(record_type, obj)
+    shape = () if is_clean else schema_problems(record_type, obj)
     if record_type == "trace":
         shape = tuple([breach for breach in shape if not _is_checked_elsewhere(obj, breach.where)])
     if record_type == "envelope":  # a missing field is reported below, all of them as one problem
@@ -72,8 +79,10 @@ def record_problems(record_type: str, obj: Json, context: Context) -> tuple[Prob
     return merged(first, shape) if shape else first
 
 
-def _own(record_type: str, obj: Mapping[str, Json], context: Context) -> tuple[Problem, ...]:
+def _own(record_type: str, obj: Mapping[str, Json], context: Context, is_clean: bool) -> tuple[Problem, ...]:
     breaches: tuple[Problem, ...] = ()
+    if record_type == "citation":
+        breaches = tuple(item_problems(obj, context, CITATION_RECORD, is_clean=is_clean))
     for check in CHECKS.get(record_type, ()):
         breaches += tuple(islice(check(obj, context), MOST + 1))
     if context.corpus is not None:

@@ -271,7 +271,8 @@ def _across_problems(reading: Reading) -> Iterator[Located]:
     for each, place in placed:
         if each:
             cited.setdefault(each, place)
-    retrieved = set(chain.from_iterable(listed.ids for listed in reading.lists)) - {None}
+    retrieved: set[str | None] = set().union(*[listed.ids for listed in reading.lists])
+    retrieved.discard(None)
     if (retrieved or "chunks" in reading.raw) and not cited.keys() <= retrieved:
         for breach in retrieval_problems(((place, each) for each, place in cited.items()), retrieved):
             yield "", breach

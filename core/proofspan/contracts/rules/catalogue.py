@@ -171,6 +171,10 @@ def problem(code: str, where: str, message: str) -> Problem:
     return Problem(code, message, where, rule.fix, rule.severity)
 
 
+#: `problem` of a message that names no value of the record: made once, since many records may have it.
+plain_problem = cache(problem)
+
+
 @cache
 def missing(field: str) -> Problem:
     """Return the problem of a record without a field that the contract names."""

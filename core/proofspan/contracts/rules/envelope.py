@@ -13,13 +13,14 @@ from typing import Final
 
 from proofspan.contracts.records.records import Json
 from proofspan.contracts.records.schemas import URN, schema_alone, schema_files, type_named
-from proofspan.contracts.rules.catalogue import Rule, problem
+from proofspan.contracts.rules.catalogue import Rule, plain_problem, problem
 from proofspan.contracts.rules.context import shown
 from proofspan.contracts.rules.schema_findings import code_name
 from proofspan.errors import Problem
 
 #: The fields by which every record of the pipeline says how it was made.
 ENVELOPE: tuple[str, ...] = tuple(schema_alone("envelope")["required"])
+_NO_ENVELOPE = f"none of {', '.join(ENVELOPE)} is there"
 
 _TIME = re.compile(
     r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])"
@@ -64,7 +65,7 @@ def contract_problems(record_type: str, obj: Mapping[str, Json]) -> Iterator[Pro
 def envelope_problems(obj: Mapping[str, Json]) -> Iterator[Problem]:
     """Check a record's envelope; one that is missing as a whole is one problem."""
     if all(obj.get(name) is None for name in ENVELOPE):
-        yield problem("envelope_missing", "", f"none of {', '.join(ENVELOPE)} is there")
+        yield plain_problem("envelope_missing", "", _NO_ENVELOPE)
         return
     for name in ENVELOPE:
         value = obj.get(name)

@@ -22,6 +22,7 @@ from proofspan.contracts.records.field_values import (
     page_of,
 )
 from proofspan.contracts.records.records import Json
+from proofspan.contracts.records.schemas import both, resolved_schema
 from proofspan.contracts.rules.catalogue import Placed, Rule, missing, problem
 from proofspan.contracts.rules.context import Context, shown
 from proofspan.contracts.rules.parity import parity_problems, rev_problems
@@ -48,14 +49,20 @@ PAYLOAD_MARKS = frozenset(PAYLOAD_FIELDS) - {"doc_id", "section_id", "snippet_id
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Demand:
-    """The fields that a record owes, the scores of which it owes one (if any), whether it owes k_pos."""
+    """The fields that a record owes, the scores of which it owes one (if any), whether it owes k_pos.
+
+    A record of `record_type` has to follow the schema of that type as well.
+    """
 
     fields: tuple[str, ...] = ()
     scores: tuple[str, ...] = ()
     needs_k_pos: bool = False
+    record_type: str = ""
 
 
 CITATION = Demand(PAYLOAD_FIELDS, CITATION_SCORES, needs_k_pos=True)
+#: A citation that is a record of its own.
+CITATION_RECORD = Demand(PAYLOAD_FIELDS, CITATION_SCORES, needs_k_pos=True, record_type="citation")
 AUDITABLE = Demand(AUDITABLE_FIELDS)
 #: A log line states only the scores and ranks of each citation.
 LOGGED = Demand((), CITATION_SCORES, needs_k_pos=True)
@@ -63,9 +70,16 @@ CANDIDATE = Demand(PAYLOAD_FIELDS, CANDIDATE_SCORES)
 BARE_CANDIDATE = Demand()
 
 
-def item_problems(item: Mapping[str, Json], context: Context, demand: Demand) -> Iterator[Problem]:
-    """Check one payload by itself and against its run; places are its own keys."""
-    if demand is BARE_CANDIDATE or not are_clean([item], demand):
+def item_problems(
+    item: Mapping[str, Json], context: Context, demand: Demand, *, is_clean: bool | None = None
+) -> Iterator[Problem]:
+    """Check one payload by itself and against its run; places are its own keys.
+
+    `is_clean` says whether `are_clean` proves it, where that is known.
+    """
+    if is_clean is None:
+        is_clean = demand is not BARE_CANDIDATE and are_clean([item], demand)
+    if not is_clean:
         yield from field_problems(item, demand.fields)
         if demand is not BARE_CANDIDATE or "page" in item:
             yield from page_problems(item)
@@ -81,6 +95,10 @@ def are_clean(items: Sequence[Json], demand: Demand) -> bool:
 
     Bare candidates are proven to state nothing but a score, as nearly all do.
     """
+    owed = _owed(demand)
+    for item in items if owed else ():
+        if type(item) is dict and not owed <= item.keys():
+            return False  # without a look at the values
     try:
         if not _clean(demand).is_valid(items):
             return False
@@ -90,6 +108,11 @@ def are_clean(items: Sequence[Json], demand: Demand) -> bool:
         if item["offsets"]["start"] >= item["offsets"]["end"]:
             return False
     return True
+
+
+@cache
+def _owed(demand: Demand) -> frozenset[str]:
+    return frozenset((*demand.fields, *(["k_pos"] if demand.needs_k_pos else ())))
 
 
 @cache
@@ -112,7 +135,7 @@ def _clean(demand: Demand) -> jsonschema_rs.Validator:
         properties["tokens"] = rank
     item: dict[str, Any] = {
         "type": "object",
-        "required": [*demand.fields, *(["k_pos"] if demand.needs_k_pos else ())],
+        "required": sorted(_owed(demand)),
         "properties": properties,
         "not": {"required": ["page", "page_idx"]},
     }
@@ -122,6 +145,8 @@ def _clean(demand: Demand) -> jsonschema_rs.Validator:
     if demand is BARE_CANDIDATE:  # whose page_idx alone is left to the record's schema
         absent: dict[str, Any] = dict.fromkeys({*PAYLOAD_MARKS, *SCORES, *RANKS, "page"}, False)
         item = {"type": "object", "properties": {**absent, "score": score}}
+    if demand.record_type:
+        item = both(resolved_schema(demand.record_type), item)
     return jsonschema_rs.validator_for({"type": "array", "items": item})
 
 

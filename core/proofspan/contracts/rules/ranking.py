@@ -9,7 +9,7 @@ from itertools import pairwise
 from proofspan.contracts.records.chunk_id import parse
 from proofspan.contracts.records.field_values import id_of, index_of, number_of, text_of
 from proofspan.contracts.records.records import Json
-from proofspan.contracts.rules.catalogue import Placed, Rule, missing, problem
+from proofspan.contracts.rules.catalogue import Placed, Rule, missing, plain_problem, problem
 from proofspan.contracts.rules.context import shown
 from proofspan.errors import Problem
 
@@ -49,7 +49,7 @@ def score_problems(item: Mapping[str, Json], *, needed: Sequence[str] = ()) -> I
         elif name == "score_norm" and not -ROUNDING <= number <= 1 + ROUNDING:
             yield problem("bad_score_norm", name, f"score_norm is {shown(value)}, not from 0 to 1")
     if not has_needed:
-        yield problem("missing_score", "score_raw", "neither score_raw nor score_norm is logged")
+        yield plain_problem("missing_score", "score_raw", "neither score_raw nor score_norm is logged")
 
 
 @Rule(

@@ -25,7 +25,6 @@ from proofspan.contracts.rules.envelope import time_problems
 from proofspan.contracts.rules.parity import index_name, parity_problems
 from proofspan.contracts.rules.payload import (
     AUDITABLE,
-    CITATION,
     PAYLOAD_MARKS,
     candidate_demand,
     item_problems,
@@ -55,12 +54,6 @@ def named_chunks(record_type: str, obj: Mapping[str, Json]) -> list[tuple[str, s
         return [("snippet_id", id_of(obj))]
     field = _NAMING.get(record_type, "")
     return [(f"{field}[{place}]", each) for place, each in enumerate(ids_in(obj.get(field)), start=1)]
-
-
-@checks("citation")
-def payload_problems(obj: Mapping[str, Json], context: Context) -> Iterator[Problem]:
-    """Check a citation payload that is a record of its own."""
-    return item_problems(obj, context, CITATION)
 
 
 #: The fields by which a gold question says where its answer is.
