@@ -397,17 +397,25 @@ def _but_declared(job: Job, checked: Iterable[Checked], tally: Tally) -> Iterato
 
 
 def _crlf_lines(path: Path) -> tuple[int, int]:
-    count = first = passed = 0
+    """Return how many lines end with CR LF, and the number of the first."""
+    count = done = first_at = 0
     before = b""
     with open_source(path) as file:
         while data := file.read(1 << 20):
-            data = before + data
-            if count == 0 and (at := data.find(b"\r\n")) >= 0:
-                first = passed + data.count(b"\n", 0, at) + 1
-            count += data.count(b"\r\n")
-            before = data[-1:] if data.endswith(b"\r") else b""
-            passed += data.count(b"\n")
-    return count, first
+            if before or b"\r" in data:
+                data = before + data
+                found = data.count(b"\r\n")
+                if found and not count:
+                    first_at = done + data.index(b"\r\n")
+                count += found
+            before = b"\r" if data.endswith(b"\r") else b""
+            done += len(data) - len(before)
+        file.seek(0)
+        first, left = 1, first_at if count else 0
+        while left:
+            data = file.read(min(left, 1 << 20))
+            first, left = first + data.count(b"\n"), left - len(data)
+    return (count, first) if count else (0, 0)
 
 
 #: Record types that a run writes; what is written besides may well come from other states of memory.
