@@ -3,10 +3,10 @@
     python bench/bench_validate.py --folder SCRATCH [--payloads 1000000] [--rounds 1] [--spaced]
 
 Writes payloads of about 470 bytes to SCRATCH (the same each time) and reads them, in one run and in turns:
-with orjson alone, line by line on one process, which is the baseline; as `proofspan validate` does on one
-process and on two; and on one without looking for duplicate keys, to see the cost of that pass. Each is a
-process of its own, whose CPU time (its workers' included) and peak memory (its own + that of its largest
-worker) are printed too. A tenth of the payloads is validated as well, to show that memory does not grow.
+with orjson alone, line by line on one process, which is the baseline, and as `proofspan validate` does on
+one process and on two. Each is a process of its own, whose CPU time (its workers' included) and peak memory
+(its own + that of its largest worker) are printed too. A tenth of the payloads is validated as well, to show
+that memory does not grow.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def parse(path: Path) -> int:
     return lines
 
 
-def validated(workers: int, *, same_key: bool = True) -> Callable[[Path], int]:
+def validated(workers: int) -> Callable[[Path], int]:
     """Validating as the command does."""
 
     def step(path: Path) -> int:
@@ -83,9 +83,7 @@ def validated(workers: int, *, same_key: bool = True) -> Callable[[Path], int]:
 
         tally = Tally()
         with tempfile.TemporaryDirectory() as folder, collector_paused():
-            found = validate(
-                [path], "citation", cache_dir=Path(folder), workers=workers, same_key=same_key, tally=tally
-            )
+            found = validate([path], "citation", cache_dir=Path(folder), workers=workers, tally=tally)
             assert not list(found)
         return tally.read
 
@@ -97,7 +95,6 @@ STEPS: dict[str, Callable[[Path], int]] = {
     BASE: parse,
     "validate, one process": validated(1),
     "validate, two processes": validated(2),
-    "one process, no look for keys twice": validated(1, same_key=False),
 }
 
 

@@ -57,7 +57,7 @@ def codes(findings: Any) -> list[tuple[str, str]]:
 
 def address(finding: RunFinding) -> str:
     assert finding.shown is not None
-    return list_address(finding.shown, finding.page)
+    return f"./{finding.page}{list_address(finding.shown).removeprefix('./')}"
 
 
 def measured(**more: Any) -> RunMetrics:

@@ -139,8 +139,8 @@ class Job:
     `file` is its name in findings. `record_type` is the type that the caller names, None if each record names
     its own; `usual_type` is that of the first record, used for records that name none. `profile` decides
     which answers decline. `run_id` is the manifest's; separate records of one `group` belong together.
-    `is_final`: the last line counts without its line end. `is_whole`: the file is one JSON value. `same_key`:
-    whether to look for repeated keys. `unreadable`: how many lines are declared to hold no record.
+    `is_final`: the last line counts without its line end. `is_whole`: the file is one JSON value.
+    `unreadable`: how many lines are declared to hold no record.
     """
 
     path: Path
@@ -153,7 +153,6 @@ class Job:
     group: str = ""
     is_final: bool = True
     is_whole: bool = False
-    same_key: bool = True
     unreadable: int = 0
 
 
@@ -206,7 +205,6 @@ def validate(
     chunks: Path | None = None,
     workers: int = 1,
     refusal: Sequence[str] | None = None,
-    same_key: bool = True,
     tally: Tally | None = None,
     on_progress: OnProgress | None = None,
 ) -> Iterator[Finding]:
@@ -222,7 +220,7 @@ def validate(
     if chunks is not None:
         known, _ = read_chunks(plain_source(chunks, cache_dir=cache_dir), file=str(chunks))
         context = replace(context, corpus=frozenset(known))
-    given = Job(Path(), "", record_type, context=context, same_key=same_key)
+    given = Job(Path(), "", record_type, context=context)
     jobs = list(_jobs(paths, given, cache_dir, counted))
     if refusal is not None:
         jobs = [replace(job, profile=replace(job.profile, refusal=tuple(refusal))) for job in jobs]
@@ -461,15 +459,23 @@ def objects(job: Job, *, holding: tuple[bytes, ...] = ()) -> Iterator[tuple[int,
 
     Lines that hold none of the texts in `holding` are skipped, if there are any.
     """
-    for line, obj, _ in _entries(replace(job, same_key=False), holding=holding):
+    for line, obj, _ in _entries(job, holding=holding, is_checked=False):
         if obj is not None:
             yield line, _kind_of(job, obj), obj
 
 
 def _entries(
-    job: Job, lines: Range | None = None, *, holding: tuple[bytes, ...] = (), on_done: OnDone | None = None
+    job: Job,
+    lines: Range | None = None,
+    *,
+    holding: tuple[bytes, ...] = (),
+    is_checked: bool = True,
+    on_done: OnDone | None = None,
 ) -> Iterator[Entry]:
-    """Yield the entries of a range of lines, or of the whole file, with the problems of their text."""
+    """Yield the entries of a range of lines, or of the whole file, with the problems of their text.
+
+    Without `is_checked` the text is not searched for repeated keys and long integers, which takes time.
+    """
     if job.is_whole:
         yield from read_entries(job.path, file=job.file)
         return
@@ -478,12 +484,12 @@ def _entries(
         read_lines(job.path, offset=start, line=line, end=end, final=job.is_final), start=1
     ):
         if not holding or any(text in raw.data for text in holding):
-            yield _entry_of(job, raw)
+            yield _entry_of(job, raw, is_checked)
         if on_done is not None and number % REPORTED == 0:
             on_done(raw.offset + raw.length)
 
 
-def _entry_of(job: Job, raw: RawLine) -> Entry:
+def _entry_of(job: Job, raw: RawLine, is_checked: bool) -> Entry:
     """Read a line of JSON, or of a log as text, under the names of its keys."""
     try:
         if job.record_type == "log" and not raw.data.lstrip().startswith(b"{"):
@@ -494,7 +500,8 @@ def _entry_of(job: Job, raw: RawLine) -> Entry:
             raise UnusableError("not_an_object", "the line is JSON and no object", "")
     except UnusableError as why:
         return Entry(raw.line, None, (_of_line(why.code, why.message),))
-    return Entry(raw.line, obj, () if is_exact(raw.data, obj, job.same_key) else exact_problems(raw.data))
+    is_sound = not is_checked or is_exact(raw.data, obj)
+    return Entry(raw.line, obj, () if is_sound else exact_problems(raw.data))
 
 
 def _kind_of(job: Job, obj: Mapping[str, Json]) -> str:

@@ -19,9 +19,9 @@ _OWN_WORDS = {"safety": {True: "omitted", False: "complete"}}
 _SWITCHES = frozenset({"all_variants", "questions_only"})
 
 
-def list_address(shown: Filter, page: str = "") -> str:
-    """The relative address of a page, Triage if none is named, with this filter: `./?run=R006&label=ok`."""
-    return f"./{page}?{urlencode(list(_pairs(shown)))}"
+def list_address(shown: Filter) -> str:
+    """Return the relative address of Triage with this filter: `./?run=R006&label=ok`."""
+    return f"./?{urlencode(list(_pairs(shown)))}"
 
 
 def question_address(run_id: str, q_id: str, *, vs: str | None = None) -> str:

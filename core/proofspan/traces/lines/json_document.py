@@ -69,18 +69,16 @@ _KEY_END = re.compile(rb'"[ \t\r\n]*:')
 _SHOWN = 60
 
 
-def is_exact(line: bytes, value: Json, same_key: bool = True) -> bool:
+def is_exact(line: bytes, value: Json) -> bool:
     """Return True if parsing `value` from the line lost nothing for certain.
 
     Written out again it is the same line, or it has as many keys as the line has colons for them, and no long
-    number. With `same_key` False duplicate keys are not looked for.
+    number.
     """
-    if same_key and orjson.dumps(value) == line:
+    if orjson.dumps(value) == line:
         return True
     if _LONG_NUMBER.search(line) is not None:
         return False
-    if not same_key:
-        return True
     keys = 0
     waiting: list[Iterable[Json]] = [[value]]
     for node in waiting:  # grows during the iteration
