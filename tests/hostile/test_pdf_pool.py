@@ -6,14 +6,14 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from proofspan.contracts.records.records import Offsets
-from proofspan.errors import EvidenceFault
+from proofspan.errors import EvidenceFault, Problem
 from proofspan.evidence.pdf.pool import PdfPool, Worker
 from proofspan.evidence.types import PageImage, SpanQuery
 from tests.pdf_files import form_bomb, one_page, text_bomb, write_pages
@@ -265,3 +265,41 @@ def _runs(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
         return False
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        {},
+        {"retire": False},
+        {"found": {"status": "exact"}, "retire": False},
+        {"found": None, "document": [], "page": "1", "texts": 7, "width": 1, "retire": False},
+        {"fault": "the document is broken", "retire": True},
+        {"fault": {"code": "missing", "reason": "none"}, "retire": True},
+    ],
+)
+def test_a_worker_that_a_document_took_over_counts_as_crashed(
+    good: Path, monkeypatch: pytest.MonkeyPatch, header: dict[str, Any]
+) -> None:
+    asks: list[Callable[[PdfPool], object]] = [
+        lambda pool: pool.document(good),
+        lambda pool: pool.page(good, 0),
+        lambda pool: pool.page_texts(good, range(2)),
+        lambda pool: pool.locate(good, SpanQuery(TEXT, 0)),
+        lambda pool: pool.look(good, [SpanQuery(TEXT, 0)], 0),
+        lambda pool: pool.show(good, 0),
+        lambda pool: pool.picture(good),
+    ]
+    with PdfPool(workers=1, timeout_s=NEVER_S) as pool:
+        for ask in asks:
+            pool.document(good)
+            with monkeypatch.context() as taken_over, pytest.raises(EvidenceFault) as error:
+                taken_over.setattr(Worker, "receive", lambda worker, limit_s: (dict(header), b""))
+                ask(pool)
+            assert code_of(error) == "crashed"
+        with monkeypatch.context() as taken_over:
+            taken_over.setattr(Worker, "receive", lambda worker, limit_s: (dict(header), b""))
+            (problem,) = pool.locate_each(good, [SpanQuery(TEXT, 0)])
+        assert isinstance(problem, Problem)
+        assert problem.code == "crashed"
+        assert pool.document(good).page_count == 2

@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -32,9 +32,6 @@ from proofspan.evidence.pdf.protocol import (
     send_frame,
 )
 from proofspan.evidence.types import DocumentInfo, FoundSpan, PageImage, PageInfo, Picture, SpanQuery
-
-#: The header and the body of a worker's frame.
-Answer = tuple[dict[str, Any], bytes]
 
 MEMORY_BYTES = 2 * 1024**3
 #: Bounds of a page shown on a screen: some 730 pixels across if upright, which is what a viewer beside a text
@@ -77,18 +74,19 @@ class PdfPool:
 
     def document(self, path: Path) -> DocumentInfo:
         """Return page count and printed labels."""
-        header, _ = self._request(path, {"op": "document"})
-        return record_from(DocumentInfo, header["document"])
+        document: DocumentInfo = self._request(path, {"op": "document"})
+        return document
 
     def page(self, path: Path, page_idx: int) -> PageInfo:
         """Return one page's size, rotation and printed label. `page_idx` counts from 0; -1 is refused."""
-        header, _ = self._request(path, {"op": "page", "page_idx": page_idx})
-        return record_from(PageInfo, header["page"])
+        page: PageInfo = self._request(path, {"op": "page", "page_idx": page_idx})
+        return page
 
     def page_texts(self, path: Path, pages: range) -> list[str]:
         """Return the text of consecutive pages; "" for one that cannot be read."""
-        header, _ = self._request(path, {"op": "texts", "first": pages.start, "end": pages.stop})
-        return [str(text) for text in header["texts"]]
+        step: dict[str, Json] = {"op": "texts", "first": pages.start, "end": pages.stop}
+        texts: list[str] = self._request(path, step)
+        return texts
 
     def locate(self, path: Path, query: SpanQuery) -> FoundSpan:
         """Locate a quote. `not_found` is a result, not a fault."""
@@ -117,9 +115,7 @@ class PdfPool:
             yield problem
             return
         try:
-            for header, _ in self._answers(path, steps):
-                is_fault = "fault" in header
-                yield Problem(**header["fault"]) if is_fault else record_from(FoundSpan, header["found"])
+            yield from self._answers(path, steps)
         except EvidenceFault as fault:
             yield fault.problems[0]
 
@@ -136,13 +132,13 @@ class PdfPool:
         if problem is not None:
             raise EvidenceFault(problem)
         image = None
-        for header, body in self._answers(path, [*steps, _page_to_show(page_idx, with_words)]):
-            if "found" in header:
-                found.append(record_from(FoundSpan, header["found"]))
-            elif "to_pixels" in header:
-                image = _page_image(header, body)
+        for answer in self._answers(path, [*steps, _page_to_show(page_idx, with_words)]):
+            if isinstance(answer, FoundSpan):
+                found.append(answer)
+            elif isinstance(answer, PageImage):
+                image = answer
             elif len(found) < len(queries):
-                raise EvidenceFault(Problem(**header["fault"]))
+                raise EvidenceFault(answer)
         return found + self.locate_many(path, queries[len(found) :]), image
 
     def render(
@@ -156,7 +152,8 @@ class PdfPool:
             raise ValueError(f"dpi {dpi} is not in 1–1200, or max_pixels {max_pixels} below 1")
         bounds = {"dpi": dpi, "max_pixels": max_pixels, "max_bytes": None}
         step = {"op": "render", "page_idx": page_idx, "with_words": False, **bounds}
-        return _page_image(*self._request(path, step))
+        image: PageImage = self._request(path, step)
+        return image
 
     def show(self, path: Path, page_idx: int, *, with_words: bool = False) -> PageImage:
         """Render one page for a screen, of at most `SHOWN_BYTES` and `SHOWN_PIXELS`.
@@ -164,7 +161,8 @@ class PdfPool:
         Lossless while that is small enough; a page without colour as a grey PNG, one of photographs as a
         JPEG, and coarser where even that is too large. `with_words` adds the words of the page.
         """
-        return _page_image(*self._request(path, _page_to_show(page_idx, with_words)))
+        image: PageImage = self._request(path, _page_to_show(page_idx, with_words))
+        return image
 
     def clip(
         self, path: Path, page_idx: int, box: Box, *, dpi: float = 144, max_pixels: int = 4_000_000
@@ -192,8 +190,8 @@ class PdfPool:
         return self._picture(path, {"op": "picture"})
 
     def _picture(self, path: Path, request: dict[str, Json]) -> Picture:
-        header, data = self._request(path, request)
-        return Picture(data, header["width"], header["height"], header["mime"])
+        picture: Picture = self._request(path, request)
+        return picture
 
     def process_ids(self) -> tuple[int, ...]:
         """Return the process ids of all workers, busy ones included."""
@@ -219,26 +217,27 @@ class PdfPool:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _request(self, path: Path, step: dict[str, Json]) -> Answer:
-        ((header, body),) = self._answers(path, [step])
-        if "fault" in header:
-            raise EvidenceFault(Problem(**header["fault"]))
-        return header, body
+    def _request(self, path: Path, step: dict[str, Json]) -> Any:
+        (answer,) = self._answers(path, [step])
+        if isinstance(answer, Problem):
+            raise EvidenceFault(answer)
+        return answer
 
-    def _answers(self, path: Path, steps: Sequence[dict[str, Json]]) -> Iterator[Answer]:
-        """The answers to the steps of one request. A caller that stops reading costs the worker.
+    def _answers(self, path: Path, steps: Sequence[dict[str, Json]]) -> Iterator[Any]:
+        """Yield what `_ANSWERS` reads in the answers to the steps of one request; a problem is the last.
 
-        A crash or a timeout becomes an `EvidenceFault`.
+        A caller that stops reading costs the worker. A crash or a timeout becomes an `EvidenceFault`, as does
+        a frame that is no answer: the document may have taken its worker over.
         """
         place = _place(path)
         worker, is_fit = self._check_out(place), False
         try:
             worker.send({"path": place, "steps": steps}, self._timeout_s)
-            for number, _ in enumerate(steps, start=1):
-                header, body = worker.receive(self._timeout_s)
-                is_last = "fault" in header or header["retire"] or number == len(steps)
-                is_fit = is_last and not header["retire"]
-                yield header, body
+            for number, step in enumerate(steps, start=1):
+                answer, retires = _answer_to(step, *worker.receive(self._timeout_s))
+                is_last = isinstance(answer, Problem) or retires or number == len(steps)
+                is_fit = is_last and not retires
+                yield answer
                 if is_last:
                     return
         except NotSendableError as error:
@@ -325,10 +324,41 @@ def _page_to_show(page_idx: int, with_words: bool) -> dict[str, Json]:
     return {"op": "render", "page_idx": page_idx, "with_words": with_words, **bounds}
 
 
-def _page_image(header: dict[str, Any], data: bytes) -> PageImage:
+def _page_image(header: Mapping[str, Any], data: bytes) -> PageImage:
     words = tuple(((x0, y0, x1, y1), word) for x0, y0, x1, y1, word in header.get("words", ()))
     page, matrix = record_from(PageInfo, header["page"]), tuple(header["to_pixels"])
     return PageImage(data, header["width"], header["height"], page, matrix, header["mime"], words)
+
+
+def _picture(header: Mapping[str, Any], data: bytes) -> Picture:
+    return Picture(data, header["width"], header["height"], header["mime"])
+
+
+#: Operation → reader of the header and the body that answer it.
+_ANSWERS: Mapping[Json, Callable[[Mapping[str, Any], bytes], object]] = {
+    "document": lambda header, _: record_from(DocumentInfo, header["document"]),
+    "page": lambda header, _: record_from(PageInfo, header["page"]),
+    "texts": lambda header, _: [str(text) for text in header["texts"]],
+    "locate": lambda header, _: record_from(FoundSpan, header["found"]),
+    "render": _page_image,
+    "clip": _picture,
+    "detail": _picture,
+    "picture": _picture,
+}
+
+
+def _answer_to(step: Mapping[str, Json], header: Mapping[str, Any], body: bytes) -> tuple[object, bool]:
+    """Return the answer to a step or its problem, and whether the worker has to be replaced.
+
+    Raises `ConnectionEndedError` for any other frame.
+    """
+    try:
+        retires = bool(header["retire"])
+        if "fault" in header:
+            return Problem(**header["fault"]), retires
+        return _ANSWERS[step["op"]](header, body), retires
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise ConnectionEndedError(f"the frame is no answer: {error!r}") from error
 
 
 def _not_sendable(place: str, error: Exception) -> Problem:
@@ -390,8 +420,8 @@ class Worker:
             self.documents.remove(request["path"])
         self.documents.append(request["path"])
 
-    def receive(self, limit_s: float) -> Answer:
-        """Wait for the next answer, at most `limit_s` seconds. A fault or a retirement is the last one."""
+    def receive(self, limit_s: float) -> tuple[dict[str, Any], bytes]:
+        """Wait for the next frame, at most `limit_s` seconds. A fault or a retirement is the last one."""
         return receive_frame(self.connection, deadline=time.monotonic() + limit_s)
 
     def end(self) -> None:
