@@ -7,9 +7,9 @@ from typing import Any
 import pandas as pd
 
 from proofspan.contracts.records.records import TraceKey
-from proofspan.evidence.types import FoundSpan
+from proofspan.evidence.types import IndexedSpan
 from proofspan.ui.question import load
-from proofspan.ui.wording.citation import is_contradicted
+from proofspan.ui.wording.citation import first_step, is_contradicted
 
 KEY = TraceKey("R1", "Q1")
 ROW: dict[str, Any] = {
@@ -26,7 +26,7 @@ def rows(*changes: dict[str, Any]) -> pd.DataFrame:
 
 def test_a_question_has_its_own_citations_and_those_alone() -> None:
     known = rows({}, {"number": 2, "q_id": "Q2"}, {"number": 3, "seed": 1}, {"number": 4, "repeat": 2})
-    assert load.indexed_citations(known, KEY) == {"cite:1": FoundSpan("exact", 7, False, 1.0)}
+    assert load.indexed_citations(known, KEY) == {"cite:1": IndexedSpan("exact", 7, False, 1.0)}
     assert load.indexed_citations(None, KEY) == {}
 
 
@@ -37,12 +37,14 @@ def test_what_was_not_looked_for_has_no_status() -> None:
 
 def test_a_text_without_pages_has_a_status_and_no_page() -> None:
     found = load.indexed_citations(rows({"page_idx": None, "page_mismatch": None}), KEY)
-    assert found == {"cite:1": FoundSpan("exact", None, False, 1.0)}
+    assert found == {"cite:1": IndexedSpan("exact", None, False, 1.0)}
 
 
-def test_a_figure_that_differs_speaks_against_its_citation() -> None:
+def test_a_number_that_differs_contradicts_its_citation_although_the_index_does_not_record_which() -> None:
     found = load.indexed_citations(rows({"status": "fuzzy", "agreement": 0.9, "numbers_differ": True}), KEY)
+    assert (found["cite:1"].numbers_differ, found["cite:1"].differences) == (True, ())
     assert is_contradicted(found["cite:1"])
+    assert "citation 1 has another number" in (first_step([(1, found["cite:1"])]) or "")
 
 
 def test_each_trace_that_cites_a_chunk_is_named_once_with_its_first_citation() -> None:

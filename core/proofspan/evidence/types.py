@@ -83,6 +83,18 @@ class FoundSpan:
     unverified: tuple[Box, ...] = ()
     unverified_ranges: tuple[TextRange, ...] = ()
 
+    @property
+    def numbers_differ(self) -> bool:
+        """Return whether a number of the quote is another one in the document."""
+        return any(difference.kind == "number" for difference in self.differences)
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedSpan(FoundSpan):
+    """A located quote as the index records it: whether numbers differ, but not which, and no boxes."""
+
+    numbers_differ: bool = False
+
 
 @dataclass(frozen=True, slots=True)
 class PageInfo:

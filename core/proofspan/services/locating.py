@@ -253,7 +253,7 @@ class _RunLocator:
                 page_idx=found.page_idx,
                 page_mismatch=found.page_mismatch,
                 agreement=found.agreement,
-                numbers_differ=any(difference.kind == "number" for difference in found.differences),
+                numbers_differ=found.numbers_differ,
                 tells_page=is_telling(found, ask.query.quote),
             )
         return failed

@@ -13,7 +13,7 @@ import pandas as pd
 from proofspan.contracts.records.records import Attachment, Chunk, GoldQuestion, SourceLine, TraceKey
 from proofspan.errors import Fault, InputFault, Problem
 from proofspan.evidence.attachments import CatalogueIndex
-from proofspan.evidence.types import Difference, FoundSpan
+from proofspan.evidence.types import IndexedSpan
 from proofspan.fingerprints import file_state
 from proofspan.manifest.paths import artifact_path
 from proofspan.services.documents.background import Done, Failed
@@ -152,27 +152,24 @@ def catalogue(opened: session.Opened) -> CatalogueIndex:
     return attempted(lambda: session.catalogue(opened), CatalogueIndex.of(()), [])
 
 
-# Located citations from the index, for documents that are not open. Rows are those of `Store.placed`, one
-# per citation; None if the run's citations are not located.
-
-#: A number differs; the index does not record which.
-_SOME_FIGURE = Difference("", "", "number")
+# Located citations from the index, for documents that are not open. Rows are those of `Store.placed`, one per
+# citation; None if the run's citations are not located.
 
 
-def indexed_citations(rows: pd.DataFrame | None, key: TraceKey) -> dict[str, FoundSpan]:
+def indexed_citations(rows: pd.DataFrame | None, key: TraceKey) -> dict[str, IndexedSpan]:
     """Return status and page of a question's located citations, by the id of their passage."""
     if rows is None:
         return {}
     is_own = (rows["q_id"] == key.q_id) & (rows["repeat"] == key.repeat)
     is_own &= (rows["paraphrase"] == key.paraphrase) & (rows["seed"] == key.seed)
-    found = {}
+    found: dict[str, IndexedSpan] = {}
     for row in rows[is_own & (rows["status"] != "not_placed")].to_dict("records"):
-        found[cite_id(row["number"])] = FoundSpan(
+        found[cite_id(row["number"])] = IndexedSpan(
             row["status"],
             None if pd.isna(row["page_idx"]) else int(row["page_idx"]),
             bool(pd.notna(row["page_mismatch"]) and row["page_mismatch"]),
             0.0 if pd.isna(row["agreement"]) else float(row["agreement"]),
-            differences=(_SOME_FIGURE,) if pd.notna(row["numbers_differ"]) and row["numbers_differ"] else (),
+            numbers_differ=bool(pd.notna(row["numbers_differ"]) and row["numbers_differ"]),
         )
     return found
 

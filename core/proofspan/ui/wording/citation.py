@@ -131,8 +131,7 @@ def status_words(found: FoundSpan, cited: int | None = None) -> str:
 
 def is_contradicted(found: FoundSpan) -> bool:
     """Return whether the page contradicts the citation: the quote is not there, or a number differs."""
-    differs = any(each.kind == "number" for each in found.differences)
-    return found.status == "not_found" or found.page_mismatch or differs
+    return found.status == "not_found" or found.page_mismatch or found.numbers_differ
 
 
 def first_step(found: Iterable[tuple[int, FoundSpan]]) -> str | None:
@@ -140,7 +139,7 @@ def first_step(found: Iterable[tuple[int, FoundSpan]]) -> str | None:
     for number, span in found:
         reasons = {
             "does not contain its quote": span.status == "not_found" and not span.unverified,
-            "has another number": bool(figures(span.differences)),
+            "has another number": span.numbers_differ,
             "is not the page of its quote": span.page_mismatch,
         }
         reason = next((words for words, applies in reasons.items() if applies), None)
