@@ -12,7 +12,8 @@ from proofspan.ui.status import notices, workspace_status
 from proofspan.ui.visit import session
 
 opened = session.current(needs_run=False)
-manifest, view, facts = opened.manifest, opened.view, session.run_facts(opened)
+manifest, view = opened.manifest, opened.view
+facts, damaged = session.run_facts(opened)
 full = workspace_status.full_check(opened)
 report, counts = full or (workspace_status.known_check(opened), {})
 rows = {**counts, **overview.trace_rows(manifest, facts)}
@@ -21,6 +22,7 @@ audited = load.audits(opened, with_documents=rules.is_asked())
 with st.container(key="health-head"):
     overview.heading(opened.manifest)
     notices.notes(view.notes)
+    notices.fault_panel(damaged)
     verdict = st.container()
     overview.show_files(report, is_full=full is not None, failed_audits=audited.failed)
     still_read = st.container()

@@ -14,6 +14,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from proofspan.manifest.load import load_manifest
+from proofspan.store.index.build import build_index, index_folder, index_state
 from proofspan.store.query.filters import Filter
 from proofspan.store.query.store import Store
 from proofspan.ui.visit.view_state import ViewState
@@ -193,6 +194,37 @@ def test_hostile_names_stay_text(make_workspace: MakeWorkspace, open_app: Open) 
     assert "<script>" not in shown(app)
     heads = [column["text"] for column in grids(app)["Findings by code"]["columns"]]
     assert heads[0] == name
+
+
+@pytest.mark.parametrize("run", ["R1", "R2"])
+def test_a_damaged_index_is_built_again_and_costs_no_other_run_its_page(
+    two_runs: Path, open_app: Open, tmp_path: Path, run: str
+) -> None:
+    manifest, cache = load_manifest(two_runs), tmp_path / "cache"
+    build_index(manifest, cache_dir=cache)
+    for segment in index_folder(manifest, "R2", cache).glob("*.parquet"):
+        segment.write_bytes(segment.read_bytes()[:99])
+    app = open_app(two_runs, indexed=False, page=PAGE, run=run)
+    assert not app.exception
+    assert "Files of the index of run &#x27;R2&#x27; are missing or damaged" in shown(app)
+    assert "run &#x27;R1&#x27;" not in shown(app)
+    if run == "R1":
+        assert "R1: No data-quality issues found in 2 questions" in shown(app)
+        app.query_params["run"] = "R2"
+        app.run()
+    job_is_done(app)
+    assert index_state(manifest, "R2", cache) == "fresh"
+    assert "are missing or damaged" not in shown(app)
+    assert "R2: 13 rules broken" in shown(app)
+
+
+def job_is_done(app: AppTest) -> None:
+    """Run the script again until the index is built, as the progress bar does."""
+    for _ in range(60):
+        app.run()
+        if not app.main.get("progress"):
+            return
+    raise AssertionError("the index is not built")
 
 
 def test_filters_of_the_address_do_not_narrow_the_table(two_runs: Path, open_app: Open) -> None:

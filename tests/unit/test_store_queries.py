@@ -17,7 +17,7 @@ from proofspan.errors import StoreFault
 from proofspan.resources import PACKAGE
 from proofspan.store.files.columns import PAGE_COLUMNS, index_row, row_table
 from proofspan.store.files.segment_files import read_rows, write_segment
-from proofspan.store.index.build import build_index
+from proofspan.store.index.build import build_index, index_folder
 from proofspan.store.query.database import statement
 from proofspan.store.query.filters import SORT_KEYS, Filter, Sort
 from proofspan.store.query.store import FULL_COLUMNS, Store
@@ -227,9 +227,10 @@ def test_a_run_that_is_not_indexed_says_what_to_do(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["*.parquet", "*.arrow"])
 @pytest.mark.parametrize("damage", ["gone", "cut", "scrambled", "garbled inside"])
 def test_a_damaged_index_says_what_to_do(tmp_path: Path, kind: str, damage: str) -> None:
-    manifest = write_workspace(tmp_path, {RUN: records(300)})
+    manifest = write_workspace(tmp_path, {RUN: records(300), "R2": records(3)})
     store = built(manifest, tmp_path / "cache")
-    for segment in (tmp_path / "cache").rglob(kind):
+    folder = index_folder(manifest, RUN, tmp_path / "cache")
+    for segment in folder.glob(kind):
         whole = segment.read_bytes()
         segment.unlink()
         if damage != "gone":
@@ -238,7 +239,14 @@ def test_a_damaged_index_says_what_to_do(tmp_path: Path, kind: str, damage: str)
             segment.write_bytes(left[damage])
     with pytest.raises(StoreFault) as fault:
         store.page(Filter(RUN), Sort(), limit=50, offset=0)
-    assert fault.value.problems[0].code == "index_damaged"
+    (problem,) = fault.value.problems
+    assert (problem.code, problem.where) == ("index_damaged", str(folder))
+    assert "run 'R1'" in problem.message
+    assert "proofspan index" in problem.fix
+    assert store.runs() == ("R2",)
+    assert store.total("R2") == 3
+    build_index(manifest, cache_dir=tmp_path / "cache")
+    assert len(store.page(Filter(RUN), Sort(), limit=50, offset=0)) == 50
 
 
 @settings(max_examples=40, deadline=None)

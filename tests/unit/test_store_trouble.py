@@ -328,7 +328,8 @@ from proofspan.manifest.load import load_manifest
 from proofspan.store.query.filters import Filter, Sort
 from proofspan.store.query.store import Store
 segment, random = Path({str(segment)!r}), random.Random(7)
-whole = segment.read_bytes()
+whole, run_file = segment.read_bytes(), segment.with_name("run.json")
+about = run_file.read_bytes()
 for _ in range(25):
     place = random.randrange(len(whole))
     segment.write_bytes(whole[:place] + bytes([whole[place] ^ 1 << random.randrange(8)]) + whole[place + 1:])
@@ -339,7 +340,7 @@ for _ in range(25):
         try:
             ask()
         except StoreFault:
-            pass
+            run_file.write_bytes(about)
 """
     done = subprocess.run([sys.executable, "-c", asks], capture_output=True, text=True, check=False)
     segment.write_bytes(whole)

@@ -30,7 +30,7 @@ from proofspan.store.files.columns import table_of
 from proofspan.store.files.run_file import RunFile, Segment, read_run_file, whole_run_file
 from proofspan.store.files.segment_files import DamagedError, write_table
 from proofspan.store.files.types import Progress
-from proofspan.store.index.build import index_damaged, index_folder, not_indexed
+from proofspan.store.index.build import discard_damaged, index_folder, not_indexed
 from proofspan.store.index.labelling import read_led_chunks
 
 #: How many citations are located, and in memory, together; results are stored after each window.
@@ -155,7 +155,7 @@ class _RunLocator:
             try:
                 placed = self._place(placed)
             except DamagedError as error:
-                raise index_damaged({self.run_id: self.folder}) from error
+                raise discard_damaged(self.manifest, self.run_id, error.folder) from error
         problems = tuple(problem for _, problem in sorted(placed.problems.items()))
         return PlacedReport(
             self.run_id, placed.citations, self.located, placed.counts, placed.reasons, problems

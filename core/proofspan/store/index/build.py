@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain, takewhile
 from pathlib import Path
@@ -20,7 +21,7 @@ from proofspan.manifest.types import Manifest, Run
 from proofspan.store.files import run_file, segment_files
 from proofspan.store.files.cache_dir import run_folder, turn, writing_to
 from proofspan.store.files.columns import ROW_SCHEMA, issue_from, issue_table
-from proofspan.store.files.located import PLACED_FOLDER
+from proofspan.store.files.located import PLACED_FILE, PLACED_FOLDER
 from proofspan.store.files.run_file import RunFile, Segment
 from proofspan.store.files.types import IndexReport, OnProgress, Progress, RunReport, State
 from proofspan.store.index.labelling import Inputs, Labeller, find_inputs, labeller_for
@@ -90,14 +91,18 @@ def not_indexed(manifest: Manifest, run_id: str) -> StoreFault:
     return StoreFault.of("not_indexed", message, where=str(manifest.folder), fix=fix)
 
 
-def index_damaged(folders: Mapping[str, Path]) -> StoreFault:
-    """Return the fault of runs, each with the folder of its index, of which files cannot be read."""
-    return StoreFault.of(
-        "index_damaged",
-        f"files of the index of run {' or '.join(map(repr, folders))} are missing or damaged",
-        where=" or ".join(map(str, folders.values())),
-        fix=f"delete {'that folder' if len(folders) == 1 else 'them'} and run `proofspan index` again",
-    )
+def discard_damaged(manifest: Manifest, run_id: str, folder: Path) -> StoreFault:
+    """Discard a run's index, or its located citations, in `folder`: files of it cannot be read.
+
+    Without the file that names the others it counts as missing, and is built when it is next needed. Returns
+    the fault to raise.
+    """
+    for name in (run_file.RUN_FILE, PLACED_FILE):
+        with suppress(OSError):  # where the cache cannot be written, `proofspan index` reports it
+            (folder / name).unlink()
+    message = f"files of the index of run {run_id!r} are missing or damaged"
+    fix = f"open the run again, or run `proofspan index {manifest.folder}`: its index is then built again"
+    return StoreFault.of("index_damaged", message, where=str(folder), fix=fix)
 
 
 def _chosen_runs(manifest: Manifest, wanted: Sequence[str] | None) -> list[Run]:

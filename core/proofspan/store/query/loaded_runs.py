@@ -281,13 +281,12 @@ class RunCache:
             return None
         return status.st_mtime_ns, status.st_ino
 
-    def forget(self, folder: Path) -> dict[str, Path]:
-        """Forget the runs with an index in or above this folder, and return them with its folder."""
+    def forget(self, folder: Path) -> str:
+        """Forget the run whose index is in or above this folder, and return its id."""
+        run_ids = (run.run_id for run in self._manifest.runs)
+        damaged = next(run_id for run_id in run_ids if folder.is_relative_to(self._folder(run_id)))
         with self._lock:
-            indexes = {run: loaded.folder for run, (*_, loaded) in self._runs.items()}
-            damaged = {run: index for run, index in indexes.items() if folder.is_relative_to(index)}
-            for run in damaged:
-                del self._runs[run]
+            self._runs.pop(damaged, None)
         return damaged
 
     def loaded(self, run: str) -> LoadedRun:

@@ -26,7 +26,7 @@ from proofspan.store.files.evidence_states import EVIDENCE_STATES, EvidenceState
 from proofspan.store.files.located import PLACED_SCHEMA
 from proofspan.store.files.segment_files import DamagedError
 from proofspan.store.files.types import FailureCount, Flips, Found, Neighbours, RunFacts
-from proofspan.store.index.build import index_damaged
+from proofspan.store.index.build import discard_damaged
 from proofspan.store.query import metrics
 from proofspan.store.query.database import Database, selection, statement
 from proofspan.store.query.derived_columns import ListedRun, tables_of
@@ -85,13 +85,13 @@ def _retried(method: Callable[Concatenate[Store, P], T]) -> Callable[Concatenate
 
     @wraps(method)
     def call(store: Store, /, *args: P.args, **options: P.kwargs) -> T:
-        damaged: dict[str, Path] = {}
         for _ in range(ATTEMPTS):
             try:
                 return method(store, *args, **options)
             except DamagedError as error:
-                damaged |= store._kept.forget(error.folder)
-        raise index_damaged(damaged)
+                folder = error.folder
+                run_id = store._kept.forget(folder)
+        raise discard_damaged(store._manifest, run_id, folder)
 
     return call
 

@@ -19,7 +19,7 @@ import streamlit as st
 from proofspan.contracts.records.records import Chunk, GoldQuestion, LineIssue
 from proofspan.diagnosis.corpus import Corpus
 from proofspan.diagnosis.types import Profile, profile_from
-from proofspan.errors import Fault, ManifestFault, Problem
+from proofspan.errors import Fault, ManifestFault, Problem, StoreFault
 from proofspan.evidence.attachments import CatalogueIndex
 from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.fingerprints import file_state
@@ -194,10 +194,16 @@ def placed(opened: Opened, store: Store) -> pd.DataFrame | None:
     return None if stamp is None else cached("citations", key, lambda: store.placed(run_id), most=2)
 
 
-def run_facts(opened: Opened) -> dict[str, RunFacts]:
-    """Return the facts of every run that has an index."""
-    store = _store_of(opened)
-    return {run_id: store.run_facts(run_id) for run_id in store.runs()}
+def run_facts(opened: Opened) -> tuple[dict[str, RunFacts], list[Problem]]:
+    """Return the facts of every run that has an index, and the problems of indexes that cannot be read."""
+    store, facts = _store_of(opened), dict[str, RunFacts]()
+    problems: list[Problem] = []
+    for run_id in store.runs():
+        try:
+            facts[run_id] = store.run_facts(run_id)
+        except StoreFault as fault:  # of one run; the others are shown
+            problems += fault.problems
+    return facts, problems
 
 
 @st.cache_resource(show_spinner=False)
