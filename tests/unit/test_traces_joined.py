@@ -20,7 +20,8 @@ from proofspan.store.query.store import Store
 from proofspan.traces.contract import trace_codes
 from proofspan.traces.records.traces import iter_traces
 from proofspan.traces.separate import join_cache as joined_module
-from proofspan.traces.separate.join_cache import TraceFile, trace_file
+from proofspan.traces.separate.join_cache import trace_file
+from proofspan.traces.separate.record_files import RecordFile
 from tests.record_files import HANDBOOK, handbook_of_records, write_lines
 from tests.unit.store_workspace import CHUNKS, ENVELOPE, manifest_of, table_of
 
@@ -38,7 +39,7 @@ def workspace(folder: Path, files: Mapping[str, Sequence[object]], **entries: ob
     return manifest_of(folder, chunks={"path": "chunks.jsonl"}, runs=[run], **entries)
 
 
-def joined(manifest: Manifest, cache: Path) -> TraceFile:
+def joined(manifest: Manifest, cache: Path) -> RecordFile:
     (run,) = manifest.runs
     return trace_file(manifest, run, cache_dir=cache)
 

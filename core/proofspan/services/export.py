@@ -23,7 +23,7 @@ from proofspan.services.rows import Column, Layout, Record, exports, plain
 from proofspan.store.query.rag_traces import Row, rag_traces, sql_dump, table_row
 from proofspan.traces.records.identity import Repeats
 from proofspan.traces.records.traces import iter_traces
-from proofspan.traces.separate.join_cache import needed_trace_file
+from proofspan.traces.separate.join_cache import trace_file
 from proofspan.traces.separate.log_lines import LogRecord, format_log_line, log_records, row_of
 from proofspan.wording import counted
 
@@ -104,7 +104,8 @@ class RecordExport:
 
     def records(self) -> Iterator[LogRecord]:
         """Yield the log records in the order of the traces. Raises InputFault if the run has no traces."""
-        path, traces = needed_trace_file(self.manifest, self.run, cache_dir=self.cache_dir)
+        traces = trace_file(self.manifest, self.run, cache_dir=self.cache_dir)
+        path = traces.needed_path
         self.unread += len(traces.issues)
         repeats = Repeats()
         for item in iter_traces(path, file=traces.file, run_id=self.run.run_id, final=traces.is_final):

@@ -24,7 +24,7 @@ from proofspan.traces.lines.unpack import plain_source
 from proofspan.traces.records.chunks import read_chunks
 from proofspan.traces.records.identity import Repeats
 from proofspan.traces.records.traces import iter_traces
-from proofspan.traces.separate.join_cache import TraceFile
+from proofspan.traces.separate.record_files import RecordFile
 
 #: How many line issues explain why a chunk file holds no chunk.
 ISSUES_SHOWN = 20
@@ -37,7 +37,7 @@ class Sources:
     `run_id` is the manifest's; None with bare files, whose lines may name their own.
     """
 
-    traces: TraceFile
+    traces: RecordFile
     chunks: SideFile
     profile: Profile
     run_id: str | None = None
@@ -62,7 +62,7 @@ class Outcome:
 
 def bare_sources(traces: Path, chunks: Path, profile: Profile, *, cache_dir: Path) -> Sources:
     """Return the sources of bare files; packed ones are unpacked below `cache_dir`."""
-    trace_file = TraceFile(plain_source(traces, cache_dir=cache_dir), str(traces), is_final=True)
+    trace_file = RecordFile(plain_source(traces, cache_dir=cache_dir), str(traces), is_final=True)
     return Sources(trace_file, SideFile(plain_source(chunks, cache_dir=cache_dir), str(chunks)), profile)
 
 
@@ -97,8 +97,8 @@ def report_rows(
     `on_offset` is called with the byte offset of each trace and the size of their file. Raises InputFault
     where the chunk file holds no chunk or the traces are no JSONL.
     """
-    path, file, chunk_file = sources.traces.path, sources.traces.file, sources.chunks
-    assert path is not None and chunk_file.path is not None  # noqa: S101 - neither source is made without
+    path, file, chunk_file = sources.traces.needed_path, sources.traces.file, sources.chunks
+    assert chunk_file.path is not None  # noqa: S101 - no source is made without
     with open_source(path) as traces:
         total = os.fstat(traces.fileno()).st_size
     chunks, issues = read_chunks(chunk_file.path, file=chunk_file.file)

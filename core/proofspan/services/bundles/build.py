@@ -152,10 +152,11 @@ def build_bundles(
     Unknown fields of `earlier` bundles are kept. Raises InputFault if the run has no traces, ManifestFault if
     their file can't be found.
     """
-    with opened_traces(manifest, run_with_traces(manifest, run_id)) as (plain, opened):
-        yield from opened.issues
-        size, repeats = plain.stat().st_size, Repeats()
-        lines = iter_traces(plain, file=opened.file, run_id=run_id, final=opened.is_final)
+    with opened_traces(manifest, run_with_traces(manifest, run_id)) as source:
+        path = source.needed_path
+        yield from source.issues
+        size, repeats = path.stat().st_size, Repeats()
+        lines = iter_traces(path, file=source.file, run_id=run_id, final=source.is_final)
         while batch := list(islice(lines, BATCH)):
             start, end = batch[0].source.offset, batch[-1].source.offset
 

@@ -152,8 +152,9 @@ def _expected(manifest: Manifest, run_id: str) -> dict[TraceKey, tuple[int, int,
     repeats = Repeats()
     refusal = lowered(profile_from(manifest.triage).refusal)
     expected: dict[TraceKey, tuple[int, int, bool]] = {}
-    with opened_traces(manifest, run) as (plain, opened):
-        for item in iter_traces(plain, file=opened.file, run_id=run_id, final=opened.is_final):
+    with opened_traces(manifest, run) as traces:
+        path, final = traces.needed_path, traces.is_final
+        for item in iter_traces(path, file=traces.file, run_id=run_id, final=final):
             if isinstance(item, Trace):
                 key = repeats.key_of(item)
                 texts = hash((item.q[:MAX_TEXT], item.answer[:MAX_TEXT]))

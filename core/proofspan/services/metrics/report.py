@@ -35,7 +35,7 @@ from proofspan.store.query.filters import Filter
 from proofspan.store.query.metrics import Slice
 from proofspan.store.query.store import Store
 from proofspan.traces.records.traces import read_trace_at
-from proofspan.traces.separate.join_cache import needed_trace_file
+from proofspan.traces.separate.join_cache import trace_file
 
 #: Digits of numbers in plain data: further ones depend on the order of summation.
 DECIMALS = 9
@@ -265,7 +265,7 @@ def run_pack(store: Store, manifest: Manifest, run_id: str, *, cache_dir: Path) 
     numbers = run_metrics(store, manifest, run_id).numbers
     line = store.line_of_one_memory(run_id)
     if line is not None:
-        path, _ = needed_trace_file(manifest, run, cache_dir=cache_dir)
+        path = trace_file(manifest, run, cache_dir=cache_dir).needed_path
         raw = read_trace_at(path, line, run_id=run_id).raw
         memory = {key: text_of(raw.get(key)) for key in ("mem_rev", "mem_hash")}
         envelope |= {key: value for key, value in memory.items() if value is not None}

@@ -22,8 +22,8 @@ from proofspan.traces.records.gold import read_gold
 from proofspan.traces.records.redirects import read_redirects
 from proofspan.traces.records.stored_reports import read_report
 from proofspan.traces.records.traces import iter_traces
-from proofspan.traces.separate.join_cache import TraceFile, needed_trace_file
-from proofspan.traces.separate.record_files import unreadable
+from proofspan.traces.separate.join_cache import trace_file
+from proofspan.traces.separate.record_files import RecordFile, unreadable
 from proofspan.wording import counted
 
 #: Part of the manifest's key → reader of the whole file.
@@ -76,10 +76,10 @@ def unpacked(file: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def opened_traces(manifest: Manifest, run: Run) -> Iterator[tuple[Path, TraceFile]]:
-    """Yield a run's traces, unpacked or joined temporarily. Raises InputFault if there are none."""
+def opened_traces(manifest: Manifest, run: Run) -> Iterator[RecordFile]:
+    """Yield a run's traces, unpacked or joined temporarily."""
     with tempfile.TemporaryDirectory(prefix="proofspan-") as folder:
-        yield needed_trace_file(manifest, run, cache_dir=Path(folder))
+        yield trace_file(manifest, run, cache_dir=Path(folder))
 
 
 def unusable(artifact: Artifact, fault: InputFault) -> list[Problem]:

@@ -19,7 +19,8 @@ from proofspan.store.files.types import State
 from proofspan.store.index.labelling import Inputs, find_inputs
 from proofspan.traces.lines.reader import open_source
 from proofspan.traces.lines.unpack import plain_source
-from proofspan.traces.separate.join_cache import TraceFile, trace_file
+from proofspan.traces.separate.join_cache import trace_file
+from proofspan.traces.separate.record_files import RecordFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ class Plan:
 
     state: State
     reason: str
-    source: TraceFile
+    source: RecordFile
     from_report: bool
     inputs: Inputs
     report: Path | None
@@ -61,12 +62,12 @@ def make_plan(
     return Plan(state, reason, source, from_report, inputs, path, problems, keep)
 
 
-def find_source(manifest: Manifest, run: Run, *, cache_dir: Path, join: bool = True) -> TraceFile:
+def find_source(manifest: Manifest, run: Run, *, cache_dir: Path, join: bool = True) -> RecordFile:
     """Return the run's traces, unpacked or joined if need be; its report where the manifest names none."""
     if run.has_traces or run.report is None:
         return trace_file(manifest, run, cache_dir=cache_dir, join=join)
     path, problems = _find_plain(manifest, run.report, cache_dir)
-    return TraceFile(path, run.report.path, is_final=True, problems=problems)
+    return RecordFile(path, run.report.path, is_final=True, problems=problems)
 
 
 def _find_plain(
@@ -84,7 +85,7 @@ def _find_plain(
 
 
 def _compare(
-    earlier: RunFile | None, source: TraceFile, inputs: Inputs, report: Path | None
+    earlier: RunFile | None, source: RecordFile, inputs: Inputs, report: Path | None
 ) -> tuple[State, str, bool]:
     """Return the state of the index, the reason, and whether its segments are still valid."""
     if earlier is None:

@@ -10,13 +10,12 @@ import hashlib
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import orjson
 
-from proofspan.contracts.records.records import GoldQuestion, LineIssue, SourceLine
+from proofspan.contracts.records.records import GoldQuestion
 from proofspan.errors import Fault, InputFault, Problem, for_all
 from proofspan.fingerprints import ends_of
 from proofspan.manifest.paths import artifact_path
@@ -24,7 +23,7 @@ from proofspan.manifest.types import Artifact, Manifest, Run
 from proofspan.traces.lines.reader import UnusableError, open_source
 from proofspan.traces.lines.unpack import fingerprint, plain_source, remove_stale, whole_copy, write_copy
 from proofspan.traces.records.gold import read_gold
-from proofspan.traces.separate.record_files import TYPES, RecordSource, Separate
+from proofspan.traces.separate.record_files import TYPES, RecordFile, Separate
 
 #: Raised whenever the same records are joined into different lines.
 JOIN_VERSION: Final = "2"
@@ -32,38 +31,7 @@ JOIN_VERSION: Final = "2"
 ATTEMPTS: Final = 3
 
 
-@dataclass(frozen=True, slots=True)
-class TraceFile:
-    """A run's trace file. `path` is None if it cannot be read; `problems` says why.
-
-    `file` is the name in records and issues. `is_final` means that the last line counts without its line end
-    and the file never grows. `issues_file` has the line issues of joining; `is_pending` means that the
-    records are not joined yet.
-    """
-
-    path: Path | None
-    file: str
-    is_final: bool = False
-    problems: tuple[Problem, ...] = ()
-    issues_file: Path | None = None
-    is_pending: bool = False
-
-    @property
-    def issues(self) -> tuple[LineIssue, ...]:
-        """Return the lines of separate records that were not joined, in the order of their files."""
-        if self.issues_file is None:
-            return ()
-        with open_source(self.issues_file) as source:
-            records = orjson.loads(source.read())
-        return tuple(
-            LineIssue.at(
-                SourceLine(**each["source"]), each["code"], each["reason"], each["fix"], each["excerpt"]
-            )
-            for each in records
-        )
-
-
-def trace_file(manifest: Manifest, run: Run, *, cache_dir: Path, join: bool = True) -> TraceFile:
+def trace_file(manifest: Manifest, run: Run, *, cache_dir: Path, join: bool = True) -> RecordFile:
     """Return the run's traces: the file that it names, unpacked if packed, else its records joined.
 
     Missing and damaged files are among its problems, as is a run without either. Joining takes 10 s for
@@ -75,25 +43,17 @@ def trace_file(manifest: Manifest, run: Run, *, cache_dir: Path, join: bool = Tr
             source = artifact_path(manifest, run.traces)
             with open_source(source):
                 path = plain_source(source, cache_dir=cache_dir)
-            return TraceFile(path, name, is_final=path != source)
+            return RecordFile(path, name, is_final=path != source)
         if run.records:
             return _joined(manifest, run, name, cache_dir, join=join)
     except Fault as fault:
-        return TraceFile(None, name, problems=fault.problems)
+        return RecordFile(None, name, problems=fault.problems)
     message = "the manifest names neither traces nor records for this run"
     fix = "name its file: traces: {path: …}"
-    return TraceFile(None, "", problems=(Problem("no_traces", message, f"runs[{run.run_id}]", fix),))
+    return RecordFile(None, "", problems=(Problem("no_traces", message, f"runs[{run.run_id}]", fix),))
 
 
-def needed_trace_file(manifest: Manifest, run: Run, *, cache_dir: Path) -> tuple[Path, TraceFile]:
-    """Return the path of the run's traces, and the rest. Raises InputFault if there are none to read."""
-    traces = trace_file(manifest, run, cache_dir=cache_dir)
-    if traces.path is None:
-        raise InputFault(*traces.problems)
-    return traces.path, traces
-
-
-def _joined(manifest: Manifest, run: Run, file: str, cache_dir: Path, *, join: bool) -> TraceFile:
+def _joined(manifest: Manifest, run: Run, file: str, cache_dir: Path, *, join: bool) -> RecordFile:
     folder = cache_dir / "joined"
     key = hashlib.sha256(f"{manifest.folder.resolve()}\0{run.run_id}".encode()).hexdigest()[:12]
 
@@ -114,7 +74,7 @@ def _joined(manifest: Manifest, run: Run, file: str, cache_dir: Path, *, join: b
         copy, issues_file = whole_copy(folder, stem), folder / f"{stem}.issues"
         if copy is None or not issues_file.exists():
             if not join:
-                return TraceFile(None, file, is_final=True, is_pending=True)
+                return RecordFile(None, file, is_final=True, is_pending=True)
             try:
                 copy = _join(manifest, run, paths, cache_dir, stem, time)
             except UnusableError:  # a line has changed since the first reading
@@ -122,7 +82,7 @@ def _joined(manifest: Manifest, run: Run, file: str, cache_dir: Path, *, join: b
             if _ends(paths, ends) != ends:  # replaced; a file that only grew is joined again next time
                 continue
             remove_stale(folder, key, keep={copy, issues_file})
-        return TraceFile(copy, file, is_final=True, issues_file=issues_file)
+        return RecordFile(copy, file, is_final=True, issues_file=issues_file)
     message = "the records of this run are replaced while they are read"
     fix = "Open it when they are complete."
     raise InputFault.of("file_changing", message, where=file, fix=fix)
@@ -164,7 +124,7 @@ def _join(
     for name in TYPES:
         if name in paths:
             plain = plain_source(paths[name], cache_dir=cache_dir)
-            sources[name] = RecordSource(plain, run.records[name].path, is_final=plain != paths[name])
+            sources[name] = RecordFile(plain, run.records[name].path, is_final=plain != paths[name])
     separate = Separate(sources, run_id=run.run_id)
     gold: Mapping[str, GoldQuestion] = {}
     if manifest.gold is not None and "gold" in paths:

@@ -10,12 +10,16 @@ import hashlib
 from array import array
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
+
+import orjson
 
 from proofspan.contracts.records.field_values import first_of, text_of
 from proofspan.contracts.records.records import GoldQuestion, Json, LineIssue, SourceLine
 from proofspan.contracts.rules.catalogue import rule_of
+from proofspan.errors import InputFault, Problem
 from proofspan.traces.lines.reader import (
     ABSENT,
     RawLine,
@@ -53,12 +57,43 @@ SEGMENTED: Final = frozenset({"log", "rag_traces"})
 _SCHEMAS: Final[Mapping[str, str]] = {"prompt": "prompt-frame", "rag_traces": "rag-traces"}
 
 
-class RecordSource(NamedTuple):
-    """A file of records: its unpacked path, its name in the manifest, whether its last line counts."""
+@dataclass(frozen=True, slots=True)
+class RecordFile:
+    """A file of traces or of separate records, unpacked.
 
-    path: Path
+    `path` is None if it cannot be read; `problems` says why. `file` is the name in records and issues.
+    `is_final` means that the last line counts without its line end and the file never grows. Of a file that
+    separate records are joined into, `issues_file` has the line issues of joining; `is_pending` means that
+    they are not joined yet.
+    """
+
+    path: Path | None
     file: str
-    is_final: bool
+    is_final: bool = False
+    problems: tuple[Problem, ...] = ()
+    issues_file: Path | None = None
+    is_pending: bool = False
+
+    @property
+    def needed_path(self) -> Path:
+        """Return the path. Raises InputFault if the file cannot be read."""
+        if self.path is None:
+            raise InputFault(*self.problems)
+        return self.path
+
+    @property
+    def issues(self) -> tuple[LineIssue, ...]:
+        """Return the lines of separate records that were not joined, in the order of their files."""
+        if self.issues_file is None:
+            return ()
+        with open_source(self.issues_file) as source:
+            records = orjson.loads(source.read())
+        return tuple(
+            LineIssue.at(
+                SourceLine(**each["source"]), each["code"], each["reason"], each["fix"], each["excerpt"]
+            )
+            for each in records
+        )
 
 
 def unreadable(name: str, path: Path, *, file: str, final: bool) -> Iterator[LineIssue | None]:
@@ -87,7 +122,7 @@ class Separate:
     `issues` are lines that hold no record, repeat one, or belong to no question.
     """
 
-    def __init__(self, sources: Mapping[str, RecordSource], *, run_id: str) -> None:
+    def __init__(self, sources: Mapping[str, RecordFile], *, run_id: str) -> None:
         self.run_id, self.sources = run_id, sources
         self.issues: list[LineIssue] = []
         #: Each question's records, by their numbers; the last of several of a type and segment.
@@ -109,7 +144,8 @@ class Separate:
         """
         with ExitStack() as stack:
             files = {
-                name: stack.enter_context(open_source(source.path)) for name, source in self.sources.items()
+                name: stack.enter_context(open_source(source.needed_path))
+                for name, source in self.sources.items()
             }
             for identity, kept in self._questions.items():
                 records: dict[str, Record] = {}
@@ -139,11 +175,11 @@ class Separate:
                     gold=gold.get(identity[0]),
                 )
 
-    def _read(self, name: str, source: RecordSource) -> None:
-        if name != "log" and (foreign := foreign_file(source.path, file=source.file)):
+    def _read(self, name: str, source: RecordFile) -> None:
+        if name != "log" and (foreign := foreign_file(source.needed_path, file=source.file)):
             self.issues.append(foreign)
             return
-        for raw in read_lines(source.path, final=source.is_final):
+        for raw in read_lines(source.needed_path, final=source.is_final):
             try:
                 if name in SEGMENTED:
                     log = _log_record_of(name, raw)

@@ -13,7 +13,7 @@ from proofspan.manifest.paths import artifact_path
 from proofspan.services.documents.document_cache import Placer
 from proofspan.traces.lines.unpack import plain_source
 from proofspan.traces.records.catalogue import read_catalogue
-from proofspan.traces.separate.join_cache import needed_trace_file
+from proofspan.traces.separate.join_cache import trace_file
 from proofspan.ui.status import background
 from proofspan.ui.visit import session
 
@@ -26,7 +26,7 @@ def placer() -> Placer:
 
 def plain_traces(opened: session.Opened) -> Path:
     """Return the run's traces, unpacked or joined. Raises Fault where they are missing."""
-    return needed_trace_file(opened.manifest, opened.run, cache_dir=session.cache_dir().path)[0]
+    return trace_file(opened.manifest, opened.run, cache_dir=session.cache_dir().path).needed_path
 
 
 def try_again(path: Path | None) -> None:
