@@ -54,6 +54,14 @@ def test_a_record_is_read_again_by_its_place(traces: Path) -> None:
             assert read_trace_at(traces, item.source, run_id="R1", q_id=item.q_id) == item
 
 
+@pytest.mark.parametrize("end", [b"\r\n", b"\r\r\n", b"\r\r\r\n", b"\r", b""])
+def test_a_record_is_read_again_whatever_ends_its_line(tmp_path: Path, end: bytes) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_bytes(b'{"q": "x"}\r\r\n{"q": "y"}' + end)
+    for found in iter_traces(path, file="t", run_id="R1", final=True):
+        assert read_trace_at(path, found.source, run_id="R1") == found
+
+
 def test_the_first_record_behind_a_byte_order_mark_is_read_again(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     path.write_bytes(b'\xef\xbb\xbf{"q": "x"}\r\n')

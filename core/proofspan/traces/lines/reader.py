@@ -76,14 +76,14 @@ parse_as_written: Callable[[str], Json] = json.JSONDecoder(
 ).decode
 
 
-def open_source(path: Path) -> BinaryIO:
+def open_source(path: Path, buffering: int = _BUFFER) -> BinaryIO:
     """Open a file for reading. Raises InputFault if it is missing, not a regular file, or not readable."""
     try:
         mode = path.stat().st_mode
         if not stat.S_ISREG(mode):
             kind = "a folder" if stat.S_ISDIR(mode) else "not a regular file"
             raise InputFault.of("not_a_file", f"this is {kind}", where=str(path), fix="Name a file.")
-        return path.open("rb", buffering=_BUFFER)
+        return path.open("rb", buffering=buffering)
     except FileNotFoundError as error:
         fix = "Check the path; in a workspace, `proofspan check` lists every file that is missing."
         raise InputFault.of("missing_file", "the file does not exist", where=str(path), fix=fix) from error

@@ -67,14 +67,14 @@ def read_trace_at(path: Path, source: SourceLine, *, run_id: str | None, q_id: s
 
 def line_at(path: Path, source: SourceLine) -> RawLine:
     """Return the bytes at the place. Raises InputFault if they are no longer one whole line."""
-    with open_source(path) as file:
-        begin = max(source.offset - 1, 0)
+    begin = max(source.offset - 1, 0)
+    start = source.offset - begin
+    with open_source(path, buffering=0) as file:  # a buffer would read a MiB for each line
         file.seek(begin)
-        before = file.read(source.offset - begin)
-        data = file.read(source.length)
-        after = file.read(2)
+        read = file.read(start + source.length + 2)
+    before, data, after = read[:start], read[start : start + source.length], read[start + source.length :]
     at_start = before in (b"", b"\n") or source.offset == 3
-    at_end = after == b"" or after.startswith((b"\n", b"\r\n"))
+    at_end = after.lstrip(b"\r")[:1] in (b"", b"\n")
     if len(data) != source.length or b"\n" in data or not (at_start and at_end):
         raise _changed(source, "no line begins and ends there now")
     return RawLine(source.line, source.offset, source.length, data)
