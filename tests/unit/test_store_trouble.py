@@ -151,6 +151,14 @@ def test_a_table_named_jsonl_is_one_issue(tmp_path: Path, cache: Path) -> None:
     assert (run.rows, [issue.code for issue in run.issues]) == (0, ["is_csv"])
 
 
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_an_array_named_jsonl_is_one_issue(tmp_path: Path, cache: Path, end: str) -> None:
+    manifest = write_workspace(tmp_path, {RUN: []})
+    (tmp_path / "runs" / f"{RUN}.jsonl").write_text(f'[{{"q": "one"}}]{end}')
+    (run,) = build_index(manifest, cache_dir=cache).runs
+    assert (run.waiting_bytes, [issue.code for issue in run.issues]) == (0, ["json_array"])
+
+
 def test_bad_chunk_lines_are_issues_of_the_run(tmp_path: Path, cache: Path) -> None:
     manifest = write_workspace(tmp_path, {RUN: [trace("Q1")]})
     with (tmp_path / "chunks.jsonl").open("ab") as file:

@@ -249,7 +249,7 @@ class Builder:
         line = kept[-1].line + kept[-1].lines if kept else 1
         cuts = cut(path, start=start, line=line, end=size, target=target, final=source.final)
         first = next(cuts, None)
-        if first and not kept and foreign_file(path, file=file):
+        if not kept and foreign_file(path, file=file):
             first, cuts = Range(0, size, 1, 1), iter(())
         cuts = chain([first] if first else [], cuts)
         workers = self.workers
