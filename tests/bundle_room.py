@@ -10,8 +10,10 @@ from typing import Any
 import orjson
 import pymupdf
 
-from proofspan.contracts.records.records import LineIssue, SourceLine, Trace, TraceKey
+from proofspan.contracts.records.records import LineIssue, SourceLine, Trace
 from proofspan.diagnosis.corpus import Corpus
+from proofspan.diagnosis.labelling import verdict
+from proofspan.diagnosis.types import Profile
 from proofspan.evidence.attachments import CatalogueIndex
 from proofspan.evidence.bundles import Bundle, BundleCitation
 from proofspan.evidence.pdf.pool import PdfPool
@@ -19,12 +21,12 @@ from proofspan.manifest.load import load_manifest
 from proofspan.manifest.types import Manifest
 from proofspan.services.bundles.build import Sources, bundles_of
 from proofspan.services.documents.document_set import Shelf
+from proofspan.store.query.indexed_run import IndexedTrace
 from proofspan.traces.lines.reader import UnusableError
 from proofspan.traces.records.catalogue import attachment_from
 from proofspan.traces.records.chunks import chunk_from
 from proofspan.traces.records.identity import Repeats
 from proofspan.traces.records.trace_record import trace_from
-from tests.made_traces import made_trace
 from tests.pdf_files import write_pages
 from tests.pictures import saved, two_colours
 
@@ -166,9 +168,8 @@ def sources_of(
     known = [chunk for each in chunks if (chunk := _read(chunk_from, each)) is not None]
     attachments = [item for each in catalogue if (item := _read(attachment_from, each)) is not None]
     texts = {chunk.chunk_id: chunk for chunk in known}
-    corpus = Corpus({chunk_id: chunk.text for chunk_id, chunk in texts.items()})
     index = CatalogueIndex.of({item.attachment_id: item for item in attachments}.values())
-    return Sources(Shelf(manifest, pool), texts, index, corpus)
+    return Sources(Shelf(manifest, pool), texts, index)
 
 
 def _read(read: Any, record: Any) -> Any:
@@ -178,22 +179,19 @@ def _read(read: Any, record: Any) -> Any:
         return None
 
 
-def trace_of(record: Mapping[str, Any]) -> tuple[TraceKey, Trace]:
-    """Return a trace record with its key. Raises AssertionError if it is not one."""
-    found = made_trace(record)
-    return Repeats().key_of(found), found
-
-
-def bundles_from(records: Sequence[Mapping[str, Any]], sources: Sources) -> list[Bundle]:
-    """The bundles of trace records, those that are no trace left out."""
-    repeats, traces = Repeats(), []
+def bundles_from(records: Sequence[Mapping[str, Any]], sources: Sources, **options: Any) -> list[Bundle]:
+    """The bundles of trace records, those that are no trace left out; `options` are those of `bundles_of`."""
+    corpus = Corpus({chunk_id: chunk.text for chunk_id, chunk in sources.chunks.items()})
+    repeats, traces, indexed = Repeats(), {}, []
     for number, record in enumerate(records, start=1):
         found = trace_from(record, SourceLine("traces.jsonl", number, 0, 0), run_id="R1")
         if isinstance(found, Trace):
-            traces.append((repeats.key_of(found), found))
+            key = repeats.key_of(found)
+            traces[key] = found
+            indexed.append(IndexedTrace.of(key, found, verdict(found, corpus, Profile())))
         else:
             assert isinstance(found, LineIssue)
-    return bundles_of(traces, sources)
+    return bundles_of(indexed, sources, lambda each: traces[each.key], **options)
 
 
 def one(record: dict[str, Any], manifest: Manifest, pool: PdfPool, **records: Any) -> Bundle:

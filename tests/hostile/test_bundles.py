@@ -22,6 +22,7 @@ from proofspan.services.bundles.validate import validate_bundles
 from proofspan.services.documents.document_cache import Placer
 from proofspan.services.documents.document_set import Shelf
 from proofspan.services.documents.drawings import draw
+from proofspan.store.index.build import build_index
 from tests.bundle_room import (
     CATALOGUE,
     CHUNKS,
@@ -112,6 +113,7 @@ def _mutate(whole: Any, place: tuple[Any, ...], what: str, value: Any) -> None:
 @pytest.fixture(scope="module")
 def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Manifest, PdfPool]]:
     manifest = write_workspace(tmp_path_factory.mktemp("room"))
+    build_index(manifest, cache_dir=manifest.folder / "cache")
     with PdfPool(workers=1) as pool:
         yield manifest, pool
 
@@ -157,6 +159,7 @@ def test_whatever_a_file_of_bundles_holds_it_is_read_or_refused(
         file="b.jsonl",
         shelf=Shelf(manifest, pool),
         catalogue=catalogue,
+        cache_dir=manifest.folder / "cache",
     )
     assert all(each.problem.message and each.in_words("b").isprintable() for each in found.findings)
     for item in read_bundles(tmp_path / "b.jsonl", file="b.jsonl"):

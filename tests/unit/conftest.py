@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,14 @@ from proofspan.contracts.records.records import Trace
 from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.store.files.columns import Row, index_row
 from proofspan.store.index import labelling
+
+
+@pytest.fixture(scope="session", autouse=True)
+def cache_of_commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep the index of commands that name no cache out of the user's own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PROOFSPAN_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        yield
 
 
 @pytest.fixture

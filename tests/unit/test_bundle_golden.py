@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 
 import orjson
@@ -14,6 +15,7 @@ from proofspan.contracts.records.records import LineIssue
 from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.manifest.load import load_manifest
 from proofspan.services.bundles.build import build_bundles, load_sources
+from proofspan.store.index.build import build_index
 from tests.places import CHECKOUT, HANDBOOK
 
 pytestmark = pytest.mark.slow
@@ -26,9 +28,10 @@ READABLE = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLIN
 def made() -> bytes:
     """The chosen bundles of the handbook's first run, in a form for people."""
     manifest = load_manifest(HANDBOOK)
-    with PdfPool(workers=1) as pool:
+    with PdfPool(workers=1) as pool, tempfile.TemporaryDirectory() as folder:
+        build_index(manifest, runs=["R001"], cache_dir=Path(folder))
         sources, _ = load_sources(manifest, pool)
-        built = build_bundles(manifest, "R001", sources=sources)
+        built = build_bundles(manifest, "R001", sources=sources, cache_dir=Path(folder))
         records = {item[0].q_id: orjson.loads(item[1]) for item in built if not isinstance(item, LineIssue)}
     return orjson.dumps([records[q_id] for q_id in CHOSEN], option=READABLE)
 

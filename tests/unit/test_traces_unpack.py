@@ -231,7 +231,7 @@ def test_a_cache_without_room_for_the_last_bytes_is_the_same_fault(tmp_path: Pat
     ("arguments", "status"),
     [
         (["index", ".", "--cache-dir", "small"], 1),  # its other runs are indexed all the same
-        (["bundle", "build", ".", "--run", "R1", "-o", "bundles.jsonl"], 2),
+        (["bundle", "build", ".", "--run", "R1", "-o", "bundles.jsonl", "--cache-dir", "small"], 2),
         (["triage", "runs/R1.jsonl.gz", "chunks.jsonl", "-o", "report.jsonl"], 2),
     ],
 )

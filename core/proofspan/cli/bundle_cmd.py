@@ -10,7 +10,9 @@ from pathlib import Path
 
 import click
 
+from proofspan.cli.index_cmd import refreshed
 from proofspan.cli.output import (
+    CACHE_OPTION,
     STDOUT,
     NamedPath,
     check_outputs,
@@ -62,11 +64,19 @@ def command() -> None:
 @click.option("-o", "--output", help="Another file for the bundles of one run; - for stdout.")
 @click.option("--workers", type=click.IntRange(1, 32), default=2, show_default=True, help="PDF processes.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-def build(workspace: Path, run_ids: tuple[str, ...], output: str | None, workers: int, as_json: bool) -> None:
+@CACHE_OPTION
+def build(
+    workspace: Path,
+    run_ids: tuple[str, ...],
+    output: str | None,
+    workers: int,
+    as_json: bool,
+    cache_dir: Path | None,
+) -> None:
     """Build the bundles of WORKSPACE's runs, one line per trace, at the manifest's runs[].bundles.path.
 
     Files whose name ends in .zst or .gz are compressed. The same input gives the same bytes. Unknown fields
-    of an earlier file of bundles are kept.
+    of an earlier file of bundles are kept. The index is brought up to date first.
 
     Exit status: 0 good, 1 something can't be read or drawn, 2 unusable input.
     """
@@ -81,8 +91,9 @@ def build(workspace: Path, run_ids: tuple[str, ...], output: str | None, workers
     earlier = for_all(lambda target: _earlier(manifest, *target), targets)  # all can be built, or none is
     with PdfPool(workers=workers, timeout_s=TIMEOUT_S) as pool:
         sources, problems = load_sources(manifest, pool)
+        cache = refreshed(manifest, [run.run_id for run, _ in targets], cache_dir)
         results = [
-            (name, *_build(manifest, run, name, known, replaced, sources, workers, quiet=as_json))
+            (name, *_build(manifest, run, name, known, replaced, sources, cache, workers, quiet=as_json))
             for (run, name), (known, replaced) in zip(targets, earlier, strict=True)
         ]
     if as_json:
@@ -151,6 +162,7 @@ def _build(
     known: Earlier,
     replaced: Earlier,
     sources: Sources,
+    cache_dir: Path,
     workers: int,
     *,
     quiet: bool,
@@ -163,6 +175,7 @@ def _build(
             manifest,
             run.run_id,
             sources=sources,
+            cache_dir=cache_dir,
             earlier=known,
             workers=workers,
             on_bytes=lambda done, total: on_progress(run.run_id, done, total),
@@ -195,10 +208,14 @@ def _build(
 @click.option("--workspace", type=NamedPath(), help="The workspace of a bare FILE.")
 @click.option("--run", "run_ids", multiple=True, metavar="ID", help="Only this run (may be repeated).")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-def validate(source: Path, workspace: Path | None, run_ids: tuple[str, ...], as_json: bool) -> None:
+@CACHE_OPTION
+def validate(
+    source: Path, workspace: Path | None, run_ids: tuple[str, ...], as_json: bool, cache_dir: Path | None
+) -> None:
     """Validate the bundles of WORKSPACE, or those of one FILE.
 
-    Checks schema, hash, traces, pages, drawings, levels, and that no attachment is missing.
+    Checks schema, hash, traces, pages, drawings, levels, and that no attachment is missing. The index is
+    brought up to date first.
 
     Prints one finding per line: file, line, question, what is wrong and how to fix it. Problems that a bundle
     itself states about an answer's citations are warnings.
@@ -210,10 +227,14 @@ def validate(source: Path, workspace: Path | None, run_ids: tuple[str, ...], as_
     manifest = load_manifest(workspace or source)
     files = _files(manifest, run_ids, source if workspace is not None else None)
     catalogue, _ = load_catalogue(manifest)
+    known = {run.run_id for run in manifest.runs if run.has_traces}
+    cache = refreshed(manifest, [run_id for run_id, *_ in files if run_id in known], cache_dir)
     with PdfPool(workers=1, timeout_s=TIMEOUT_S) as pool:
         shelf = Shelf(manifest, pool)
         results = [
-            validate_bundles(manifest, run_id, path=path, file=name, shelf=shelf, catalogue=catalogue)
+            validate_bundles(
+                manifest, run_id, path=path, file=name, shelf=shelf, catalogue=catalogue, cache_dir=cache
+            )
             for run_id, path, name in files
         ]
     if as_json:

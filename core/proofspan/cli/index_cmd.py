@@ -182,13 +182,18 @@ def _progress(*, as_lines: bool, quiet: bool) -> Iterator[OnStep]:
 
 
 def indexed(manifest: Manifest, runs: Sequence[str], cache_dir: Path | None) -> Store:
-    """Bring the index of these runs up to date and return the workspace's store.
+    """Bring the index of these runs up to date and return the workspace's store; else as `refreshed`."""
+    from proofspan.store.query.store import Store  # slow to import: it needs pandas, which indexing does not
+
+    return Store(manifest, refreshed(manifest, runs, cache_dir))
+
+
+def refreshed(manifest: Manifest, runs: Sequence[str], cache_dir: Path | None) -> Path:
+    """Bring the index of these runs up to date and return its folder.
 
     `cache_dir` None is the dashboard's. Raises StoreFault when the index cannot be written.
     """
-    from proofspan.store.query.store import Store  # slow to import: it needs pandas, which indexing does not
-
     cache = cache_dir or default_cache_dir()
     with _progress(as_lines=False, quiet=False) as on_step:
         build_index(manifest, runs=runs, cache_dir=cache, on_progress=partial(on_step, "progress"))
-    return Store(manifest, cache)
+    return cache

@@ -1,4 +1,4 @@
-"""The bundles of a run, built from its traces.
+"""The bundles of a run, built from its index.
 
 Whatever a trace holds, a bundle results, with less evidence perhaps, but never empty. Unknown fields of an
 earlier file of bundles are kept.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import TypeVar
@@ -18,8 +18,7 @@ from proofspan.contracts.records.field_values import index_of
 from proofspan.contracts.records.records import Chunk, LineIssue, Trace, TraceKey
 from proofspan.contracts.records.render_ref import MAX_LENGTH
 from proofspan.diagnosis.answers import refuses
-from proofspan.diagnosis.corpus import Corpus
-from proofspan.diagnosis.labelling import lowered, verdict
+from proofspan.diagnosis.labelling import lowered
 from proofspan.diagnosis.types import Profile, profile_from
 from proofspan.errors import InputFault, ManifestFault, Problem
 from proofspan.evidence.attachments import SAFETY_KINDS, Attached, CatalogueIndex, CitedPlace, attached
@@ -44,14 +43,14 @@ from proofspan.manifest.types import Artifact, Manifest, Run
 from proofspan.services.bundles.citation import bundle_citation, closest_to, wanted
 from proofspan.services.bundles.report import Earlier
 from proofspan.services.documents.document_set import OnPlaced, Shelf
-from proofspan.services.question.view import CitationView, citation_views
-from proofspan.services.workspace.readable import opened_traces, unpacked
+from proofspan.services.question.view import CitationView, QuestionView, citation_view
+from proofspan.services.workspace.readable import unpacked
+from proofspan.store.query.indexed_run import IndexedRun, IndexedTrace
 from proofspan.traces.lines.reader import MAX_LINE
 from proofspan.traces.records.catalogue import read_catalogue
 from proofspan.traces.records.chunks import read_chunks
-from proofspan.traces.records.identity import Repeats
-from proofspan.traces.records.redirects import mapped, read_redirects, with_redirects
-from proofspan.traces.records.traces import iter_traces
+from proofspan.traces.records.citations import recorded_citations
+from proofspan.traces.records.redirects import read_redirects, with_redirects
 from proofspan.wording import counted
 
 #: Traces whose quotes are located together.
@@ -72,13 +71,11 @@ Built = tuple[Bundle, bytes]
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """The inputs of bundles apart from traces; without a `corpus` answers get no label."""
+    """The inputs of bundles apart from traces."""
 
     shelf: Shelf
-    chunks: Mapping[str, Chunk] = field(default_factory=dict)
-    catalogue: CatalogueIndex = field(default_factory=lambda: CatalogueIndex.of(()))
-    corpus: Corpus | None = None
-    profile: Profile = field(default_factory=Profile)
+    chunks: Mapping[str, Chunk]
+    catalogue: CatalogueIndex
 
 
 def load_sources(manifest: Manifest, pool: PdfPool) -> tuple[Sources, tuple[Problem, ...]]:
@@ -86,15 +83,11 @@ def load_sources(manifest: Manifest, pool: PdfPool) -> tuple[Sources, tuple[Prob
 
     Raises Fault if a file that the manifest names can't be used at all.
     """
-    shelf, profile = Shelf(manifest, pool), profile_from(manifest.triage)
     listed, problems = _read(manifest, manifest.chunks, read_chunks, "bundles have no label")
-    is_replaced = any(problem.code == "file_replaced" for problem in problems)
     redirects, unread = _read(manifest, manifest.redirects if manifest.chunks else None, read_redirects)
     chunks = with_redirects(listed or {}, redirects or {})
-    is_usable = manifest.chunks is not None and not is_replaced
-    corpus = Corpus(mapped(chunks, lambda chunk: chunk.text)) if is_usable else None
     catalogue, unlisted = load_catalogue(manifest)
-    return Sources(shelf, chunks, catalogue, corpus, profile), (*problems, *unread, *unlisted)
+    return Sources(Shelf(manifest, pool), chunks, catalogue), (*problems, *unread, *unlisted)
 
 
 def load_catalogue(manifest: Manifest) -> tuple[CatalogueIndex, list[Problem]]:
@@ -143,31 +136,30 @@ def build_bundles(
     run_id: str,
     *,
     sources: Sources,
+    cache_dir: Path,
     earlier: Earlier | None = None,
     workers: int = 1,
     on_bytes: OnBytes = lambda done, total: None,
 ) -> Iterator[Built | LineIssue]:
-    """Build the bundles of a run in the order of its traces; unreadable lines are passed on as issues.
+    """Build the bundles of an indexed run in the order of its traces; unreadable lines are issues.
 
     Unknown fields of `earlier` bundles are kept. Raises InputFault if the run has no traces, ManifestFault if
-    their file can't be found.
+    their file can't be found, StoreFault if it has no index.
     """
-    with opened_traces(manifest, run_with_traces(manifest, run_id)) as source:
-        path = source.needed_path
-        yield from source.issues
-        size, repeats = path.stat().st_size, Repeats()
-        lines = iter_traces(path, file=source.file, run_id=run_id, final=source.is_final)
-        while batch := list(islice(lines, BATCH)):
-            start, end = batch[0].source.offset, batch[-1].source.offset
+    run = IndexedRun.of(manifest, run_with_traces(manifest, run_id), cache_dir)
+    yield from run.issues
+    lines, size = run.lines(), run.path.stat().st_size
+    while batch := list(islice(lines, BATCH)):
+        start, end = batch[0].source.offset, batch[-1].source.offset
 
-            def on_placed(done: int, total: int, start: int = start, end: int = end) -> None:
-                on_bytes(start + (end - start) * done // max(1, total), size)
+        def on_placed(done: int, total: int, start: int = start, end: int = end) -> None:
+            on_bytes(start + (end - start) * done // max(1, total), size)
 
-            traces = [(repeats.key_of(item), item) for item in batch if isinstance(item, Trace)]
-            bundles = iter(bundles_of(traces, sources, workers=workers, on_progress=on_placed))
-            for item in batch:
-                yield item if isinstance(item, LineIssue) else line_of(next(bundles), earlier or Earlier())
-        on_bytes(size, size)
+        traces = [item for item in batch if isinstance(item, IndexedTrace)]
+        bundles = iter(bundles_of(traces, sources, run.read, workers=workers, on_progress=on_placed))
+        for item in batch:
+            yield item if isinstance(item, LineIssue) else line_of(next(bundles), earlier or Earlier())
+    on_bytes(size, size)
 
 
 def run_with_traces(manifest: Manifest, run_id: str) -> Run:
@@ -294,13 +286,17 @@ def bundles_path(manifest: Manifest, run: Run) -> Path:
 
 
 def bundles_of(
-    traces: Sequence[tuple[TraceKey, Trace]],
+    traces: Sequence[IndexedTrace],
     sources: Sources,
+    read: Callable[[IndexedTrace], Trace],
     *,
     workers: int = 1,
     on_progress: OnPlaced = lambda done, total: None,
 ) -> list[Bundle]:
-    """Build the bundles of these traces, in their order; a quote that several share is located once."""
+    """Build the bundles of these traces, in their order; a quote that several share is located once.
+
+    `read` returns the whole trace, for an answer without a citation that can be shown.
+    """
 
     def located(groups: Sequence[Sequence[CitationView]]) -> list[list[BundleCitation]]:
         wanted_by_group = [[wanted(view) for view in group] for group in groups]
@@ -314,27 +310,35 @@ def bundles_of(
             for group, quotes in zip(groups, wanted_by_group, strict=True)
         ]
 
-    cited = [citation_views(trace, sources.chunks) for _, trace in traces]
-    answers = located([views[:MAX_CITATIONS] for views in cited])
+    cited = [recorded_citations(trace.cited) for trace in traces]
+    answers = located(
+        [[citation_view(each, sources.chunks) for each in every[:MAX_CITATIONS]] for every in cited]
+    )
     closest = located(
         [
-            [] if any(item.is_shown for item in citations) else closest_to(trace, sources.chunks)
-            for (_, trace), citations in zip(traces, answers, strict=True)
+            [] if any(item.is_shown for item in citations) else closest_to(read(trace), sources.chunks)
+            for trace, citations in zip(traces, answers, strict=True)
         ]
     )
+    profile = profile_from(sources.shelf.manifest.triage)
     return [
-        _bundle(key, trace, citations, passages, len(views), sources)
-        for (key, trace), citations, passages, views in zip(traces, answers, closest, cited, strict=True)
+        _bundle(trace, citations, passages, len(every), sources, profile)
+        for trace, citations, passages, every in zip(traces, answers, closest, cited, strict=True)
     ]
 
 
+def bundle_of(key: TraceKey, view: QuestionView, sources: Sources) -> Bundle:
+    """Build the bundle of a question that has been loaded."""
+    return bundles_of([IndexedTrace.of(key, view.trace, view.row)], sources, lambda _: view.trace)[0]
+
+
 def _bundle(
-    key: TraceKey,
-    trace: Trace,
+    trace: IndexedTrace,
     citations: Sequence[BundleCitation],
     passages: Sequence[BundleCitation],
     cited: int,
     sources: Sources,
+    profile: Profile,
 ) -> Bundle:
     """Build one trace's bundle; `cited` counts all its citations, also those beyond `MAX_CITATIONS`."""
     shown = sorted((item for item in citations if item.is_shown), key=lambda item: not item.is_placed)
@@ -363,7 +367,7 @@ def _bundle(
                     problem=held.problem and sources.shelf.portable(held.problem),
                 )
             )
-    row = verdict(trace, sources.corpus, sources.profile)
+    key = trace.key
     bundle = Bundle(
         bundle_id=bundle_id(key),
         run_id=key.run_id,
@@ -373,10 +377,10 @@ def _bundle(
         repeat=key.repeat,
         q=trace.q[:MAX_TEXT],
         answer=trace.answer[:MAX_TEXT],
-        is_refusal=refuses(trace.answer.lower(), lowered(sources.profile.refusal)),
-        label=row.label if row else None,
-        why=row.why if row else None,
-        profile={"template": sources.profile.template, "refusal": list(sources.profile.refusal)},
+        is_refusal=refuses(trace.answer.lower(), lowered(profile.refusal)),
+        label=trace.label,
+        why=trace.why,
+        profile={"template": profile.template, "refusal": list(profile.refusal)},
         citation=shown[0] if shown else None,
         citation_origin=shown[0].origin if shown else "none",
         citations=tuple(citations),
@@ -430,7 +434,7 @@ def _attachment(each: Attached, cited: BundleCitation, shelf: Shelf) -> BundleAt
     return BundleAttachment(cut, each.by, each.pages_away, undrawn is None, problem, cited.number)
 
 
-def _cuts(trace: Trace, *, citations: int, attachments: int) -> Iterator[Problem]:
+def _cuts(trace: IndexedTrace, *, citations: int, attachments: int) -> Iterator[Problem]:
     """Yield what a bundle leaves out because there is too much of it."""
     if citations > MAX_CITATIONS:
         message = f"only the first {MAX_CITATIONS} of {citations:,} citations are looked at"

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from proofspan.contracts.records.records import Json, LineIssue, Trace, TraceKey
+from proofspan.contracts.records.records import Json, LineIssue, TraceKey
 from proofspan.diagnosis.answers import refuses
 from proofspan.diagnosis.labelling import lowered
 from proofspan.diagnosis.types import profile_from
@@ -30,9 +30,8 @@ from proofspan.manifest.types import Manifest
 from proofspan.services.bundles.build import MAX_TEXT, belonging, judged, key_of
 from proofspan.services.bundles.report import RunReport, counts
 from proofspan.services.documents.document_set import Shelf
-from proofspan.services.workspace.readable import opened_traces, unpacked
-from proofspan.traces.records.identity import Repeats
-from proofspan.traces.records.traces import iter_traces
+from proofspan.services.workspace.readable import unpacked
+from proofspan.store.query.indexed_run import IndexedRun
 from proofspan.wording import counted
 
 #: Characters quoted of a text.
@@ -83,13 +82,20 @@ class Validation:
 
 
 def validate_bundles(
-    manifest: Manifest, run_id: str, *, path: Path, file: str, shelf: Shelf, catalogue: CatalogueIndex
+    manifest: Manifest,
+    run_id: str,
+    *,
+    path: Path,
+    file: str,
+    shelf: Shelf,
+    catalogue: CatalogueIndex,
+    cache_dir: Path,
 ) -> Validation:
-    """Validate a run's bundles at `path`; `file` is its name in messages.
+    """Validate the bundles of an indexed run at `path`; `file` is its name in messages.
 
-    Raises Fault if that file, or the run's traces, can't be read at all.
+    Raises Fault if that file, or the run's traces, can't be read at all, or the traces are not indexed.
     """
-    expected, report = _expected(manifest, run_id), RunReport(run_id)
+    expected, report = _expected(manifest, run_id, cache_dir), RunReport(run_id)
     findings: list[BundleFinding] = []
     seen: dict[TraceKey, int] = {}
     alike: Counter[TraceKey] = Counter()
@@ -141,7 +147,9 @@ def _rebuild(code: str, message: str) -> Problem:
     return Problem(code, message, fix=REBUILD)
 
 
-def _expected(manifest: Manifest, run_id: str) -> dict[TraceKey, tuple[int, int, bool]] | None:
+def _expected(
+    manifest: Manifest, run_id: str, cache_dir: Path
+) -> dict[TraceKey, tuple[int, int, bool]] | None:
     """Return the run's traces by key; None for a run without traces.
 
     Of each its position, a hash of question and answer, and whether coverage counts it.
@@ -149,17 +157,13 @@ def _expected(manifest: Manifest, run_id: str) -> dict[TraceKey, tuple[int, int,
     run = manifest.run(run_id)
     if run is None or not run.has_traces:
         return None
-    repeats = Repeats()
     refusal = lowered(profile_from(manifest.triage).refusal)
     expected: dict[TraceKey, tuple[int, int, bool]] = {}
-    with opened_traces(manifest, run) as traces:
-        path, final = traces.needed_path, traces.is_final
-        for item in iter_traces(path, file=traces.file, run_id=run_id, final=final):
-            if isinstance(item, Trace):
-                key = repeats.key_of(item)
-                texts = hash((item.q[:MAX_TEXT], item.answer[:MAX_TEXT]))
-                is_refusal = refuses(item.answer.lower(), refusal)
-                expected[key] = len(expected), texts, counts(key, item.answer, is_refusal=is_refusal)
+    for item in IndexedRun.of(manifest, run, cache_dir).lines():
+        if not isinstance(item, LineIssue):
+            texts = hash((item.q[:MAX_TEXT], item.answer[:MAX_TEXT]))
+            is_counted = counts(item.key, item.answer, is_refusal=refuses(item.answer.lower(), refusal))
+            expected[item.key] = len(expected), texts, is_counted
     return expected
 
 

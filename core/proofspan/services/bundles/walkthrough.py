@@ -23,7 +23,7 @@ from proofspan.evidence.bundles import Bundle, BundleAttachment
 from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.evidence.types import FoundSpan
 from proofspan.manifest.types import Manifest
-from proofspan.services.bundles.build import Sources, bundles_of
+from proofspan.services.bundles.build import Sources, bundle_of
 from proofspan.services.bundles.stored import StoredBundles
 from proofspan.services.documents.document_cache import Placer
 from proofspan.services.documents.document_set import Shelf
@@ -97,9 +97,7 @@ def slide_of(stop: Stop, materials: Materials) -> Slide:
         except Fault as fault:
             outdated = f"its stored bundle can't be read: {fault.problems[0].message}"
     if bundle is None:
-        profile = profile_from(materials.manifest.triage)
-        sources = Sources(shelf, materials.chunks, materials.catalogue, profile=profile)
-        (bundle,) = bundles_of([(stop.key, view.trace)], sources)
+        bundle = bundle_of(stop.key, view, Sources(shelf, materials.chunks, materials.catalogue))
     targets, shown = targets_of(view), bundle.citation
     by_number = {target.number: target for target in targets if target.kind == "cited"}
     by_chunk = {target.chunk_id: target for target in targets if target.kind == "retrieved"}

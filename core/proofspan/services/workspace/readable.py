@@ -14,7 +14,7 @@ from proofspan.evidence.bundles import BundleLine, read_bundles
 from proofspan.journal.cohorts import cohorts_of
 from proofspan.journal.lines import read_journal
 from proofspan.manifest.check import BUILD_BUNDLES, LINES_UNREADABLE, ArtifactCheck, OnBytes
-from proofspan.manifest.types import Artifact, Manifest, Run
+from proofspan.manifest.types import Artifact
 from proofspan.traces.lines.reader import unfinished_bytes
 from proofspan.traces.lines.unpack import plain_source
 from proofspan.traces.records.chunks import read_chunks
@@ -22,8 +22,7 @@ from proofspan.traces.records.gold import read_gold
 from proofspan.traces.records.redirects import read_redirects
 from proofspan.traces.records.stored_reports import read_report
 from proofspan.traces.records.traces import iter_traces
-from proofspan.traces.separate.join_cache import trace_file
-from proofspan.traces.separate.record_files import RecordFile, unreadable
+from proofspan.traces.separate.record_files import unreadable
 from proofspan.wording import counted
 
 #: Part of the manifest's key → reader of the whole file.
@@ -73,13 +72,6 @@ def unpacked(file: Path) -> Iterator[Path]:
     """Yield the file, or a temporary copy of a packed one. Raises InputFault if it is damaged."""
     with tempfile.TemporaryDirectory(prefix="proofspan-") as folder:
         yield plain_source(file, cache_dir=Path(folder))
-
-
-@contextmanager
-def opened_traces(manifest: Manifest, run: Run) -> Iterator[RecordFile]:
-    """Yield a run's traces, unpacked or joined temporarily."""
-    with tempfile.TemporaryDirectory(prefix="proofspan-") as folder:
-        yield trace_file(manifest, run, cache_dir=Path(folder))
 
 
 def unusable(artifact: Artifact, fault: InputFault) -> list[Problem]:

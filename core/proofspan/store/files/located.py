@@ -31,7 +31,7 @@ from proofspan.store.files.cache_dir import turn, writing_to
 from proofspan.store.files.columns import table_of
 from proofspan.store.files.evidence_states import EVIDENCE_STATES, FLAGS
 from proofspan.store.files.run_file import RunFile, Segment, write_json
-from proofspan.store.files.segment_files import DamagedError, read_columns, read_table, write_table
+from proofspan.store.files.segment_files import DamagedError, read_table, read_traces, write_table
 from proofspan.traces.records.citations import recorded_citations
 from proofspan.version import LOCATOR_VERSION
 
@@ -237,15 +237,10 @@ def read_citations(folder: Path, run_file: RunFile, segment: Segment) -> Iterato
     They are those of `proofspan.traces.records.citations.citations`. DamagedError where the index cannot be
     read.
     """
-    table = read_columns(folder, [segment.name], ("q_id", "paraphrase", "seed", "citations"))
-    first, repeats = run_file.rows_before(segment), {}
-    if run_file.joined is not None:
-        joined = read_table(folder / run_file.joined, ["row", "repeat"]).to_pydict()
-        repeats = dict(zip(joined["row"], joined["repeat"], strict=True))
-    columns = (column.to_pylist() for column in table.columns)
-    for row, (q_id, paraphrase, seed, record) in enumerate(zip(*columns, strict=True)):
-        for citation in recorded_citations(record) if record is not None else ():
-            yield Cited(row, q_id, paraphrase, seed, repeats.get(first + row, 1), citation)
+    traces = read_traces(folder, run_file, segment, ("citations",))
+    for row, q_id, paraphrase, seed, repeat, record in traces:
+        for citation in recorded_citations(record):
+            yield Cited(row, q_id, paraphrase, seed, repeat, citation)
 
 
 def counts_of(folder: Path, parts: Iterable[Part]) -> tuple[dict[str, int], dict[str, int]]:

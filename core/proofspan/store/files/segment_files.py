@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +19,7 @@ import pyarrow.ipc as ipc
 import pyarrow.parquet as pq
 
 from proofspan.store.files.columns import BATCH_ROWS, LISTED, REPEATING, ROW_SCHEMA, TEXTS
-from proofspan.store.files.run_file import new_file, rows_name
+from proofspan.store.files.run_file import RunFile, Segment, new_file, rows_name
 
 #: How many files are read in parallel.
 _READERS = 2
@@ -124,6 +125,23 @@ def read_rows(folder: Path, segment: str, places: np.ndarray, columns: Sequence[
             by_batch = pa.Table.from_batches(pieces, file.schema)
         as_given = np.argsort(np.argsort(batches, kind="stable"))
         return by_batch.take(pa.array(as_given)).select(list(columns))
+
+
+def read_traces(
+    folder: Path, run_file: RunFile, segment: Segment, columns: Sequence[str]
+) -> Iterator[tuple[Any, ...]]:
+    """Yield a segment's traces in the order of the file. DamagedError as above.
+
+    Each is its row in the segment (from 0), q_id, paraphrase, seed and repeat, then the values of `columns`.
+    """
+    table = read_columns(folder, [segment.name], ("q_id", "paraphrase", "seed", *columns))
+    first, repeats = run_file.rows_before(segment), {}
+    if run_file.joined is not None:
+        joined = read_table(folder / run_file.joined, ["row", "repeat"]).to_pydict()
+        repeats = dict(zip(joined["row"], joined["repeat"], strict=True))
+    values = (column.to_pylist() for column in table.columns)
+    for row, (q_id, paraphrase, seed, *others) in enumerate(zip(*values, strict=True)):
+        yield row, q_id, paraphrase, seed, repeats.get(first + row, 1), *others
 
 
 def can_be_read(folder: Path, segments: Sequence[str]) -> bool:

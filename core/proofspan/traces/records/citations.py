@@ -141,8 +141,10 @@ def cited_record(trace: Trace) -> bytes | None:
     return orjson.dumps({"payload": trace.payload, "ids_in_text": trace.ids_in_text, "chunks": entries})
 
 
-def recorded_citations(record: bytes) -> tuple[Citation, ...]:
+def recorded_citations(record: bytes | None) -> tuple[Citation, ...]:
     """Return the citations of a trace from its `cited_record`."""
+    if record is None:
+        return ()
     kept = orjson.loads(record)
     return _citations(kept["payload"], kept["ids_in_text"], kept)
 

@@ -21,7 +21,7 @@ from proofspan.contracts.records.records import Attachment, TraceKey
 from proofspan.evidence.attachments import SAFETY_KINDS, Attached, attached
 from proofspan.evidence.bundles import Bundle, Level
 from proofspan.manifest.types import Manifest
-from proofspan.services.bundles.build import Sources, bundles_of
+from proofspan.services.bundles.build import Sources, bundle_of
 from proofspan.services.documents.background import Done, Failed, Waiting
 from proofspan.services.documents.document_cache import Placer
 from proofspan.services.documents.document_set import Shelf
@@ -226,14 +226,14 @@ def show_level(opened: session.Opened, loaded: load.Loaded, key: TraceKey) -> No
     if loaded.view.stored is not None:
         return
     shelf = Shelf(opened.manifest, session.pdf_pool(), placer=documents.placer())
-    sources = Sources(shelf, loaded.chunks, load.catalogue(opened), profile=opened.profile)
+    sources = Sources(shelf, loaded.chunks, load.catalogue(opened))
     task = ("level", *workspace_status.state_of_files(opened), key)
-    outcome = background.ask(task, partial(bundles_of, [(key, loaded.view.trace)], sources))
+    outcome = background.ask(task, partial(bundle_of, key, loaded.view, sources))
     if isinstance(outcome, Waiting):
         background.hint("Checking how much of the evidence can be shown …", [task])
     elif isinstance(outcome, Failed):
         markup.note(f"The level of the evidence is not known: {outcome.fault.problems[0].message}.", "muted")
     else:
-        (bundle,) = outcome.value
+        bundle = outcome.value
         pieces = [Piece(level_name(bundle), "badge", tip=LEVELS_MEAN), Piece(f" {bundle.level_reason}")]
         markup.show(markup.text(pieces, role="hint", limit=600))
