@@ -251,6 +251,8 @@ def bundle_from(record: Mapping[str, Json]) -> Bundle:
 
 def _plain(value: Any) -> Json:
     """Return a record as JSON objects and lists all the way down: orjson sorts the keys of objects only."""
+    if value is None or isinstance(value, str | int | float):  # most of them
+        return value
     if isinstance(value, Problem):
         quoted = value.value if isinstance(value, ValueProblem) else None
         return {"code": value.code, "message": value.message, "remedy": value.fix, "given": quoted}
