@@ -45,6 +45,7 @@ from proofspan.services.bundles.report import Earlier, RunReport
 from proofspan.services.bundles.validate import validate_bundles
 from proofspan.services.documents.document_set import Shelf
 from proofspan.services.workspace.open import chosen_run
+from proofspan.store.index.scan import spare_pandas
 from proofspan.wording import counted
 
 #: A quote that is nowhere in a document makes the worker read the whole document once.
@@ -56,6 +57,8 @@ LINES_A_PIECE = 500
 @click.group("bundle")
 def command() -> None:
     """Build and validate evidence bundles 1.3."""
+    if click.get_current_context().obj:
+        spare_pandas()
 
 
 @command.command("build")

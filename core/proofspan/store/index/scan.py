@@ -168,7 +168,7 @@ class _NoPandas(MetaPathFinder):
 def spare_pandas() -> None:
     """Keep pyarrow from importing pandas with its first array, which takes most of a second.
 
-    Only for a process of our own that builds the index and does nothing else.
+    Only for a process of our own that builds the index, or bundles from it, and does nothing else.
     """
     sys.meta_path.insert(0, _NoPandas())
 
