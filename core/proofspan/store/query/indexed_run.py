@@ -13,10 +13,10 @@ from proofspan.manifest.types import Manifest, Run
 from proofspan.store.files.columns import issue_from
 from proofspan.store.files.run_file import RunFile, Segment, issues_name, whole_run_file
 from proofspan.store.files.segment_files import DamagedError, read_table, read_traces
-from proofspan.store.index.build import index_damaged, index_folder, not_indexed
+from proofspan.store.index.build import discard_damaged, index_folder, not_indexed
 from proofspan.traces.records.citations import cited_record
 from proofspan.traces.records.traces import read_trace_at
-from proofspan.traces.separate.join_cache import needed_trace_file
+from proofspan.traces.separate.join_cache import trace_file
 
 
 class IndexedTrace(NamedTuple):
@@ -44,6 +44,7 @@ class IndexedRun:
     `issues` are the lines of its separate records that were not joined.
     """
 
+    manifest: Manifest
     run_id: str
     path: Path
     issues: tuple[LineIssue, ...]
@@ -53,12 +54,12 @@ class IndexedRun:
     @classmethod
     def of(cls, manifest: Manifest, run: Run, cache_dir: Path) -> Self:
         """Open the index of a run. Raises InputFault without readable traces, StoreFault without an index."""
-        path, traces = needed_trace_file(manifest, run, cache_dir=cache_dir)
-        folder = index_folder(manifest, run.run_id, cache_dir)
+        traces = trace_file(manifest, run, cache_dir=cache_dir)
+        path, folder = traces.needed_path, index_folder(manifest, run.run_id, cache_dir)
         run_file = whole_run_file(folder)
         if run_file is None:
             raise not_indexed(manifest, run.run_id)
-        return cls(run.run_id, path, traces.issues, folder, run_file)
+        return cls(manifest, run.run_id, path, traces.issues, folder, run_file)
 
     def lines(self) -> Iterator[IndexedTrace | LineIssue]:
         """Yield traces and unreadable lines. Raises StoreFault if the index is damaged or was replaced."""
@@ -67,7 +68,7 @@ class IndexedRun:
                 lines: list[IndexedTrace | LineIssue] = [*self._traces(segment), *self._issues(segment)]
                 yield from sorted(lines, key=lambda each: each.source.line)
         except DamagedError as error:
-            raise index_damaged({self.run_id: self.folder}) from error
+            raise discard_damaged(self.manifest, self.run_id, error.folder) from error
 
     def read(self, trace: IndexedTrace) -> Trace:
         """Read the whole trace. Raises InputFault if its line has changed since it was indexed."""
