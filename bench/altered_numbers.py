@@ -157,7 +157,7 @@ class Texts:
                 self._pages[pdf] = [_plain(page.get_text()) for page in document]
         return self._pages[pdf]
 
-    def stands(self, quote: str, row: Row) -> bool:
+    def holds(self, quote: str, row: Row) -> bool:
         """True if a quote is on the row's page."""
         return _plain(quote) in self.pages(row["pdf"])[row["page_idx"]]
 
@@ -193,7 +193,7 @@ def _altered(
     row = rng.choice(rows)
     quote = shape(rng, row["quote"])
     places = list(NUMBER.finditer(quote or ""))
-    if quote is None or not places or (shape is not whole and not texts.stands(quote, row)):
+    if quote is None or not places or (shape is not whole and not texts.holds(quote, row)):
         return None
     number = rng.choice(places)
     parts = change(rng, quote[: number.start()], number.group(), quote[number.end() :])

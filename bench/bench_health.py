@@ -103,22 +103,22 @@ def measure(rounds: int) -> dict[str, list[float]]:
     pages = {
         name: AppTest.from_file(str(ROOT / "app.py"), default_timeout=120) for name in ("health", "trends")
     }
-    told: dict[str, list[float]] = {}
+    reported: dict[str, list[float]] = {}
     for name, app in pages.items():
         app.switch_page(f"pages/{name}.py")
         times.clear()
         app.run()
-        told[f"{name}, first"] = times[:1]
+        reported[f"{name}, first"] = times[:1]
         time.sleep(15)  # what is read in the background is there by then
         times.clear()
         app.run()
-        told[f"{name}, first with all"] = times[:1]
+        reported[f"{name}, first with all"] = times[:1]
     for name, app in pages.items():
         times.clear()
         for _ in range(rounds):
             app.run()
-        told[f"{name}, warm"] = times[:]
-    return told
+        reported[f"{name}, warm"] = times[:]
+    return reported
 
 
 def main() -> None:
@@ -144,8 +144,8 @@ def main() -> None:
         command = [sys.executable, __file__, "--measure", "--rounds", str(options.rounds)]
         here = {"PROOFSPAN_WORKSPACE": str(folder), "PROOFSPAN_CACHE_DIR": str(cache)}
         done = subprocess.run(command, check=True, capture_output=True, cwd=ROOT, env={**os.environ, **here})
-    told: dict[str, list[float]] = json.loads(done.stdout.splitlines()[-1])
-    medians = {name: statistics.median(times) for name, times in told.items()}
+    output: dict[str, list[float]] = json.loads(done.stdout.splitlines()[-1])
+    medians = {name: statistics.median(times) for name, times in output.items()}
     print(f"\n{options.traces:,} traces, milliseconds of the whole script")
     for name, median in medians.items():
         print(f"  {name:<26}{median:>8,.0f}" + (f"   figure: {FIGURE}" if name == "health, warm" else ""))

@@ -169,10 +169,10 @@ def report(part: str, folder: Path, cache: Path, rounds: int) -> None:
     print(f"  {'':<18}{'clock':>10}{'processor':>12}{'baseline / this':>17}{'peak':>10}")
     for (name, how), found in times.items():
         seconds, cpu = median_of(found, "seconds"), median_of(found, "cpu")
-        told = f"  {name + ', ' + how:<18}{1000 * seconds:>7,.0f} ms{1000 * cpu:>9,.0f} ms"
-        told += f"{plain / seconds:>17.1f}{max(each['mb'] for each in found):>7,.0f} MB"
+        text = f"  {name + ', ' + how:<18}{1000 * seconds:>7,.0f} ms{1000 * cpu:>9,.0f} ms"
+        text += f"{plain / seconds:>17.1f}{max(each['mb'] for each in found):>7,.0f} MB"
         is_figure = name == part and how != "plain"
-        print(told + (f"   figure: {1000 * FIGURES[part]:,.0f} ms, {MOST_MB:,} MB" if is_figure else ""))
+        print(text + (f"   figure: {1000 * FIGURES[part]:,.0f} ms, {MOST_MB:,} MB" if is_figure else ""))
 
 
 def median_of(found: list[dict[str, float]], name: str) -> float:

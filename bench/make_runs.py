@@ -76,14 +76,14 @@ def traces(run: int, questions: int, *, variants: int) -> Iterator[dict[str, obj
         if rank < LISTED:
             listed[rank] = chunk_id(first)
         is_refusal = rng.random() < 0.1
-        said = f"Part {first} takes {first % 97} units. citations: [{listed[0]}, {listed[1]}]"
+        text = f"Part {first} takes {first % 97} units. citations: [{listed[0]}, {listed[1]}]"
         yield {
             "q_id": f"Q{number:07d}",
             "q": question(number),
             "paraphrase": variant % 3,
             "seed": variant // 3,
             "chunks": [{"id": each, "score": 1 - place / 50} for place, each in enumerate(listed)],
-            "answer": "not in context" if is_refusal else said,
+            "answer": "not in context" if is_refusal else text,
             "ΔS": round(rng.random(), 3),
             "λ": rng.choice(STATES),
             "latency_ms": rng.randint(200, 4_000),

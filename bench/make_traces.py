@@ -101,16 +101,16 @@ def make_world(chunks: int, *, seed: int = 0) -> World:
 def answer_to(rng: random.Random, world: World, ids: list[str], elsewhere: str) -> str:
     """An answer of a random kind; about six in ten are grounded and follow the default template."""
     kind = rng.random()
-    said = rng.choice(world.sentences[ids[0]]) + " " + rng.choice(world.sentences[ids[1]])
+    claims = rng.choice(world.sentences[ids[0]]) + " " + rng.choice(world.sentences[ids[1]])
     cited = ", ".join(ids[: rng.randint(1, 3)])
     if kind < 0.60:
-        return f"{said}\n\ncitations: [{cited}]"
+        return f"{claims}\n\ncitations: [{cited}]"
     if kind < 0.70:
         return "not in context"
     if kind < 0.78:
-        return said
+        return claims
     if kind < 0.84:
-        return f"{said}\n\ncitations: [{elsewhere}]"
+        return f"{claims}\n\ncitations: [{elsewhere}]"
     if kind < 0.89:
         return rng.choice(REFUSALS_ELSEWHERE)
     if kind < 0.95:

@@ -33,8 +33,8 @@ def separate_records(trace: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         records["rerank"] = {**joined_by, "k_out": len(saw), "items": ranked}
     shown = [{"id": entry["id"], "section_id": entry.get("section_id")} for entry in trace["chunks"]]
     records["prompt"] = {**joined_by, "question": trace["q"], "citations": shown}
-    said = {name: value for name, value in trace.items() if name not in _NOT_THE_ANSWERS}
-    answer = {**joined_by, "answer_text": trace["answer"], **said}
+    fields = {name: value for name, value in trace.items() if name not in _NOT_THE_ANSWERS}
+    answer = {**joined_by, "answer_text": trace["answer"], **fields}
     if "citations" in trace:
         answer["citations"] = trace["citations"]
     records["answer"] = answer

@@ -1,8 +1,8 @@
 """Reject words that make Proofspan's prose read like a translation.
 
-Checks docstrings, comments, messages and names in Python files, and the whole text of scripts, styles,
-queries, schemas and documents; in tests and benchmarks only docstrings and comments. CONTRIBUTING.md states
-the rule. Prints a line for each finding and exits with 1 if there is one.
+Checks docstrings, comments, messages and names in Python files (in tests and benchmarks no messages), and the
+whole text of scripts, styles, queries, schemas and documents. CONTRIBUTING.md states the rule. Prints a line
+for each finding and exits with 1 if there is one.
 """
 
 from __future__ import annotations
@@ -88,10 +88,12 @@ def _python(file: str, text: str) -> Iterator[tuple[int, re.Pattern[str], str]]:
             is_prose = " " in node.value and not is_test and not WORD_LIST.fullmatch(node.value)
             if node in docstrings or is_prose:
                 yield node.lineno, WORDS, node.value
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not NAMES.search(node.name):
+            yield node.lineno, WORDS, node.name.replace("_", " ")
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.COMMENT:
             yield token.start[0], WORDS, token.string
-        elif token.type == tokenize.NAME and not is_test:
+        elif token.type == tokenize.NAME:
             yield token.start[0], NAMES, token.string
 
 

@@ -256,10 +256,12 @@ class _Runs:
         self._page = page
         self.forget()
         #: What the browser says of errors and of what it could not fetch, for the message of a failure.
-        self._said: list[str] = []
+        self._page_errors: list[str] = []
         page.on("websocket", self._attach)
-        page.on("pageerror", lambda error: self._said.append(str(error)))
-        page.on("requestfailed", lambda request: self._said.append(f"{request.url}: {request.failure}"))
+        page.on("pageerror", lambda error: self._page_errors.append(str(error)))
+        page.on(
+            "requestfailed", lambda request: self._page_errors.append(f"{request.url}: {request.failure}")
+        )
 
     def forget(self) -> None:
         """Begin with a window that nothing was shown in."""
@@ -366,12 +368,12 @@ def _free_port() -> int:
 
 def _is_healthy(dashboard: Dashboard) -> bool:
     """Whether it serves within its time: it says so itself, and answers."""
-    told = f":{urlsplit(dashboard.url).port}"
+    text = f":{urlsplit(dashboard.url).port}"
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline and dashboard.process.poll() is None:
         try:
             with urllib.request.urlopen(f"{dashboard.url}/_stcore/health", timeout=2) as answer:  # noqa: S310
-                if answer.status == 200 and told in dashboard.output.read_text():
+                if answer.status == 200 and text in dashboard.output.read_text():
                     return True
         except (urllib.error.URLError, OSError):
             pass

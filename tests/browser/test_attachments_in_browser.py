@@ -56,7 +56,7 @@ def test_pictures_are_seen_and_what_is_not_drawn_says_why(
 ) -> None:
     window = page_at(1400, 900, dark, own=True)
     refused: list[str] = []
-    window.on("console", lambda said: refused.append(said.text) if _is_refusal(said) else None)
+    window.on("console", lambda message: refused.append(message.text) if _is_refusal(message) else None)
     page = opened(window, serve(workspace).url, wait_for_run)
     for name in ("Table: Region", "Picture: File"):
         picture = page.get_by_alt_text(name)
@@ -96,5 +96,5 @@ def test_a_notice_leads_to_its_page(
     expect(page.get_by_test_id("stMain")).to_contain_text("page_idx 1 · PDF page 2")
 
 
-def _is_refusal(said: ConsoleMessage) -> bool:
-    return said.type == "error" and "Content Security Policy" in said.text
+def _is_refusal(message: ConsoleMessage) -> bool:
+    return message.type == "error" and "Content Security Policy" in message.text

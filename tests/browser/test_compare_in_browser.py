@@ -76,7 +76,7 @@ def test_a_flip_opens_both_answers_and_both_pages_and_the_url_brings_it_back(
     expect(page.locator(".st-key-no-page-now mark.ps-chosen").first).to_be_in_viewport()  # of a text
 
 
-def test_in_a_narrow_window_everything_stands_below_one_another(
+def test_in_a_narrow_window_everything_is_below_one_another(
     serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
 ) -> None:
     page = page_at(900, 900)

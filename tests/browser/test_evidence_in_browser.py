@@ -36,7 +36,7 @@ INK = """tags => tags.map((tag) => {
 })"""
 
 
-def test_layers_are_told_apart_by_colour_dashes_and_place(
+def test_layers_are_distinguished_by_colour_dashes_and_place(
     serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
 ) -> None:
     page = page_at(1400, 900)
@@ -77,13 +77,13 @@ def _overlap(one: FloatRect, other: FloatRect) -> bool:
     return not (beside or below)
 
 
-def test_the_misquoted_figure_stands_first_beside_the_page_and_in_the_list(
+def test_the_misquoted_figure_comes_first_beside_the_page_and_in_the_list(
     serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
 ) -> None:
     page = page_at(1400, 900)
     opened(page, serve().url + QUESTION, wait_for_run)
-    said = "The answer says 4.8 litres, the page says 4.3 litres."
-    expect(page.get_by_test_id("ps-says")).to_have_text(said)
+    text = "The answer says 4.8 litres, the page says 4.3 litres."
+    expect(page.get_by_test_id("ps-says")).to_have_text(text)
     assert place(page, "[data-testid=ps-says]")["y"] < place(page, ".st-key-finding")["y"]
     line = page.locator(".st-key-cite-1 button")
     expect(line).to_contain_text("1 · fuzzy 86 % section 8.1 · p. 15 says 4.8, page says 4.3")

@@ -52,7 +52,7 @@ def test_a_wide_window_puts_the_page_beside_them(
     assert reading["y"] < side["y"] + side["height"], "the reading waits for the page's end"
 
 
-def test_the_reading_stands_where_it_stays_while_the_page_is_not_there_yet(
+def test_the_reading_is_where_it_stays_while_the_page_is_not_there_yet(
     serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
 ) -> None:
     page = page_at(1400, 900)
@@ -82,25 +82,25 @@ def test_arrow_keys_turn_the_page_and_a_button_leads_back(
 ) -> None:
     page = page_at(1400, 900)
     opened(page, f"{serve().url}/question?run=R002&q=Q01", wait_for_run)
-    said = page.locator(".st-key-finding")
-    at = said.inner_text()
+    finding = page.locator(".st-key-finding")
+    at = finding.inner_text()
     side = page.locator(".st-key-page-side")
     start = side.locator(".ps-hint").first.inner_text()
     page.get_by_test_id("ps-viewer").focus()
     page.keyboard.press("ArrowLeft")
-    expect(said).to_contain_text("not on this page.")
+    expect(finding).to_contain_text("not on this page.")
     expect(page.get_by_test_id("ps-box").and_(page.locator(".chosen"))).to_have_count(0)
     opened(page, page.url, wait_for_run)
-    expect(said).to_contain_text("not on this page.")
+    expect(finding).to_contain_text("not on this page.")
     page.get_by_test_id("ps-viewer").focus()
     page.keyboard.press("ArrowRight")
     expect(side.locator(".ps-hint").first).to_have_text(start, use_inner_text=True)
-    expect(said).to_have_text(at, use_inner_text=True)
+    expect(finding).to_have_text(at, use_inner_text=True)
     page.keyboard.press("ArrowLeft")
-    expect(said).to_contain_text("not on this page.")
+    expect(finding).to_contain_text("not on this page.")
     page.locator(IDLE).wait_for(state="attached")
     page.get_by_role("button", name="Back to the passage").click()
-    expect(said).to_have_text(at, use_inner_text=True)
+    expect(finding).to_have_text(at, use_inner_text=True)
     assert "page=" not in page.url
 
 
@@ -206,7 +206,7 @@ def test_a_warning_that_may_be_left_out_is_outlined_on_its_page(
     expect(page).not_to_have_url(re.compile("see="))
 
 
-def test_a_line_that_could_not_be_read_is_told_where_its_question_is_missing(
+def test_a_line_that_could_not_be_read_is_reported_where_its_question_is_missing(
     serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
 ) -> None:
     page = page_at(1400, 900)

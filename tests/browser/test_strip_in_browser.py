@@ -48,7 +48,7 @@ def focused(page: Page) -> str:
     return name
 
 
-def test_marked_pages_have_roles_and_names_and_the_shown_one_is_told(open_strip: Page) -> None:
+def test_marked_pages_have_roles_and_names_and_the_shown_one_is_announced(open_strip: Page) -> None:
     assert strip(open_strip).get_attribute("role") == "group"
     expect(strip(open_strip)).to_have_accessible_name(
         "All pages: 97 pages: cited on PDF page 9, gold on PDF page 42, retrieved on 3 pages"
@@ -63,7 +63,7 @@ def test_marked_pages_have_roles_and_names_and_the_shown_one_is_told(open_strip:
     assert strip(open_strip).locator("img").count() == 0
 
 
-def test_a_pointer_tells_any_page_and_a_click_goes_there(open_strip: Page, wait_for_run: WaitForRun) -> None:
+def test_a_pointer_names_any_page_and_a_click_goes_there(open_strip: Page, wait_for_run: WaitForRun) -> None:
     page = open_strip
     at_rest = words(page).inner_text()
     cells(page).nth(1).hover()
@@ -128,7 +128,7 @@ def test_ten_thousand_marked_pages_are_a_bounded_line_that_still_goes_everywhere
     expect(page.get_by_text("shown:9917")).to_be_visible()
 
 
-def test_what_a_cell_holds_is_told_by_height_and_shape_as_well(open_strip: Page) -> None:
+def test_what_a_cell_holds_is_shown_by_height_and_shape_as_well(open_strip: Page) -> None:
     def box(cell: int, kind: str) -> tuple[float, float, bool]:
         bar = cells(open_strip).nth(cell).locator(f".{kind}")
         found = bar.bounding_box()

@@ -299,7 +299,7 @@ def test_a_longer_list_ends_in_the_middle_of_a_row(
     assert 0.25 < frame.evaluate(CUT) < 0.75
 
 
-def test_a_list_that_is_only_a_little_longer_stands_there_whole(
+def test_a_list_that_is_only_a_little_longer_is_shown_whole(
     serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, workspace: Path
 ) -> None:
     page = page_at(1400, 900)
@@ -358,7 +358,7 @@ BESIDE = """([word, toggle]) => {
 }"""
 
 
-def test_the_toggle_on_warnings_stands_beside_its_word_at_any_width(
+def test_the_toggle_on_warnings_is_beside_its_word_at_any_width(
     serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
 ) -> None:
     page = page_at(1400, 900)
@@ -392,8 +392,8 @@ def test_a_bucket_is_chosen_by_keyboard_and_fixed_questions_are_listed_against_a
     wait_for_query(page, vs="R004", flip="fixed")
     expect(rows(page)).to_have_count(6)
     expect(rows(page).first.locator("small")).to_contain_text("was ")
-    told = re.compile("^6 of 41 questions: fixed against R004 by SectionMatch@1")
-    expect(page.locator(".st-key-sentence .ps-line")).to_contain_text(told)
+    reported = re.compile("^6 of 41 questions: fixed against R004 by SectionMatch@1")
+    expect(page.locator(".st-key-sentence .ps-line")).to_contain_text(reported)
     compare = page.locator(".st-key-toggles-flip").get_by_role("link", name="Compare")
     assert "vs=R004" in (compare.get_attribute("href") or "")
     assert page.evaluate("() => document.querySelector('[data-testid=stMain]').scrollWidth") <= 900

@@ -58,7 +58,7 @@ def tree(page: Page) -> set[tuple[str, str]]:
 
 def test_every_part_has_its_role_and_name(serve: Serve, page_at: PageAt, wait_for_run: WaitForRun) -> None:
     page = opened(page_at(1400, 900), serve().url + QUESTION, wait_for_run)
-    told = tree(page)
+    nodes = tree(page)
     assert {
         ("region", "Page viewer"),
         ("toolbar", "Page, span and zoom"),
@@ -73,12 +73,12 @@ def test_every_part_has_its_role_and_name(serve: Serve, page_at: PageAt, wait_fo
         ("button", "To the span"),
         ("group", "Layers"),
         ("button", "gold 1, exact: word for word, section 8.1"),
-    } <= told
-    names = [name for role, name in told if role == "button"]
-    said = "cited 1, fuzzy: 86 % agrees, The answer says 4.8 litres, the page says 4.3 litres."
-    assert any(name.startswith(said) for name in names)
+    } <= nodes
+    names = [name for role, name in nodes if role == "button"]
+    text = "cited 1, fuzzy: 86 % agrees, The answer says 4.8 litres, the page says 4.3 litres."
+    assert any(name.startswith(text) for name in names)
     assert any(name.startswith("rank 2, exact: word for word") for name in names)
-    assert ("image", "meridian-2026, page_idx 14 · PDF page 15 of 15 · printed 11") in told
+    assert ("image", "meridian-2026, page_idx 14 · PDF page 15 of 15 · printed 11") in nodes
 
 
 def test_a_description_goes_with_the_focused_box(
@@ -95,7 +95,7 @@ def test_a_description_goes_with_the_focused_box(
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_words_and_focus_are_told_from_what_is_behind_them(
+def test_words_and_focus_differ_from_what_is_behind_them(
     serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, dark: bool
 ) -> None:
     page = opened(page_at(dark=dark), f"{serve(app=APP).url}/", wait_for_run)

@@ -144,7 +144,7 @@ def test_layers_are_switches_that_last_for_the_tab(page: Page, wait_for_run: Wai
     expect(gold).to_have_attribute("aria-pressed", "true")
 
 
-def test_a_page_shown_larger_than_its_picture_is_drawn_anew_where_it_is_seen(page: Page) -> None:
+def test_a_page_shown_larger_than_its_picture_is_drawn_again_where_it_is_seen(page: Page) -> None:
     detail = page.get_by_test_id("ps-detail")
     for _ in range(4):
         page.get_by_role("button", name="Zoom in").click()

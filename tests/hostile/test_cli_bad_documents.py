@@ -96,8 +96,10 @@ def test_locate_answers_every_line_whatever_is_wrong_with_the_others(
     ended = proofspan("locate", folder / "spans.jsonl", "-o", folder / "found.jsonl")
     assert ended.status == 1
     for line, reason in ((1, "web page"), (3, "locked with a password"), (5, "JSON"), (6, "does not exist")):
-        (told,) = (t for t in ended.err.splitlines() if t.startswith(f"error: {folder}/spans.jsonl:{line}: "))
-        holds(told, reason, " — ")
+        (message,) = (
+            t for t in ended.err.splitlines() if t.startswith(f"error: {folder}/spans.jsonl:{line}: ")
+        )
+        holds(message, reason, " — ")
     found = [orjson.loads(line) for line in (folder / "found.jsonl").read_bytes().splitlines()]
     assert len(found) == len(asked)
     by_id = {row["id"]: row for row in found}

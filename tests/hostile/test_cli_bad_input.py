@@ -48,8 +48,8 @@ def test_a_bad_trace_line_costs_itself_alone(tmp_path: Path, proofspan: Proofspa
     folder = write_workspace(tmp_path / "w", [TRACES[0], bad, *TRACES[1:]])
     ended = proofspan("index", folder)
     assert ended.status == 1
-    (told,) = (line for line in ended.err.splitlines() if line.startswith("trace.jsonl:2: "))
-    holds(told, reason, " — ")
+    (message,) = (line for line in ended.err.splitlines() if line.startswith("trace.jsonl:2: "))
+    holds(message, reason, " — ")
     assert indexed(folder) == LABELS
 
 
@@ -94,7 +94,7 @@ def test_a_chunk_file_put_back_gives_the_labels_back(tmp_path: Path, proofspan: 
 
 
 @pytest.mark.parametrize("file", ["trace.jsonl", "chunks.jsonl"])
-def test_a_csv_named_jsonl_is_said_once_with_how_to_convert_it(
+def test_a_csv_named_jsonl_is_reported_once_with_how_to_convert_it(
     tmp_path: Path, proofspan: Proofspan, file: str
 ) -> None:
     folder = write_workspace(tmp_path / "w")

@@ -72,11 +72,11 @@ def test_an_argument_that_is_no_text_is_a_usage_error_that_names_it(
     with pytest.raises(SystemExit) as ended:
         main(arguments)
     assert ended.value.code == 2
-    assert "bad\\xff" in (told := capsys.readouterr().err) and "not valid UTF-8" in told
+    assert "bad\\xff" in (reported := capsys.readouterr().err) and "not valid UTF-8" in reported
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
-def test_a_full_disk_behind_stdout_is_told(folder: Path) -> None:
+def test_a_full_disk_behind_stdout_is_reported(folder: Path) -> None:
     bare = (folder / "trace.jsonl", folder / "chunks.jsonl")
     for arguments in (("check", folder), ("check", folder, "--json"), ("triage", *bare, "-o", "-")):
         ended = run(*arguments, to="/dev/full")

@@ -73,7 +73,7 @@ def found_in(path: Path, data: bytes) -> list[Trace | LineIssue]:
         (b'{"q": "x", "v": ' + b"[" * 5000 + b"]" * 5000 + b"}", "nested_too_deeply"),
     ],
 )
-def test_a_bad_line_is_said_and_the_rest_is_read(tmp_path: Path, line: bytes, code: str) -> None:
+def test_a_bad_line_is_reported_and_the_rest_is_read(tmp_path: Path, line: bytes, code: str) -> None:
     before, bad, after = found_in(tmp_path / "t.jsonl", GOOD + line + b"\r\n" + GOOD)
     assert isinstance(before, Trace)
     assert isinstance(after, Trace)
@@ -99,7 +99,7 @@ def test_what_is_only_odd_is_read(tmp_path: Path, value: bytes) -> None:
     assert isinstance(found, Trace), found
 
 
-def test_an_overlong_line_is_said_and_the_rest_is_read(
+def test_an_overlong_line_is_reported_and_the_rest_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reader, "MAX_LINE", 1000)
@@ -132,7 +132,7 @@ CSV = b"".join(b'"What, of row %d?",DOC_%d,"A | B"\n' % (row, row) for row in ra
         (b"PK\x03\x04" + b"\n" * 50, "not_jsonl", "ZIP"),
     ],
 )
-def test_a_file_that_is_no_jsonl_is_said_once(tmp_path: Path, data: bytes, code: str, says: str) -> None:
+def test_a_file_that_is_no_jsonl_is_reported_once(tmp_path: Path, data: bytes, code: str, says: str) -> None:
     (found,) = found_in(tmp_path / "t.jsonl", data)
     assert isinstance(found, LineIssue)
     assert (found.code, found.source.line) == (code, 1)

@@ -40,7 +40,7 @@ def test_every_invalid_value_is_a_line_issue_and_stops_nothing(real_data: Path, 
         assert all(isinstance(item, LineIssue) and item.message and item.fix for item in bad), file.name
 
 
-def test_a_csv_named_jsonl_is_said_once(real_data: Path) -> None:
+def test_a_csv_named_jsonl_is_reported_once(real_data: Path) -> None:
     (path,) = (real_data / "hostile" / "jsonl").glob("*.jsonl")
     (found,) = iter_traces(path, file=path.name, run_id="R1")
     assert isinstance(found, LineIssue)

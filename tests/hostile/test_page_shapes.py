@@ -41,8 +41,8 @@ def write_long(path: Path, count: int = LONG_DOCUMENT) -> Path:
         % (4 + count + number)
         for number in range(count)
     ]
-    said = b"BT /F 10 Tf 40 200 Td (On page %d the valve is tightened to %d Nm.) Tj ET"
-    texts = [stream(said % (number, number + 3)) for number in range(count)]
+    text = b"BT /F 10 Tf 40 200 Td (On page %d the valve is tightened to %d Nm.) Tj ET"
+    texts = [stream(text % (number, number + 3)) for number in range(count)]
     kids = b" ".join(b"%d 0 R" % (4 + number) for number in range(count))
     tree = b"<</Type/Pages/Count %d/Kids[%s]>>" % (count, kids)
     path.write_bytes(handmade([b"<</Type/Catalog/Pages 2 0 R%s>>" % labels, tree, font, *pages, *texts]))
@@ -115,16 +115,16 @@ def test_a_page_without_text_is_shown_with_nothing_on_it(pool: PdfPool, tmp_path
 
 def test_ten_thousand_pages(pool: PdfPool, tmp_path: Path) -> None:
     path = write_long(tmp_path / "long.pdf")
-    said = "On page 9000 the valve is tightened to 9003 Nm."
-    shown = view(path, pool, target(said, 9_000))
+    text = "On page 9000 the valve is tightened to 9003 Nm."
+    shown = view(path, pool, target(text, 9_000))
     assert (shown.page_count, shown.page_idx, shown.printed) == (LONG_DOCUMENT, 9_000, "8993")
     assert shown.chosen is not None and shown.chosen.status == "exact"
     assert shown.image is not None and len(shown.image.data) < 30_000
-    first, last = (view(path, pool, target(said, 9_000), page=page) for page in (3, LONG_DOCUMENT - 1))
+    first, last = (view(path, pool, target(text, 9_000), page=page) for page in (3, LONG_DOCUMENT - 1))
     assert (first.printed, last.printed) == ("iv", "9992")
-    beyond = view(path, pool, target(said, 9_000), page=LONG_DOCUMENT)
+    beyond = view(path, pool, target(text, 9_000), page=LONG_DOCUMENT)
     assert beyond.problem is not None and beyond.problem.code == "page_out_of_range"
-    nearby = pool.locate(path, SpanQuery(said, 9_400))
+    nearby = pool.locate(path, SpanQuery(text, 9_400))
     assert (nearby.page_idx, nearby.page_mismatch) == (9_000, True)
     nowhere = pool.locate(path, SpanQuery("The stars of the southern sky rise late in winter.", 500))
     assert nowhere.status == "not_found"
@@ -148,8 +148,8 @@ def test_two_thousand_boxes_on_one_page(pool: PdfPool, tmp_path: Path) -> None:
     page = document.new_page(width=1_200, height=1_600)
     for row in range(200):
         numbers = range(10 * row, 10 * row + 10)
-        said = "   ".join(f"valve{number} turns left{number}" for number in numbers)
-        page.insert_text((20, 12 + 7.8 * row), said, fontsize=6)
+        row_text = "   ".join(f"valve{number} turns left{number}" for number in numbers)
+        page.insert_text((20, 12 + 7.8 * row), row_text, fontsize=6)
     document.save(tmp_path / "d.pdf")
     targets = [target(f"valve{number} turns left{number}", rank=number) for number in range(2_000)]
     shown = view(tmp_path / "d.pdf", pool, *targets)

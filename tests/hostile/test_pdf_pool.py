@@ -59,9 +59,7 @@ def refused(pool: PdfPool, path: Path) -> str:
         ("header.pdf", b"%PDF-1.7\n", "not_a_pdf"),
     ],
 )
-def test_what_is_no_pdf_is_said_to_be_none(
-    pool: PdfPool, tmp_path: Path, name: str, data: bytes, code: str
-) -> None:
+def test_what_is_no_pdf_is_reported(pool: PdfPool, tmp_path: Path, name: str, data: bytes, code: str) -> None:
     path = tmp_path / name
     path.write_bytes(data)
     assert refused(pool, path) in {code, "not_a_pdf"}
@@ -100,7 +98,7 @@ def test_a_page_that_is_not_there(pool: PdfPool, good: Path, page_idx: int) -> N
     assert code_of(error) == "page_out_of_range"
 
 
-def test_a_page_too_large_to_draw_is_said(pool: PdfPool, tmp_path: Path) -> None:
+def test_a_page_too_large_to_draw_is_reported(pool: PdfPool, tmp_path: Path) -> None:
     path = tmp_path / "huge.pdf"
     path.write_bytes(one_page(b"", box=b"0 0 20000 20000"))
     assert pool.document(path).page_count == 1
@@ -231,7 +229,7 @@ def test_a_worker_is_replaced_after_its_share_of_requests(good: Path) -> None:
         assert len(seen) >= 4
 
 
-def test_a_changed_file_is_read_anew(pool: PdfPool, tmp_path: Path) -> None:
+def test_a_changed_file_is_read_again(pool: PdfPool, tmp_path: Path) -> None:
     path = write_pages(tmp_path / "grows.pdf", [["one"]])
     assert pool.document(path).page_count == 1
     write_pages(path, [["one"], ["two"]])

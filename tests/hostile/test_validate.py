@@ -59,10 +59,10 @@ def test_every_invalid_value_of_the_suite_is_a_finding_and_stops_nothing(
     for file in suite(real_data, "n"):
         bad = line(1, b', "v": ' + file.read_bytes())
         last = bad.count(b"\n") + 2
-        told = found(path, line(0) + bad + line(2, b', "ts": ""'))
-        assert {(2, code) for code in LOST} & set(told), (file.name, told)
-        assert {number for number, _ in told} <= set(range(2, last + 1)), (file.name, told)
-        assert (last, "duplicate_key") in told, (file.name, told)
+        reported = found(path, line(0) + bad + line(2, b', "ts": ""'))
+        assert {(2, code) for code in LOST} & set(reported), (file.name, reported)
+        assert {number for number, _ in reported} <= set(range(2, last + 1)), (file.name, reported)
+        assert (last, "duplicate_key") in reported, (file.name, reported)
 
 
 def test_each_kind_of_hostile_line_is_a_finding_with_its_number(proofspan: Proofspan, tmp_path: Path) -> None:
@@ -105,17 +105,17 @@ def test_each_kind_of_hostile_line_is_a_finding_with_its_number(proofspan: Proof
     ]
 
 
-def test_a_line_of_100_mb_is_told_and_not_kept(tmp_path: Path) -> None:
+def test_a_line_of_100_mb_is_reported_and_not_kept(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     with path.open("wb") as file:
         file.write(line(1))
         file.seek(100 << 20, os.SEEK_CUR)  # a hole: no block of the disk
         file.write(b"\n" + line(3, b', "ts": "", "mem_rev": "r1"'))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    told = found(path)
+    reported = found(path)
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-    assert told[0] == (2, "line_too_long")
-    assert {number for number, _ in told[1:]} == {3}
+    assert reported[0] == (2, "line_too_long")
+    assert {number for number, _ in reported[1:]} == {3}
     assert grown < 64 << 10  # KiB
 
 
@@ -135,8 +135,8 @@ def test_a_finding_on_every_line_does_not_pile_up(tmp_path: Path) -> None:
 def test_text_of_a_record_cannot_act_on_a_terminal_or_break_a_line(line_of: object) -> None:
     assert callable(line_of)
     hostile = "a\x1b[2J\tb\nc\u202e\ud800"
-    told = line_of(Finding("bad_rev", hostile, hostile, record_id=hostile, file="f\n.jsonl", line=1))
-    assert told.count(b"\n") == 1
-    plain = told.replace(b"\x1b[31m", b"").replace(b"\x1b[0m", b"")
+    output = line_of(Finding("bad_rev", hostile, hostile, record_id=hostile, file="f\n.jsonl", line=1))
+    assert output.count(b"\n") == 1
+    plain = output.replace(b"\x1b[31m", b"").replace(b"\x1b[0m", b"")
     assert not {0x1B, 0x0D} & set(plain)
-    assert "\u202e".encode() not in told
+    assert "\u202e".encode() not in output

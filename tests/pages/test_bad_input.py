@@ -101,15 +101,15 @@ def reads(app: AppTest) -> None:
     assert "trace.jsonl, line 1" in app.text[0].value
 
 
-def test_without_the_chunk_file_every_page_says_so_and_stands(tmp_path: Path, open_page: OpenPage) -> None:
+def test_without_the_chunk_file_every_page_says_so_and_works(tmp_path: Path, open_page: OpenPage) -> None:
     folder = write_workspace(tmp_path / "w")
     (folder / "chunks.jsonl").unlink()
-    told = "The chunk file does not exist", str(folder / "chunks.jsonl"), "cp FILE"
+    parts = "The chunk file does not exist", str(folder / "chunks.jsonl"), "cp FILE"
     triage = open_page(folder)
-    has_panel(triage, *told)
+    has_panel(triage, *parts)
     assert len(rows(triage)) == 3
     question = go(triage, QUESTION, q="Q1")
-    has_panel(question, *told)
+    has_panel(question, *parts)
     reads(question)
     assert "page_idx 0 · PDF page 1 of 2" in words(question)
     workspace = go(question, HEALTH)
@@ -173,9 +173,9 @@ def test_lines_that_hold_no_record_are_counted_on_triage_and_listed_on_workspace
     places = sorted(zip(table["file"], table["line"], strict=True))
     assert places == [("chunks.jsonl", 1), *(("trace.jsonl", line) for line in (4, 5, 6, 7))]
     assert all(table["what to do"])
-    told = "; ".join(table["reason"])
+    sentence = "; ".join(table["reason"])
     for reason in ("not valid JSON", "answer is null", "answer is a number", "surrogate", "has no id"):
-        assert reason in told
+        assert reason in sentence
 
 
 def web_page(pdf: Path) -> None:
@@ -191,7 +191,7 @@ def absent(pdf: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("spoil", "told", "in_table"),
+    ("spoil", "expected", "in_table"),
     [
         (web_page, "The document is a web page", "is a web page, not a PDF"),
         (locked, "The document is locked with a password", "locked with a password"),
@@ -199,12 +199,12 @@ def absent(pdf: Path) -> None:
     ],
 )
 def test_a_document_that_does_not_open_is_a_panel_in_place_of_its_page(
-    tmp_path: Path, open_page: OpenPage, spoil: Callable[[Path], None], told: str, in_table: str
+    tmp_path: Path, open_page: OpenPage, spoil: Callable[[Path], None], expected: str, in_table: str
 ) -> None:
     folder = write_workspace(tmp_path / "w")
     spoil(folder / "manual.pdf")
     question = open_page(folder, QUESTION, q="Q1")
-    has_panel(question, told, str(folder / "manual.pdf"))
+    has_panel(question, expected, str(folder / "manual.pdf"))
     reads(question)
     assert "Change the oil every 15,000 km. Use grade 5W-30." in words(question), "the passage as text"
     assert not question.button("step-K").disabled, "the way on is open"
@@ -227,9 +227,7 @@ def test_a_page_beyond_the_end_says_how_many_there_are(tmp_path: Path, open_page
     assert not panels(app)
 
 
-def test_a_citation_beyond_the_end_is_shown_where_its_text_stands(
-    tmp_path: Path, open_page: OpenPage
-) -> None:
+def test_a_citation_beyond_the_end_is_shown_where_its_text_is(tmp_path: Path, open_page: OpenPage) -> None:
     folder = write_workspace(tmp_path / "w", chunks=[{**CHUNKS[0], "page_idx": 41}, CHUNKS[1]])
     app = open_page(folder, QUESTION, q="Q1")
     assert not app.exception
@@ -238,7 +236,7 @@ def test_a_citation_beyond_the_end_is_shown_where_its_text_stands(
 
 
 @pytest.mark.parametrize(
-    ("manifest", "told"),
+    ("manifest", "expected"),
     [
         (
             'manifest_version: "1.0"\nname: x\nruns:\n\t- run_id: R1\n',
@@ -251,12 +249,12 @@ def test_a_citation_beyond_the_end_is_shown_where_its_text_stands(
     ],
 )
 def test_a_manifest_that_gives_no_run_is_a_panel_on_every_page(
-    tmp_path: Path, open_page: OpenPage, manifest: str, told: tuple[str, ...]
+    tmp_path: Path, open_page: OpenPage, manifest: str, expected: tuple[str, ...]
 ) -> None:
     (tmp_path / MANIFEST).write_text(manifest)
     app = open_page(tmp_path, indexed=False)
     for page in (TRIAGE, QUESTION, HEALTH):
-        has_panel(go(app, page), *told)
+        has_panel(go(app, page), *expected)
 
 
 @pytest.fixture
@@ -309,9 +307,9 @@ ASKED_IN_VAIN = (
 
 def test_what_the_url_asks_for_in_vain_is_a_panel(tmp_path: Path, open_page: OpenPage) -> None:
     app = open_page(write_workspace(tmp_path / "w"))
-    for url, told in ASKED_IN_VAIN:
+    for url, text in ASKED_IN_VAIN:
         go(app, QUESTION, **url)
-        has_panel(app, told)
+        has_panel(app, text)
         assert "<b>" not in shown(app)
     assert "Q1 has no repeat 7 in R1." in words(go(app, QUESTION, q="Q1#7", chunk=""))
 

@@ -35,7 +35,7 @@ def citation(number: int = 1, *, view: dict[str, Any] | None = None, **changes: 
     return CitationView(Citation(number=number, **cited | changes), **joined | (view or {}))
 
 
-def told(view: CitationView, found: FoundSpan | None, **options: Any) -> tuple[str, str, str]:
+def line_of(view: CitationView, found: FoundSpan | None, **options: Any) -> tuple[str, str, str]:
     line = citation_line(view, found, **options)
     return line.badge, line.place, " · ".join(line.notes)
 
@@ -86,18 +86,18 @@ def told(view: CitationView, found: FoundSpan | None, **options: Any) -> tuple[s
 def test_a_line_says_how_sure_where_and_what_differs(
     view: CitationView, found: FoundSpan | None, words: tuple[str, str, str]
 ) -> None:
-    assert told(view, found) == words
+    assert line_of(view, found) == words
 
 
 def test_a_document_is_named_where_there_are_several() -> None:
-    assert told(citation(), EXACT, names_document=True)[1] == "section 2.26 · p. 66 · manual"
+    assert line_of(citation(), EXACT, names_document=True)[1] == "section 2.26 · p. 66 · manual"
 
 
-def test_a_line_of_a_document_without_pages_tells_lines() -> None:
+def test_a_line_of_a_document_without_pages_names_lines() -> None:
     found = FoundSpan("exact", None, False, 1.0, ranges=IN_TEXT)
-    assert told(citation(), found, on="text")[1] == "section 2.26 · lines 12–14"
+    assert line_of(citation(), found, on="text")[1] == "section 2.26 · lines 12–14"
     gone = FoundSpan("not_found", None, False, 0.0)
-    assert told(citation(), gone, on="text")[:2] == ("1 · not found", "section 2.26")
+    assert line_of(citation(), gone, on="text")[:2] == ("1 · not found", "section 2.26")
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_a_box_that_nothing_confirms_is_called_unverified() -> None:
     assert status_words(FoundSpan("not_found", None, False, 0.0, unverified=box)) == "unverified"
 
 
-def test_several_gold_spans_are_told_apart() -> None:
+def test_several_gold_spans_are_numbered() -> None:
     span = GoldSpan("manual", 42, "Press SET")
     line = gold_line(span, FoundSpan("exact", 42, False, 1.0), number=2)
     assert (line.badge, line.place) == ("gold 2 · exact", "p. 43 · manual")
@@ -138,7 +138,7 @@ def test_several_gold_spans_are_told_apart() -> None:
         (FoundSpan("fuzzy", 64, True, 0.9, differences=MISQUOTE), "has another number"),
     ],
 )
-def test_a_page_that_speaks_against_a_citation_comes_before_every_other_step(
+def test_a_page_that_contradicts_a_citation_comes_before_every_other_step(
     found: FoundSpan, reason: str
 ) -> None:
     fine = FoundSpan("normalized", 3, False, 1.0)

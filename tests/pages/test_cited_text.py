@@ -80,10 +80,12 @@ def test_a_link_brings_the_filter_and_its_order_back(located: Open) -> None:
     assert len(table(app)) == 1
 
 
-def test_a_run_that_counts_from_one_is_told_in_one_line_that_leads_to_its_questions(located: Open) -> None:
+def test_a_run_that_counts_from_one_is_reported_in_one_line_that_leads_to_its_questions(
+    located: Open,
+) -> None:
     app = located(2)
-    said = "manual: 7 of 7 quotes, 100 % (65–100 %), are one page earlier than cited"
-    assert said in html.unescape(shown(app))
+    text = "manual: 7 of 7 quotes, 100 % (65–100 %), are one page earlier than cited"
+    assert text in html.unescape(shown(app))
     assert {row["issues"].split(" · ")[0] for row in table(app)} >= {"Cited page is one too high"}
     app.button("pages-shown").click().run()
     assert app.query_params["evidence"] == "page_mismatch"
@@ -106,7 +108,7 @@ def test_health_has_the_offsets_the_sentence_and_the_remedy(located: Open) -> No
     )
 
 
-def test_health_without_anything_to_mend_has_no_column_for_it(located: Open) -> None:
+def test_health_without_anything_to_fix_has_no_column_for_it(located: Open) -> None:
     app = located(1, page="pages/health.py")
     frame = app.dataframe[2].value
     assert "what to do" not in frame
@@ -114,15 +116,17 @@ def test_health_without_anything_to_mend_has_no_column_for_it(located: Open) -> 
     assert frame["−1"].isna().all()
 
 
-def test_health_tells_runs_that_cite_nothing_from_runs_that_nobody_looked_at(
+def test_health_distinguishes_runs_that_cite_nothing_from_runs_that_nobody_looked_at(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    told: list[str] = []
-    monkeypatch.setattr(rules.markup, "show", lambda *parts, **_: told.extend(part.html for part in parts))
+    reported: list[str] = []
+    monkeypatch.setattr(
+        rules.markup, "show", lambda *parts, **_: reported.extend(part.html for part in parts)
+    )
     rules.cited_pages({}, PRODUCER)
     rules.cited_pages({"R1": CitedPages((), {})}, PRODUCER)
-    assert "are located yet; proofspan index locates them" in told[1]
-    assert "No run cites text that determines its page." in told[3]
+    assert "are located yet; proofspan index locates them" in reported[1]
+    assert "No run cites text that determines its page." in reported[3]
 
 
 def test_a_filter_on_cited_text_that_is_not_located_says_so(

@@ -97,7 +97,7 @@ def test_a_metric_opens_the_questions_that_count_against_it(
     assert store.matching(asked(here["href"]).filter) == 37 - 25
 
 
-def test_what_was_pinned_differently_is_told_and_the_rest_in_a_line(compare: Compare) -> None:
+def test_what_was_pinned_differently_is_reported_and_the_rest_in_a_line(compare: Compare) -> None:
     app = compare(run="R004", vs="R003")
     pinned = grids(app)["Configuration changes from R003 to R004"]
     assert [row["head"]["text"] for row in pinned["rows"]][:1] == ["reranker.model"]
@@ -137,7 +137,7 @@ def test_the_first_run_and_an_unknown_one_ask_for_another(compare: Compare) -> N
     assert "fixed" in shown(app)
 
 
-def test_another_outcome_is_chosen_and_stands_in_the_address(compare: Compare) -> None:
+def test_another_outcome_can_be_chosen_and_is_in_the_address(compare: Compare) -> None:
     app = compare(run="R006", vs="R001")
     app.selectbox("compare-by").set_value("citation_match").run()
     assert app.query_params["outcome"] == "citation_match"
@@ -170,7 +170,7 @@ def test_flips_are_sorted_by_their_headers(compare: Compare) -> None:
     assert asked(fixed["columns"][0]["href"]).sort.descending
 
 
-def test_a_question_stands_side_by_side_and_the_keys_go_through_the_flipped(compare: Compare) -> None:
+def test_a_question_is_shown_side_by_side_and_the_keys_step_through_the_flipped(compare: Compare) -> None:
     app = compare(run="R006", vs="R004", q="Q97", flip="regressed")
     assert not app.exception
     words = shown(app)

@@ -16,7 +16,7 @@ TEMPLATE = "{} citations: [c1]"
 EVIL = "![x](http://evil.example/x.png) <b>stem</b>"
 
 
-def told(q_id: str, answer: str, **more: Any) -> dict[str, Any]:
+def answered(q_id: str, answer: str, **more: Any) -> dict[str, Any]:
     return trace(q_id, f"What does {q_id} ask?", TEMPLATE.format(answer), **{**ENVELOPE, **more})
 
 
@@ -25,15 +25,15 @@ def folder(make_workspace: MakeWorkspace) -> Path:
     """Two questions read with another analyzer, one of them of another memory too, and one in order."""
     return make_workspace(
         [
-            told("Q1", "Change the oil.", analyzer=EVIL),
-            told("Q2", "Use grade 5W-30.", analyzer="stem", mem_rev="r2"),
-            told("Q3", "Change the oil every 15,000 km.", analyzer="lowercase"),
+            answered("Q1", "Change the oil.", analyzer=EVIL),
+            answered("Q2", "Use grade 5W-30.", analyzer="stem", mem_rev="r2"),
+            answered("Q3", "Change the oil every 15,000 km.", analyzer="lowercase"),
         ],
         runs=RUNS,
     )
 
 
-def test_a_question_tells_the_rules_that_it_breaks_with_their_next_step(folder: Path, open_app: Open) -> None:
+def test_a_question_shows_the_rules_that_it_breaks_with_their_next_step(folder: Path, open_app: Open) -> None:
     app = open_app(folder, page="pages/question.py", q="Q1")
     words = shown(app)
     assert "1 rule broken: 1 error" in words

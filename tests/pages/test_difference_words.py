@@ -10,14 +10,16 @@ from proofspan.evidence.types import Difference
 from proofspan.ui.wording.citation import figures, says, sentence
 
 
-def told(said: str, page: str, quote: str, *, answer: str = "", others: tuple[Difference, ...] = ()) -> str:
-    difference = Difference(said, page, "number")
+def sentence_on(
+    quoted: str, page: str, quote: str, *, answer: str = "", others: tuple[Difference, ...] = ()
+) -> str:
+    difference = Difference(quoted, page, "number")
     pieces = sentence(difference, quote, (difference, *others), quote_from="payload", answer=answer)
     return "".join(piece.text for piece in pieces)
 
 
 @pytest.mark.parametrize(
-    ("said", "page", "quote", "words"),
+    ("quoted", "page", "quote", "words"),
     [
         ("2.3", "2.5", "Inflate to 2.3 bar.", "says 2.3 bar, the page says 2.5 bar."),
         ("54", "45", "after 54 seconds.", "says 54 seconds, the page says 45 seconds."),
@@ -31,18 +33,18 @@ def told(said: str, page: str, quote: str, *, answer: str = "", others: tuple[Di
         ("1.4", "1.0 or 1.1", "a level of 1.4", "says 1.4, the page says 1.0 or 1.1."),
     ],
 )
-def test_a_figure_is_told_with_the_unit_that_both_sides_have(
-    said: str, page: str, quote: str, words: str
+def test_a_figure_is_shown_with_the_unit_that_both_sides_have(
+    quoted: str, page: str, quote: str, words: str
 ) -> None:
-    assert told(said, page, quote) == f"The quote {words}"
+    assert sentence_on(quoted, page, quote) == f"The quote {words}"
 
 
 def test_a_unit_that_differs_too_or_words_of_the_page_alone_leave_it_out() -> None:
     quote = "Inflate to 2.3 bar."
-    assert told("2.3", "2.5", quote, others=(Difference("bar", "psi", "word"),)) == (
+    assert sentence_on("2.3", "2.5", quote, others=(Difference("bar", "psi", "word"),)) == (
         "The quote says 2.3, the page says 2.5."
     )
-    assert told("2.3", "2.5", quote, others=(Difference("", "about", "word"),)) == (
+    assert sentence_on("2.3", "2.5", quote, others=(Difference("", "about", "word"),)) == (
         "The quote says 2.3, the page says 2.5."
     )
 
@@ -60,7 +62,7 @@ def test_a_unit_that_differs_too_or_words_of_the_page_alone_leave_it_out() -> No
     ],
 )
 def test_the_answer_is_named_only_where_it_says_that_very_figure(answer: str, words: str) -> None:
-    assert told("2.3", "2.5", "Inflate to 2.3 bar.", answer=answer) == words
+    assert sentence_on("2.3", "2.5", "Inflate to 2.3 bar.", answer=answer) == words
 
 
 @pytest.mark.parametrize("answer", ["7 %", "7%", "7°", "1.7", "7.5", "7,000", "1/7", "7/8", "−7", "x7"])
@@ -68,15 +70,15 @@ def test_another_figure_with_the_same_digits_is_not_the_same(answer: str) -> Non
     assert not says(f"It is {answer} here", "7")
 
 
-def test_a_side_that_is_missing_is_said() -> None:
-    assert told("", "2.5", "Inflate") == "The quote omits a word, the page says 2.5."
-    assert told("2.3", "", "Inflate to 2.3 bar.") == "The quote has 2.3, which is not on the page."
+def test_a_side_that_is_missing_is_reported() -> None:
+    assert sentence_on("", "2.5", "Inflate") == "The quote omits a word, the page says 2.5."
+    assert sentence_on("2.3", "", "Inflate to 2.3 bar.") == "The quote has 2.3, which is not on the page."
     assert figures([Difference("", "2.5", "number"), Difference("a", "b", "word")]) == []
 
 
 @given(st.text(max_size=20), st.text(max_size=20), st.text(max_size=60), st.text(max_size=60))
-def test_whatever_differs_is_said_as_it_stands(said: str, page: str, quote: str, answer: str) -> None:
-    pieces = sentence(Difference(said, page, "number"), quote, quote_from="chunk", answer=answer)
+def test_whatever_differs_is_quoted_unchanged(quoted: str, page: str, quote: str, answer: str) -> None:
+    pieces = sentence(Difference(quoted, page, "number"), quote, quote_from="chunk", answer=answer)
     texts = [piece.text for piece in pieces]
-    assert said in texts or not said
+    assert quoted in texts or not quoted
     assert page in texts or not page

@@ -18,7 +18,7 @@ CHUNKS = {
 RETRIEVED = {"stages": {"retrieved": [{"id": "c3"}, {"id": "c2"}]}}
 
 
-def said(gold: GoldQuestion | None, **record: object) -> str | None:
+def gold_words(gold: GoldQuestion | None, **record: object) -> str | None:
     line = {"q_id": "Q1", "q": "Which flux?", "answer": "rosin", "chunks": [{"id": "c1"}]} | record
     trace = made_trace(line)
     known = {"Q1": gold} if gold else {}
@@ -87,7 +87,7 @@ PAGE = gold(spans=(GoldSpan("d", 57, "wire"),))
 def test_the_gold_row_says_what_it_is_and_where_it_was_lost(
     known: GoldQuestion | None, record: dict[str, object], words: str | None
 ) -> None:
-    assert said(known, **record) == words
+    assert gold_words(known, **record) == words
 
 
 def test_a_trace_that_leaves_out_its_chunks_leaves_the_ranks_open() -> None:
@@ -98,9 +98,9 @@ def test_a_trace_that_leaves_out_its_chunks_leaves_the_ranks_open() -> None:
 
 def test_the_document_is_named_where_the_passages_are_of_several() -> None:
     other = {"chunks": [{"id": "c9", "doc_id": "e"}]}
-    assert said(PAGE, **other) == "page 58 of d · not in the prompt"
+    assert gold_words(PAGE, **other) == "page 58 of d · not in the prompt"
     of_id = gold(chunks=("m|r=00000000|s=4.2|p=008|b=001",))
-    assert said(of_id, chunks=[{"id": "c1"}, *other["chunks"]]) == (
+    assert gold_words(of_id, chunks=[{"id": "c1"}, *other["chunks"]]) == (
         "section 4.2, p. 8 of m · not in the prompt"
     )
 

@@ -27,7 +27,7 @@ def test_a_workspace_without_findings_is_all_as_named(make_workspace: MakeWorksp
     assert "what is wrong" not in table
 
 
-def test_page_and_command_tell_the_same(make_workspace: MakeWorkspace, open_app: Open) -> None:
+def test_page_and_command_agree(make_workspace: MakeWorkspace, open_app: Open) -> None:
     folder = make_workspace(
         [*TRACES, b"{torn", b"[]"],
         gold={"path": "gold.jsonl", "unreadable_lines": "1"},
@@ -39,11 +39,11 @@ def test_page_and_command_tell_the_same(make_workspace: MakeWorkspace, open_app:
     report = json.loads(CliRunner().invoke(command, [str(folder), "--json"]).stdout)
     messages = [problem["message"] for each in report["artifacts"] for problem in each["problems"]]
     assert len(messages) == 3
-    said = html.unescape(shown(app)).lower()
+    text = html.unescape(shown(app)).lower()
     for message in messages:
-        assert message.removeprefix("`").lower().split("`: ")[1] in said
-    told = app.dataframe[0].value["what is wrong"]
-    assert sum(map(bool, told)) == len(messages) - 1  # declared lines are a note above
+        assert message.removeprefix("`").lower().split("`: ")[1] in text
+    reported = app.dataframe[0].value["what is wrong"]
+    assert sum(map(bool, reported)) == len(messages) - 1  # declared lines are a note above
     assert "2 with a problem" in shown(app)
     assert "problems when Health was last opened" in badge(open_app(folder))
 
@@ -76,9 +76,7 @@ def test_without_a_run_the_navigation_stays(make_workspace: MakeWorkspace, open_
     assert "This workspace lists no run yet" in shown(app)
 
 
-def test_every_problem_stands_in_its_row_with_its_remedy(
-    make_workspace: MakeWorkspace, open_app: Open
-) -> None:
+def test_every_problem_is_in_its_row_with_its_remedy(make_workspace: MakeWorkspace, open_app: Open) -> None:
     folder = make_workspace(
         documents=[{"doc_id": "manual", "path": "manual.pdf"}],
         chunks={"path": "chunks.jsonl", "sha256": "0" * 64},
@@ -95,7 +93,7 @@ def test_every_problem_stands_in_its_row_with_its_remedy(
     assert "2 with a problem" in shown(app)
 
 
-def test_unreadable_lines_stand_with_line_reason_and_raw_text(
+def test_unreadable_lines_are_listed_with_line_reason_and_raw_text(
     make_workspace: MakeWorkspace, open_app: Open
 ) -> None:
     app = open_app(make_workspace([*TRACES, b"{<b>not json"]), page=PAGE)
@@ -167,7 +165,7 @@ def test_an_unfinished_last_line_is_a_note_and_no_finding(
         (800 * 86_400, "2 years ago"),
     ],
 )
-def test_an_age_is_told_in_the_unit_that_fits(seconds: float, words: str) -> None:
+def test_an_age_is_shown_in_the_unit_that_fits(seconds: float, words: str) -> None:
     assert age_words(seconds) == words
 
 

@@ -82,8 +82,8 @@ def test_every_number_opens_a_list_of_as_many(two_runs: Path, open_app: Open, tm
         for cell in cells:
             if "href" in cell:
                 asked = ViewState.parse(parse_qs(urlsplit(cell["href"]).query)).filter
-                told = cell["note"].split()[0] if "note" in cell else cell["text"]
-                assert store.matching(asked) == int(told), cell
+                reported = cell["note"].split()[0] if "note" in cell else cell["text"]
+                assert store.matching(asked) == int(reported), cell
                 checked += 1
     assert checked > 8
 
@@ -107,19 +107,19 @@ def test_many_missing_fields_are_one_row_with_the_single_ones_below(two_runs: Pa
 
 
 def test_the_verdict_and_the_cards_name_what_is_wrong(two_runs: Path, open_app: Open) -> None:
-    said = html.unescape(shown(open_app(two_runs, page=PAGE)))
-    assert "rules broken on 1 of 2 questions." in said
-    assert "Fix first" in said
-    assert "Similar, but off topic" in said
+    text = html.unescape(shown(open_app(two_runs, page=PAGE)))
+    assert "rules broken on 1 of 2 questions." in text
+    assert "Fix first" in text
+    assert "Similar, but off topic" in text
 
 
 def test_a_run_without_a_finding_says_what_was_looked_at(two_runs: Path, open_app: Open) -> None:
     app = open_app(two_runs, page=PAGE, run="R1")
-    said = html.unescape(shown(app))
-    assert "R1: No data-quality issues found in 2 questions; 1 warning." in said
-    assert "R1 has none of these." in said
-    assert "None of the seven typical failures shows in R1." in said
-    assert "Fix first" not in said
+    text = html.unescape(shown(app))
+    assert "R1: No data-quality issues found in 2 questions; 1 warning." in text
+    assert "R1 has none of these." in text
+    assert "None of the seven typical failures shows in R1." in text
+    assert "Fix first" not in text
 
 
 def test_a_workspace_without_any_finding_has_no_table(make_workspace: MakeWorkspace, open_app: Open) -> None:
@@ -146,7 +146,7 @@ def test_a_metrics_pack_that_differs_counts_as_a_problem(
     assert badge(open_app(folder))[0] == "Health :red-badge[1]"
 
 
-def test_written_and_read_stand_side_by_side(two_runs: Path, open_app: Open) -> None:
+def test_written_and_read_are_side_by_side(two_runs: Path, open_app: Open) -> None:
     cells = rows(open_app(two_runs, page=PAGE), "Index and query configuration")["analyzer"]
     assert [cell["text"] for cell in cells] == ["✗ differs", "lower", "lower × 2; upper × 1", "1"]
 
@@ -164,7 +164,7 @@ def test_chunk_ids_are_audited_and_documents_only_where_asked(
     assert not [button for button in app.main.button if button.key == "audit-documents"]
 
 
-def test_an_audit_that_fails_stands_in_the_verdict_and_counts(
+def test_an_audit_that_fails_is_in_the_verdict_and_counts(
     make_workspace: MakeWorkspace, open_app: Open
 ) -> None:
     folder = make_workspace([good("Q1")])
@@ -175,7 +175,7 @@ def test_an_audit_that_fails_stands_in_the_verdict_and_counts(
     assert badge(open_app(folder)) == ("Health :red-badge[1]", "1 problem when Health was last opened")
 
 
-def test_without_runs_files_and_chunk_ids_are_told_all_the_same(
+def test_without_runs_files_and_chunk_ids_are_shown_nevertheless(
     make_workspace: MakeWorkspace, open_app: Open
 ) -> None:
     app = open_app(make_workspace(None, runs=[]), page=PAGE, indexed=False)

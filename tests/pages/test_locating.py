@@ -86,7 +86,7 @@ def place_of_table(app: AppTest) -> int:
     return place
 
 
-def test_what_went_wrong_is_told_with_the_command(
+def test_what_went_wrong_is_reported_with_the_command(
     open_app: Open, job: Callable[[str], IndexJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     failed = job("import sys; print('error: no room left'); sys.exit(2)")

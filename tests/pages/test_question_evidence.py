@@ -69,17 +69,17 @@ def test_each_citation_says_what_is_odd_about_it(make_workspace: MakeWorkspace, 
         answer="Change it every 18,000 km. citations: [c1]",
     )
     app = open_app(workspace(make_workspace, line), page=PAGE, q="Q1")
-    told = labels(app)
+    reported = labels(app)
     assert (
         ":orange-badge[1 · exact] section 5.1 · p. 1 *its page is below 1, yet such pages count from 1*"
-        in told
+        in reported
     )
-    assert ":red-badge[2 · exact · other page +1] p. 2, cited 1 *not retrieved*" in told
+    assert ":red-badge[2 · exact · other page +1] p. 2, cited 1 *not retrieved*" in reported
     assert any(
         label.startswith(":red-badge[3 · fuzzy") and label.endswith("*says 18,000, page says 15,000*")
-        for label in told
+        for label in reported
     )
-    assert ":red-badge[4 · not found] section 5.1 · p. 1" in told
+    assert ":red-badge[4 · not found] section 5.1 · p. 1" in reported
     assert "Check the cited page first: that of citation 2" in words(app)
     app.button("cite-3").click().run()
     assert "The answer says 18,000 km, the page says 15,000 km." in words(app)
@@ -175,7 +175,7 @@ def test_a_chunk_opens_by_whatever_id_it_has(
 
 
 @pytest.mark.parametrize(
-    ("chunk", "told"),
+    ("chunk", "expected"),
     [
         ({"doc_id": "elsewhere", "page_idx": 0}, "The workspace has no document elsewhere"),
         ({"doc_id": "manual"}, "page_idx 1 · PDF page 2 of 2"),
@@ -183,14 +183,14 @@ def test_a_chunk_opens_by_whatever_id_it_has(
     ],
 )
 def test_a_chunk_without_a_usable_place_shows_its_text(
-    make_workspace: MakeWorkspace, open_app: Open, chunk: dict[str, Any], told: str
+    make_workspace: MakeWorkspace, open_app: Open, chunk: dict[str, Any], expected: str
 ) -> None:
     folder = workspace(make_workspace, cited())
     record = {"chunk_id": "x", "text": CHUNKS[1]["text"], **chunk}
     (folder / "chunks.jsonl").write_bytes(orjson.dumps(record) + b"\n")
     app = open_app(folder, page=PAGE, chunk="x")
     assert not app.exception
-    assert told.lower() in words(app).lower()
+    assert expected.lower() in words(app).lower()
     assert CHUNKS[1]["text"] in words(app)
 
 

@@ -36,7 +36,7 @@ def absent(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("make_document", [not_a_pdf, locked, absent])
-def test_a_document_that_cannot_be_shown_has_its_panel_and_the_reading_stands(
+def test_a_document_that_cannot_be_shown_has_its_panel_and_the_text_stays(
     make_workspace: MakeWorkspace, open_app: Open, make_document: Callable[[Path], None]
 ) -> None:
     folder = make_workspace([CITED], documents=DOCUMENTS)

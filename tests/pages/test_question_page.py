@@ -137,9 +137,7 @@ def test_runs_still_being_indexed_are_there_at_once_and_then_with_their_label(
     assert "badge[R001" in button(app, "run-R001").label
 
 
-def test_the_expected_answer_stands_in_the_answers_card(
-    make_workspace: MakeWorkspace, open_app: Open
-) -> None:
+def test_the_expected_answer_is_in_the_answers_card(make_workspace: MakeWorkspace, open_app: Open) -> None:
     folder = make_workspace(gold={"path": "gold.jsonl"})
     gold = {"q_id": "Q1", "q": "?", "answer": "Every <b>15,000</b> km", "spans": []}
     (folder / "gold.jsonl").write_text(json.dumps(gold) + "\n")
@@ -185,7 +183,7 @@ def test_a_long_id_is_cut_and_whole_as_the_tip(make_workspace: MakeWorkspace, op
         ({"stage": "fused"}, "In the address, stage fused is no stage of Q1: left out."),
     ],
 )
-def test_what_the_question_does_not_have_is_said(
+def test_what_the_question_does_not_have_is_reported(
     make_workspace: MakeWorkspace, open_app: Open, url: dict[str, str], note: str
 ) -> None:
     folder = make_workspace([CITED])
@@ -230,7 +228,7 @@ def test_hostile_words_stay_words(make_workspace: MakeWorkspace, open_app: Open)
     assert not any("![" in label for label in labels(app))
 
 
-def test_an_answer_without_citations_is_not_said_to_have_them(
+def test_an_answer_without_citations_does_not_claim_to_have_them(
     make_workspace: MakeWorkspace, open_app: Open
 ) -> None:
     free = Profile(template="none")
@@ -258,12 +256,12 @@ def test_candidates_without_pages_have_no_column_for_them(
 def test_the_demos_misquoted_figure_is_named_beside_the_pages_own(open_app: Open) -> None:
     app = open_app(page=PAGE, run="R002", q="Q01", cite="1")
     badges = [label.replace("\\", "") for label in labels(app)]
-    said = "The answer says 4.8 litres, the page says 4.3 litres."
+    text = "The answer says 4.8 litres, the page says 4.3 litres."
     assert ":red-badge[1 · fuzzy 86 %] section 8.1 · p. 15 *says 4.8, page says 4.3*" in badges
     words = re.sub(r"<[^>]+>", "", shown(app))
     assert "Fuzzy: 86 % of the quote agrees with the page." in words
-    assert said in words
-    assert words.count(said) == 1, "the figure stands above the page, and not once more below"
+    assert text in words
+    assert words.count(text) == 1, "the figure stands above the page, and not once more below"
     assert "Check the cited page first: that of citation 1 has another number." in words
     assert "4.8 is not in the 5 chunks" in words
 

@@ -51,7 +51,7 @@ def test_the_level_is_a_badge_with_its_reason_above_the_page(folder: Path, open_
     assert "on PDF page 1 (exact)" in words
 
 
-def test_a_stored_label_is_told_where_it_is_another_one(folder: Path, open_app: Open) -> None:
+def test_a_stored_label_is_reported_where_it_is_another_one(folder: Path, open_app: Open) -> None:
     words = shown(open_app(folder, page=PAGE, q="Q1"))
     assert "<dt>Stored report</dt>" in words
     assert ">Retrieval miss</strong>" in words

@@ -37,7 +37,7 @@ def test_a_finding_in_a_text_speaks_of_lines_and_of_the_text(golden: Golden) -> 
     view = PageView(target, text=TextView((), 220), found={"cite:1": found})
     assert question.place_words(view) == "lines 12–14 of 220"
     gone = replace(view, found={"cite:1": FoundSpan("not_found", None, False, 0.0)})
-    golden("question/findings_in_text", f"{said(view)}\n{said(gone)}")
+    golden("question/findings_in_text", f"{finding(view)}\n{finding(gone)}")
     assert question.place_words(gone) == "220 lines"
 
 
@@ -54,7 +54,7 @@ def shown(found: FoundSpan | None, *, cited: int | None = 65, printed: str | Non
     return PageView(target, page_idx=page_idx, page_count=152, printed=printed, found=known)
 
 
-def said(view: PageView, *, answer: str = "", quote_from: str = "payload") -> str:
+def finding(view: PageView, *, answer: str = "", quote_from: str = "payload") -> str:
     _, pieces = citation.findings(view, answer=answer, quote_from=quote_from)
     return "".join(piece.text for piece in pieces)
 
@@ -70,7 +70,7 @@ def figures(view: PageView, *, answer: str = "") -> list[str]:
     return ["".join(piece.text for piece in pieces) for pieces in sentences]
 
 
-def test_figures_that_differ_stand_above_the_rest_and_are_not_told_twice() -> None:
+def test_figures_that_differ_are_above_the_rest_and_are_not_reported_twice() -> None:
     many = tuple(Difference(str(n), str(n + 1), "number") for n in range(5))
     view = shown(FoundSpan("fuzzy", 65, False, 0.97, differences=(*MISQUOTE, *many)))
     assert figures(view, answer="Strip 1/16 inch.") == [
@@ -78,16 +78,16 @@ def test_figures_that_differ_stand_above_the_rest_and_are_not_told_twice() -> No
         "The quote says 0, the page says 1.",
         "The quote says 1, the page says 2.",
     ]
-    assert "1/16" not in said(view)
-    assert "The quote says 4, the page says 5." in said(view)
+    assert "1/16" not in finding(view)
+    assert "The quote says 4, the page says 5." in finding(view)
     assert figures(replace(view, page_idx=3)) == []
 
 
 def test_a_page_without_text_says_that_its_box_is_unverified() -> None:
     box = ((10.0, 10.0, 90.0, 20.0),)
     view = shown(FoundSpan("not_found", None, False, 0.0, unverified=box, note="it has no text"))
-    assert said(view).startswith("Unverified: the page has no text that could confirm the quote.")
-    assert "Not found" not in said(view)
+    assert finding(view).startswith("Unverified: the page has no text that could confirm the quote.")
+    assert "Not found" not in finding(view)
 
 
 def test_a_producers_box_that_holds_other_text_is_no_small_print() -> None:
@@ -99,13 +99,13 @@ def test_a_producers_box_that_holds_other_text_is_no_small_print() -> None:
     assert citation.findings(agrees, answer="", quote_from="payload")[1][-1].kind == "muted"
 
 
-def test_on_another_page_only_the_way_to_the_passage_is_said(golden: Golden) -> None:
+def test_on_another_page_only_the_way_to_the_passage_is_shown(golden: Golden) -> None:
     found = FoundSpan("exact", 65, False, 1.0, alternatives=(Place(3, ()),), continues=(Place(66, ()),))
     turned = replace(shown(found), page_idx=64)
     assert citation.is_elsewhere(turned)
     assert not citation.is_elsewhere(replace(turned, page_idx=3))
-    origins = [said(turned, quote_from=origin) for origin in ("payload", "gold", "chunk")]
-    others = [said(replace(turned, page_idx=page_idx)) for page_idx in (66, 3)]
+    origins = [finding(turned, quote_from=origin) for origin in ("payload", "gold", "chunk")]
+    others = [finding(replace(turned, page_idx=page_idx)) for page_idx in (66, 3)]
     golden("question/findings_elsewhere", "\n".join((*origins, *others)))
 
 
@@ -123,13 +123,13 @@ def test_each_finding_is_one_sentence_or_more(golden: Golden) -> None:
         FoundSpan("not_found", None, False, 0.0),
         None,
     ]
-    golden("question/findings", "\n".join(said(shown(span)) for span in spans))
+    golden("question/findings", "\n".join(finding(shown(span)) for span in spans))
 
 
-def test_what_was_not_found_is_not_said_to_be_cited_here_on_another_page() -> None:
+def test_what_was_not_found_is_not_called_cited_here_on_another_page() -> None:
     turned = replace(shown(FoundSpan("not_found", None, False, 0.0)), page_idx=3)
     assert not citation.is_elsewhere(turned)
-    assert "shown because" not in said(turned)
+    assert "shown because" not in finding(turned)
 
 
 def test_marks_may_overlap_and_a_number_outweighs_its_phrase() -> None:
@@ -165,14 +165,16 @@ def test_marking_never_changes_the_text(
     assert "".join(piece.text for piece in pieces) == answer
 
 
-def test_as_many_passages_as_badges_are_told_beside_the_cited_ids() -> None:
-    told = question._citation_words
+def test_as_many_passages_as_badges_are_reported_beside_the_cited_ids() -> None:
+    in_words = question._citation_words
     two = Signals(cited=2, cited_retrieved=1, cited_resolved=2)
     one = Signals(cited=1, cited_retrieved=1, cited_resolved=1)
-    assert told(two, passages=2) == "2 cited, 1 retrieved, 2 with a chunk"
-    assert told(one, passages=2) == "1 chunk cited for 2 passages, 1 retrieved, 1 with a chunk"
-    assert told(Signals(), passages=2) == "none where the profile looks; 2 passages in the citation payload"
-    assert told(Signals(), passages=0) == "none"
+    assert in_words(two, passages=2) == "2 cited, 1 retrieved, 2 with a chunk"
+    assert in_words(one, passages=2) == "1 chunk cited for 2 passages, 1 retrieved, 1 with a chunk"
+    assert (
+        in_words(Signals(), passages=2) == "none where the profile looks; 2 passages in the citation payload"
+    )
+    assert in_words(Signals(), passages=0) == "none"
 
 
 def test_a_quote_of_the_payload_is_marked_whole_with_its_own_number() -> None:
@@ -191,8 +193,8 @@ def test_a_quote_of_the_payload_is_marked_whole_with_its_own_number() -> None:
     chunks = {"c1": Chunk("c1", "Rosin 60,000 km or 5 years.\nStrip it.")}
     corpus = Corpus({"c1": chunks["c1"].text})
     view = load_question(trace, chunks=chunks, gold={}, corpus=corpus, profile=Profile())
-    told = [piece.text for piece in answer_words.marked_answer(view, chosen=None)]
-    assert told[:5] == ["Rosin 60,000 km or 5 years.", "1", " ", "Strip it.", "2"]
+    reported = [piece.text for piece in answer_words.marked_answer(view, chosen=None)]
+    assert reported[:5] == ["Rosin 60,000 km or 5 years.", "1", " ", "Strip it.", "2"]
     elsewhere = {"c1": Chunk("c1", "Something else altogether.")}
     corpus = Corpus({"c1": elsewhere["c1"].text})
     view = load_question(trace, chunks=elsewhere, gold={}, corpus=corpus, profile=Profile())

@@ -25,12 +25,12 @@ def test_citation_candidate_and_chunk_say_that_they_were_redirected(
     redirect(folder, {"old_id": "was1", "kind": "shift", "new_ids": ["c1"], "confidence": 0.93})
     app = open_app(folder, page=PAGE, q="Q1")
     assert not app.exception
-    said = "redirected from was1 (shift, 0.93)"
-    assert any(said in label.replace("\\", "") for label in labels(app))
+    sentence = "redirected from was1 (shift, 0.93)"
+    assert any(sentence in label.replace("\\", "") for label in labels(app))
     assert "a redirect leads to its chunk" in shown(app)
     first, second = candidates(app)["rows"]
     assert first["cells"]["chunk"]["text"].startswith("Change the oil every 15,000 km")
-    assert said in first["details"]
+    assert sentence in first["details"]
     assert "redirected" not in second["details"]
 
     (folder / "redirects.jsonl").unlink()

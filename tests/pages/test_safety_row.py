@@ -44,7 +44,7 @@ def view_of(
     )
 
 
-def told(view: QuestionView) -> list[tuple[str, str]]:
+def row_texts(view: QuestionView) -> list[tuple[str, str]]:
     return [(name, "".join(piece.text for piece in pieces)) for name, pieces in omission_rows(view)]
 
 
@@ -56,18 +56,20 @@ def tip(view: QuestionView) -> str:
 
 def test_a_row_says_what_is_left_out_and_where_and_its_tip_what_was_looked_for() -> None:
     shown_text = "Hot oil burns the skin. Let the engine cool for an hour …"
-    assert told(view_of(notice("w"))) == [("Safety", f"WARNING on p. 42 is not mentioned: “{shown_text}”")]
+    assert row_texts(view_of(notice("w"))) == [
+        ("Safety", f"WARNING on p. 42 is not mentioned: “{shown_text}”")
+    ]
     assert tip(view_of(notice("w"))) == (
         "Found 1 of 9 words: oil. Not found: hot, burns, skin, engine, cool, hour, open, sump."
     )
 
 
-def test_words_stand_alone_where_none_was_found_and_long_texts_are_cut() -> None:
+def test_words_are_shown_alone_where_none_was_found_and_long_texts_are_cut() -> None:
     long = " ".join(f"word{n}x" for n in range(40))
     view = view_of(notice("c", long, "caution", None))
-    ((_, said),) = told(view)
-    assert said.startswith("CAUTION of section 5.1 is not mentioned: “word0x word1x ")
-    assert said.endswith(" …”")
+    ((_, message),) = row_texts(view)
+    assert message.startswith("CAUTION of section 5.1 is not mentioned: “word0x word1x ")
+    assert message.endswith(" …”")
     assert tip(view).startswith("Found none of 40 words: word0x, word1x")
     assert tip(view).endswith(f"word{MAX_WORDS - 1}x and 28 more.")
 
@@ -75,11 +77,11 @@ def test_words_stand_alone_where_none_was_found_and_long_texts_are_cut() -> None
 def test_a_text_without_a_space_is_one_short_word() -> None:
     view = view_of(notice("c", "A" * 50_000, "caution", None))
     assert tip(view) == f"Found none of 1 word: {'a' * WORD_CHARS}…."
-    assert len(told(view)[0][1]) < 150
+    assert len(row_texts(view)[0][1]) < 150
 
 
-def test_more_notices_than_are_told_are_counted() -> None:
-    rows = told(view_of(*(notice(f"w{n}", f"{HOT} Number {n}x.") for n in range(MAX_NOTICES + 2))))
+def test_notices_beyond_those_that_are_shown_are_counted() -> None:
+    rows = row_texts(view_of(*(notice(f"w{n}", f"{HOT} Number {n}x.") for n in range(MAX_NOTICES + 2))))
     assert [name for name, _ in rows] == ["Safety", *[""] * MAX_NOTICES]
     assert rows[-1][1] == "and 2 more warnings and cautions"
 
@@ -94,7 +96,7 @@ def test_more_notices_than_are_told_are_counted() -> None:
     ],
 )
 def test_no_row_and_no_way_where_nothing_is_left_out(view: QuestionView) -> None:
-    assert told(view) == []
+    assert row_texts(view) == []
     assert notice_ways(view) == []
 
 
@@ -120,14 +122,16 @@ def test_the_next_step_of_an_ok_that_leaves_a_warning_out_speaks_of_it() -> None
 def test_a_section_that_is_not_given_is_not_named() -> None:
     omission = SafetyOmission("w", "caution", None, 41, HOT, ("oil",), ())
     view = replace(view_of(notice("w")), omissions=(omission,))
-    assert told(view)[0][1].startswith("CAUTION on p. 42 is not mentioned: ")
+    assert row_texts(view)[0][1].startswith("CAUTION on p. 42 is not mentioned: ")
     assert view.row is not None
     assert "omit the caution: show" in step_for(view.row, "seed", None, view.omissions)
 
 
 def workspace(make: MakeWorkspace, text: str) -> Path:
-    said = "Change the oil every 15,000 km. citations: [c1]"
-    folder = make([trace("Q1", "How often is the oil changed?", said)], catalogue={"path": "catalogue.jsonl"})
+    sentence = "Change the oil every 15,000 km. citations: [c1]"
+    folder = make(
+        [trace("Q1", "How often is the oil changed?", sentence)], catalogue={"path": "catalogue.jsonl"}
+    )
     named = {"attachment_id": "w", "kind": "warning", "doc_id": "manual", "section_id": "5.1", "page_idx": 3}
     (folder / "catalogue.jsonl").write_bytes(orjson.dumps(named | {"text": text}))
     return folder

@@ -23,19 +23,19 @@ from tests.pages.conftest import MakeWorkspace, Open, grids, shown, trace
 pytestmark = pytest.mark.slow
 
 OIL = "How often is the oil changed?"
-SAID = "Change the oil every 15,000 km. citations: [c1]"
+GROUNDED = "Change the oil every 15,000 km. citations: [c1]"
 
 
 @pytest.fixture
 def asked_often(make_workspace: MakeWorkspace) -> Path:
     """Q1 in three paraphrases with two seeds, of which the last is refused; Q2 once. Both have gold."""
     variants = [
-        trace("Q1", OIL if not p else f"Oil change, {p}?", SAID, paraphrase=p, seed=s, λ="convergent")
+        trace("Q1", OIL if not p else f"Oil change, {p}?", GROUNDED, paraphrase=p, seed=s, λ="convergent")
         for p in range(3)
         for s in range(2)
     ]
     variants[-1]["answer"] = "not in context"
-    folder = make_workspace([*variants, trace("Q2", "Which oil?", SAID)], gold={"path": "gold.jsonl"})
+    folder = make_workspace([*variants, trace("Q2", "Which oil?", GROUNDED)], gold={"path": "gold.jsonl"})
     gold = [{"q_id": q_id, "q": "?", "sections": ["5.1"]} for q_id in ("Q1", "Q2")]
     (folder / "gold.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in gold))
     return folder
@@ -44,13 +44,13 @@ def asked_often(make_workspace: MakeWorkspace) -> Path:
 def test_trends_shows_what_stays(asked_often: Path, open_app: Open) -> None:
     app = open_app(asked_often, page="pages/trends.py")
     assert not app.exception
-    said, tables = html.unescape(shown(app)), grids(app)
-    assert "over 1 question with several traces; 1 asked once" in said
+    text, tables = html.unescape(shown(app)), grids(app)
+    assert "over 1 question with several traces; 1 asked once" in text
     shares = {row["head"]["text"]: row["cells"][0]["text"] for row in tables["Stability of this run"]["rows"]}
     assert shares["same top section"] == "1 of 1, 100 % (21–100 %)"
     assert shares["same label"] == "0 of 1, 0 % (0–79 %)"
     assert shares["λ logged convergent"] == "1 of 1, 100 % (21–100 %)"
-    assert "1 of 1 that log convergent throughout do change." in said
+    assert "1 of 1 that log convergent throughout do change." in text
     (least,) = tables["Least steady questions"]["rows"]
     assert [cell["text"] for cell in least["cells"]] == ["stays", "changes", "changes", "convergent"]
     assert least["head"]["href"].startswith("./question?")
@@ -58,9 +58,9 @@ def test_trends_shows_what_stays(asked_often: Path, open_app: Open) -> None:
 
 def test_trends_of_a_run_without_variants_says_so(make_workspace: MakeWorkspace, open_app: Open) -> None:
     app = open_app(make_workspace(), page="pages/trends.py")
-    said = html.unescape(shown(app))
+    text = html.unescape(shown(app))
     assert not app.exception
-    assert "each question was asked once, so stability cannot be measured" in said
+    assert "each question was asked once, so stability cannot be measured" in text
 
 
 def test_question_lists_its_traces_with_the_way_to_each(asked_often: Path, open_app: Open) -> None:
@@ -84,7 +84,7 @@ def test_a_question_that_was_asked_once_has_no_such_list(asked_often: Path, open
     assert not [each.label for each in app.expander if "paraphrase" in each.label]
 
 
-def test_steadiness_in_words_tells_only_what_is_known() -> None:
+def test_steadiness_in_words_has_only_what_is_known() -> None:
     stays = {"rank1": None, "cited": None, "label": None}
     assert stability_words(Steadiness("Q", "?", 2, 1, 2, stays)) == "1 paraphrase × 2 seeds"  # type: ignore[arg-type]
 
@@ -118,7 +118,7 @@ STAGES = {"stages": {"retrieved": [{"id": "a"}], "fused": [{"id": "a"}], "rerank
 
 
 @pytest.mark.parametrize(
-    ("record", "ranking", "said"),
+    ("record", "ranking", "expected"),
     [
         (
             STAGES,
@@ -135,11 +135,11 @@ STAGES = {"stages": {"retrieved": [{"id": "a"}], "fused": [{"id": "a"}], "rerank
         ({"chunks": []}, indexed("hit", 1, 1), None),
     ],
 )
-def test_ranking_is_told_by_its_lists_with_what_to_do(
-    record: dict[str, object], ranking: dict[str, object], said: str | None
+def test_ranking_is_reported_by_its_lists_with_what_to_do(
+    record: dict[str, object], ranking: dict[str, object], expected: str | None
 ) -> None:
     rows = ranking_rows(viewed(GoldQuestion("Q1", "?", sections=("4.2",)), **record), ranking)
-    assert ["".join(piece.text for piece in pieces) for _, pieces in rows] == ([said] if said else [])
+    assert ["".join(piece.text for piece in pieces) for _, pieces in rows] == ([expected] if expected else [])
 
 
 def test_gold_that_is_only_a_page_is_called_one() -> None:

@@ -60,9 +60,9 @@ def marks(page: str, layer: str) -> list[str]:
 def test_the_text_is_shown_with_numbers_marks_and_the_status(folder: Path, open_app: Open) -> None:
     app = open_app(folder, page=PAGE, q="Q1")
     assert not app.exception
-    said, page = words(app), raw(app)
-    assert "Exact: the quote is in the text word for word. It is on lines 4–5." in said
-    assert "lines 4–5 of 5" in said
+    text, page = words(app), raw(app)
+    assert "Exact: the quote is in the text word for word. It is on lines 4–5." in text
+    assert "lines 4–5 of 5" in text
     assert marks(page, "cited") == [
         "Diesel engines take **5W-30** oil from now on.",
         "Change it every ",
@@ -91,7 +91,7 @@ def test_gold_is_chosen_by_its_badge(folder: Path, open_app: Open) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "expected"),
     [
         (None, "bulletin.md"),
         (b"", "holds no text"),
@@ -101,15 +101,15 @@ def test_gold_is_chosen_by_its_badge(folder: Path, open_app: Open) -> None:
         (b"%PDF-1.7", "is a PDF"),
     ],
 )
-def test_a_text_that_cannot_be_read_is_told_and_its_passage_shown(
-    folder: Path, open_app: Open, data: bytes | None, said: str
+def test_a_text_that_cannot_be_read_is_reported_and_its_passage_shown(
+    folder: Path, open_app: Open, data: bytes | None, expected: str
 ) -> None:
     (folder / "bulletin.md").unlink()
     if data is not None:
         (folder / "bulletin.md").write_bytes(data)
     app = open_app(folder, page=PAGE, q="Q1")
     assert not app.exception
-    assert said in words(app)
+    assert expected in words(app)
     assert "cited 1:" in words(app)
 
 
@@ -133,7 +133,7 @@ def test_a_web_page_is_shown_as_its_text(make_workspace: MakeWorkspace, open_app
 
 
 @pytest.mark.parametrize(
-    ("where", "said"),
+    ("where", "expected"),
     [
         ({"offsets": {"start": 4, "end": 6, "unit": "line"}}, "lines 4–5"),
         ({"span": {"line_start": 4, "line_end": 5}}, "lines 4–5"),
@@ -142,14 +142,14 @@ def test_a_web_page_is_shown_as_its_text(make_workspace: MakeWorkspace, open_app
     ],
 )
 def test_offsets_without_a_quote_are_shown_and_prove_nothing(
-    make_workspace: MakeWorkspace, open_app: Open, where: dict[str, object], said: str
+    make_workspace: MakeWorkspace, open_app: Open, where: dict[str, object], expected: str
 ) -> None:
     cited = trace("Q1", "q?", "a", citations=[{"doc_id": "bulletin", **where}])
     made = make_workspace([cited], documents=DOCUMENTS)
     (made / "bulletin.md").write_text(BULLETIN)
     app = open_app(made, page=PAGE, q="Q1")
     assert not app.exception
-    assert f"nothing can confirm that it means {said}, where its offsets point." in words(app)
+    assert f"nothing can confirm that it means {expected}, where its offsets point." in words(app)
     assert "cited 1, unverified" in words(app)
     assert "ps-unverified" in raw(app)
 

@@ -54,12 +54,12 @@ def test_the_last_run_is_shown_against_the_one_before_with_its_verdict(
 ) -> None:
     app = open_app(two_runs, page=PAGE)
     assert not app.exception
-    told = html.unescape(shown(app))
-    assert "R2 · 3 questions · 2 runs · compared with R1" in told
-    assert "Release check:" in told
-    assert "2 of 2 · 34–100 %" in told
-    assert "+50 pts from R1 (50 %)" in told
-    assert "1 fixed, none regressed of 2 by SectionMatch@1: p = 1, not statistically significant." in told
+    text = html.unescape(shown(app))
+    assert "R2 · 3 questions · 2 runs · compared with R1" in text
+    assert "Release check:" in text
+    assert "2 of 2 · 34–100 %" in text
+    assert "+50 pts from R1 (50 %)" in text
+    assert "1 fixed, none regressed of 2 by SectionMatch@1: p = 1, not statistically significant." in text
     buckets = "Buckets: rows by R1, columns by R2"
     moved = [cell.get("href", "") for row in grids(app)[buckets]["rows"] for cell in row["cells"]]
     assert "./?run=R2&bucket=hit&was_bucket=retrieval_gap&vs=R1" in moved
@@ -132,10 +132,10 @@ def test_one_run_without_gold_says_what_is_missing_and_draws_no_empty_axes(
 ) -> None:
     app = open_app(make_workspace(), page=PAGE)
     assert not app.exception
-    told = html.unescape(shown(app))
-    assert "The workspace names no gold set" in told
-    assert "This is the only run" in told
-    assert "nothing to count" in told and "no gold question (3)" in told
+    text = html.unescape(shown(app))
+    assert "The workspace names no gold set" in text
+    assert "This is the only run" in text
+    assert "nothing to count" in text and "no gold question (3)" in text
     assert figures(app) == [
         "Labels over 1 run; R1: 1 Grounded, 1 Possible over-refusal, 1 Unsupported answer"
     ]
@@ -149,7 +149,7 @@ def test_a_run_without_a_question_says_so(make_workspace: MakeWorkspace, open_ap
     assert figures(app) == []
 
 
-def test_what_the_address_gets_wrong_is_said(two_runs: Path, open_app: Open) -> None:
+def test_what_the_address_gets_wrong_is_reported(two_runs: Path, open_app: Open) -> None:
     app = open_app(two_runs, page=PAGE, by="price", order="up", leaf="0", vs="R9")
     assert not app.exception
     assert shown(app).count("In the address,") == 3

@@ -32,11 +32,11 @@ def asked(q_id: str, q: str, answer: str, *sections: str, **more: Any) -> dict[s
     return {**trace(q_id, q, answer), "chunks": chunks, **more}
 
 
-SAID = "Change the oil every 15,000 km. citations: [c1]"
+GROUNDED = "Change the oil every 15,000 km. citations: [c1]"
 NOW = [
-    asked("Q1", OIL, SAID, "5.1", "6.2", λ="convergent"),
+    asked("Q1", OIL, GROUNDED, "5.1", "6.2", λ="convergent"),
     asked("Q2", LAMPS, "not in context", "5.1", "6.2", λ="divergent"),
-    asked("Q3", "Which oil?", SAID, "5.1", "6.2"),
+    asked("Q3", "Which oil?", GROUNDED, "5.1", "6.2"),
     asked("Q4", "Who sold it?", "not in context", "5.1"),
 ]
 BEFORE = [
@@ -97,7 +97,7 @@ def test_buckets_filter_and_have_their_next_steps(two_runs: Path, open_app: Open
     assert "1 of 4 questions: Recall miss · worst first" in shown(app)
 
 
-def test_the_gold_sections_rank_stands_in_the_rows_and_sorts_them(two_runs: Path, open_app: Open) -> None:
+def test_the_gold_sections_rank_is_in_the_rows_and_sorts_them(two_runs: Path, open_app: Open) -> None:
     app = open_app(two_runs, run="R2")
     assert {row["question"]: row["gold_rank"] for row in table(app)} == {
         OIL: "1",
@@ -139,7 +139,7 @@ def test_a_choice_is_another_where_its_counts_change(two_runs: Path, open_app: O
     assert str(after.key) != before
 
 
-def test_what_a_link_asks_for_is_said_and_taken_away_piece_by_piece(two_runs: Path, open_app: Open) -> None:
+def test_what_a_link_asks_for_is_named_and_removed_piece_by_piece(two_runs: Path, open_app: Open) -> None:
     app = open_app(two_runs, run="R2", vs="R1", miss="section_match_at_1", refused="yes", was="ok")
     assert chips(app) == ["✕ SectionMatch@1 missed", "✕ declines", "✕ was Grounded in R1"]
     assert questions(app) == {LAMPS}
@@ -186,7 +186,7 @@ def test_cards_say_how_many_more_there_are_than_in_the_other_run(two_runs: Path,
     assert ends == {"ok": "+1 vs R1*", "generation_drift": "−1 vs R1*", "retrieval_drift": "±0 vs R1*"}
 
 
-def test_a_run_that_cannot_be_compared_with_is_said(two_runs: Path, open_app: Open) -> None:
+def test_a_run_that_cannot_be_compared_with_is_reported(two_runs: Path, open_app: Open) -> None:
     app = open_app(two_runs, run="R2", vs="R7", flip="fixed")
     assert not app.exception
     assert "Run R7 is not indexed" in shown(app)

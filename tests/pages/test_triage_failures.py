@@ -40,7 +40,7 @@ def document_choice(app: AppTest) -> Selectbox[Any]:
     return choice
 
 
-def test_the_worst_chapters_stand_in_words_and_open_exactly_their_questions(open_app: Open) -> None:
+def test_the_worst_chapters_are_listed_in_words_and_open_exactly_their_questions(open_app: Open) -> None:
     app = open_app(DEMO, run="R001")
     assert worst(app)[0] == "section 7 Maintenance and fluids · PDF pages 53–62 · fails on 5 of 7 questions"
     app.button(key="failure-0").click().run()
@@ -108,7 +108,7 @@ def test_without_sections_documents_are_the_cells(make_workspace: MakeWorkspace,
     assert worst(app) == ["manual · fails on 1 of 1 question", "other · fails on 1 of 1 question"]
 
 
-def test_a_place_that_the_run_does_not_know_is_said(open_app: Open) -> None:
+def test_a_place_that_the_run_does_not_know_is_reported(open_app: Open) -> None:
     app = open_app(DEMO, run="R001", about=["meridian-2026#section=99", "x"])
     assert "R001 has no question about section 99 of meridian-2026 or x." in shown(app)
     assert "No question matches this filter." in shown(app)

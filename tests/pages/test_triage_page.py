@@ -131,7 +131,7 @@ def test_a_shared_link_shows_the_same_view(make_workspace: MakeWorkspace, open_a
     assert "questions Z to A" in shown(app)
 
 
-def test_what_an_address_gets_wrong_is_said_and_the_rest_is_shown(
+def test_what_an_address_gets_wrong_is_reported_and_the_rest_is_shown(
     make_workspace: MakeWorkspace, open_app: Open
 ) -> None:
     app = open_app(make_workspace(), run="R9", label="bad", at="-3", sort="price")
@@ -141,14 +141,14 @@ def test_what_an_address_gets_wrong_is_said_and_the_rest_is_shown(
     assert len(labels(app)) == 3
 
 
-def test_a_filter_value_that_the_run_does_not_have_is_said(
+def test_a_filter_value_that_the_run_does_not_have_is_reported(
     make_workspace: MakeWorkspace, open_app: Open
 ) -> None:
     only_variant = {**TRACES[0], "paraphrase": 1, "chunks": [{"id": "c1", "section_id": "7.7"}]}
     folder = make_workspace([*TRACES, only_variant])
-    said = html.unescape(shown(open_app(folder, suspicion="bogus", doc="x", section="99")))
+    text = html.unescape(shown(open_app(folder, suspicion="bogus", doc="x", section="99")))
     for words in ('R1 has no issue "bogus".', 'R1 has no document "x".', 'R1 has no section "99".'):
-        assert words in said
+        assert words in text
     for section in ("5.1", "7.7"):
         assert "R1 has no" not in shown(open_app(folder, section=section))
 
@@ -174,7 +174,9 @@ def test_pages_follow_the_address_without_a_warning(
     assert "default value" not in caplog.text
 
 
-def test_a_variant_can_be_told_from_its_headline_trace(make_workspace: MakeWorkspace, open_app: Open) -> None:
+def test_a_variant_can_be_distinguished_from_its_headline_trace(
+    make_workspace: MakeWorkspace, open_app: Open
+) -> None:
     folder = make_workspace([TRACES[0], {**TRACES[0], "paraphrase": 1}, TRACES[0]])
     cells = {row["question"] for row in table(open_app(folder, all_variants="yes"))}
     q = TRACES[0]["q"]
@@ -238,7 +240,7 @@ def test_rows_of_a_report_without_a_trace_are_no_unreadable_lines(
     assert links == [":red[1 row of its report has no trace.]", "Walk through"]
 
 
-def test_a_last_line_still_being_written_is_said_and_waits(
+def test_a_last_line_still_being_written_is_reported_and_waits(
     make_workspace: MakeWorkspace, open_app: Open
 ) -> None:
     folder = make_workspace()
@@ -275,7 +277,7 @@ def test_a_stored_report_without_traces_opens_too(make_workspace: MakeWorkspace,
 
 
 @pytest.mark.parametrize(
-    ("manifest", "told"),
+    ("manifest", "expected"),
     [
         ("name: [", "pipeline_manifest.yaml"),
         ("\tname: x\n", "tab"),
@@ -283,12 +285,12 @@ def test_a_stored_report_without_traces_opens_too(make_workspace: MakeWorkspace,
     ],
 )
 def test_a_manifest_that_cannot_be_used_is_a_panel_with_place_and_remedy(
-    tmp_path: Path, open_app: Open, manifest: str, told: str
+    tmp_path: Path, open_app: Open, manifest: str, expected: str
 ) -> None:
     (tmp_path / "pipeline_manifest.yaml").write_text(manifest)
     app = open_app(tmp_path, indexed=False)
     assert not app.exception
-    assert told in shown(app)
+    assert expected in shown(app)
     assert "What to do" in shown(app)
 
 

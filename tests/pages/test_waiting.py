@@ -123,7 +123,7 @@ def test_a_file_put_in_its_place_is_opened(tmp_path: Path, open_app: Open, pool:
     assert GAVE_UP not in words(app)
 
 
-def test_a_document_that_eats_all_memory_is_told_beside_the_rest(
+def test_a_document_that_eats_all_memory_is_reported_beside_the_rest(
     tmp_path: Path, open_app: Open, pool: PdfPool
 ) -> None:
     folder = write_workspace(tmp_path / "w")

@@ -59,7 +59,7 @@ def url(app: AppTest, name: str) -> list[str]:
     return list(value) if isinstance(value, list) else [value]
 
 
-def told(app: AppTest) -> str:
+def note_of(app: AppTest) -> str:
     return str(header(component(app, "attachments"))["note"])
 
 
@@ -94,8 +94,8 @@ def test_the_first_bundle_of_the_list_opens_with_its_page(workspace: Path, open_
 def test_the_answer_reads_without_its_line_of_ids(workspace: Path, open_app: Open) -> None:
     app = open_app(workspace, page=PAGE, q="Q1")
     (text,) = marked_texts(app)
-    said = "".join(str(piece["text"]) for piece in text["pieces"])
-    assert said == "Change the oil every 15,000 km.1"
+    sentence = "".join(str(piece["text"]) for piece in text["pieces"])
+    assert sentence == "Change the oil every 15,000 km.1"
     assert (text["chosen"], text["size"]) == (1, "stage")
 
 
@@ -126,10 +126,10 @@ def test_presenting_is_part_of_the_address_and_has_no_sidebar(workspace: Path, o
     assert url(app, "present") == []
 
 
-def test_ids_give_the_order_and_unknown_ones_are_told(workspace: Path, open_app: Open) -> None:
+def test_ids_give_the_order_and_unknown_ones_are_reported(workspace: Path, open_app: Open) -> None:
     app = open_app(workspace, page=PAGE, ids=["Q3#2", "Q9", "Q1"])
     assert (bar(app)["total"], url(app, "q")) == (2, ["Q3#2"])
-    assert told(app).startswith("Not in run R1, and skipped: Q9.")
+    assert note_of(app).startswith("Not in run R1, and skipped: Q9.")
     assert url(app, "ids") == ["Q3#2", "Q9", "Q1"]
     app = act(app, to=1, cite=None)
     assert url(app, "q") == ["Q1"]
@@ -139,7 +139,7 @@ def test_a_question_beside_the_list_is_shown_and_leads_into_it(workspace: Path, 
     app = open_app(workspace, page=PAGE, ids=["Q3"], q="Q1")
     assert bar(app)["position"] == -1
     assert "not among the 1" in words(app)
-    assert "the arrows lead into it" in told(app)
+    assert "the arrows lead into it" in note_of(app)
     assert "How often is the oil changed?" in words(app)
 
 
@@ -148,11 +148,11 @@ def test_a_question_that_the_run_does_not_hold_gives_way_to_the_first(
 ) -> None:
     app = open_app(workspace, page=PAGE, q="nobody")
     assert bar(app)["position"] == 0
-    assert "has no such question" in told(app)
+    assert "has no such question" in note_of(app)
 
 
 @pytest.mark.parametrize(
-    ("url", "said"),
+    ("url", "expected"),
     [
         ({"text": "no such words"}, "No question matches this playlist's filter."),
         ({"ids": ["Q9"]}, "None of the chosen questions is in this run."),
@@ -160,11 +160,11 @@ def test_a_question_that_the_run_does_not_hold_gives_way_to_the_first(
     ],
 )
 def test_an_empty_playlist_is_calm_and_leads_back(
-    workspace: Path, open_app: Open, url: dict[str, Any], said: str
+    workspace: Path, open_app: Open, url: dict[str, Any], expected: str
 ) -> None:
     app = open_app(workspace, page=PAGE, **url)
     assert not app.exception
-    assert said in words(app)
+    assert expected in words(app)
     app.button("walk-whole").click().run()
     assert bar(app)["total"] == 3
 
@@ -186,7 +186,7 @@ def test_a_choice_of_citation_turns_to_its_page(make_workspace: MakeWorkspace, o
     assert header(component(app, "page"))["page_idx"] == 0
 
 
-def test_without_a_document_question_and_answer_stand_with_the_reason(
+def test_without_a_document_question_and_answer_are_shown_with_the_reason(
     make_workspace: MakeWorkspace, open_app: Open
 ) -> None:
     app = open_app(make_workspace([CITED]), page=PAGE)

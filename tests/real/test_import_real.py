@@ -161,7 +161,7 @@ def _refused(row: ReportRow) -> bool:
     return row.label in ("refusal_ok", "refusal_suspect")
 
 
-def test_every_evidence_text_of_the_filings_stands_on_the_page_it_names(
+def test_every_evidence_text_of_the_filings_is_on_the_page_it_names(
     filings: Outcome,
 ) -> None:
     gold, issues = read_gold(filings[0] / "gold/goldset.jsonl", file="goldset.jsonl")
@@ -172,7 +172,7 @@ def test_every_evidence_text_of_the_filings_stands_on_the_page_it_names(
     assert all(page_idx == stated for page_idx, stated in places)
 
 
-def test_the_car_manuals_truth_stands_on_the_printed_page_taken_as_an_index(
+def test_the_car_manuals_truth_is_on_the_printed_page_taken_as_an_index(
     real_data: Path, tmp_path: Path
 ) -> None:
     workspace = tmp_path / "car"

@@ -35,7 +35,7 @@ def spans(real_data: Path, pool: PdfPool) -> list[tuple[dict[str, Any], FoundSpa
     ]
 
 
-def test_quotes_are_placed_where_they_stand(spans: list[tuple[dict[str, Any], FoundSpan]]) -> None:
+def test_quotes_are_placed_where_they_are(spans: list[tuple[dict[str, Any], FoundSpan]]) -> None:
     counts = score(spans)
     assert counts.total.total() > 300
     assert counts.hit_rate >= MIN_HITS, counts.missed
@@ -76,7 +76,7 @@ def test_a_quote_on_another_page_than_cited_is_flagged(spans: list[tuple[dict[st
             assert found.page_mismatch == (found.page_idx != row["cited_page_idx"]), row["id"]
 
 
-def test_every_gold_evidence_text_stands_on_its_page(real_data: Path, pool: PdfPool) -> None:
+def test_every_gold_evidence_text_is_on_its_page(real_data: Path, pool: PdfPool) -> None:
     folder = real_data / "financebench"
     lines = (folder / "gold_evidence.jsonl").read_text(encoding="utf-8").splitlines()
     texts = [

@@ -55,17 +55,17 @@ def run_metrics(folder: Path, *options: str) -> Result:
     return CliRunner().invoke(group, ["metrics", str(folder), "--cache-dir", cache, *options])
 
 
-def told_as_json(folder: Path, *options: str) -> dict[str, Json]:
+def json_report(folder: Path, *options: str) -> dict[str, Json]:
     result = run_metrics(folder, "--json", *options)
     assert result.exit_code in (0, 1), result.output
-    told: dict[str, Json] = json.loads(result.stdout)
-    return told
+    report: dict[str, Json] = json.loads(result.stdout)
+    return report
 
 
-def told_of_one(folder: Path, *options: str) -> dict[str, Json]:
-    (run,) = told_as_json(folder, *options)["runs"]
-    told: dict[str, Json] = run
-    return told
+def report_of_run(folder: Path, *options: str) -> dict[str, Json]:
+    (run,) = json_report(folder, *options)["runs"]
+    report: dict[str, Json] = run
+    return report
 
 
 def printed_line(result: Result, name: str) -> str:

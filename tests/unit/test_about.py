@@ -42,7 +42,7 @@ def test_a_place_survives_its_text(place: About) -> None:
 
 
 @pytest.mark.parametrize("value", ["", "a#b", "a#page_idx=", "a#page_idx=x", "a#section=", "a#section=b#c"])
-def test_what_names_no_place_is_none(value: str) -> None:
+def test_what_names_no_place_has_no_place(value: str) -> None:
     assert parse_about(value) is None
 
 

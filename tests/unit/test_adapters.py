@@ -248,15 +248,17 @@ def _respelled(pascal: str, like: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("page", "page_base", "said"),
+    ("page", "page_base", "expected"),
     [(0, 0, 1), (41, 0, 42), (1, 1, 1), (41.0, 0, 42), (0, 1, 0), ("41", 0, None)],
 )
 def test_a_page_is_counted_from_one_by_the_base_that_the_caller_states(
-    page: object, page_base: Any, said: int | None
+    page: object, page_base: Any, expected: int | None
 ) -> None:
-    assert langchain_payload({"metadata": {"page": page}}, page_base=page_base).get("page") == said
-    assert llamaindex_payload({"metadata": {"page_number": page}}, page_base=page_base).get("page") == said
-    assert semantic_kernel_payload({"Page": page}, page_base=page_base).get("page") == said
+    assert langchain_payload({"metadata": {"page": page}}, page_base=page_base).get("page") == expected
+    assert (
+        llamaindex_payload({"metadata": {"page_number": page}}, page_base=page_base).get("page") == expected
+    )
+    assert semantic_kernel_payload({"Page": page}, page_base=page_base).get("page") == expected
 
 
 def test_no_base_is_taken_for_granted() -> None:

@@ -21,7 +21,7 @@ def described(attachment: Attachment, *, is_drawn: bool = False) -> dict[str, st
     return words.described(attachment, is_drawn=is_drawn)
 
 
-def said(attachment: Attachment) -> tuple[str, str]:
+def title_and_text(attachment: Attachment) -> tuple[str, str]:
     texts = described(attachment)
     return texts["title"], texts["text"]
 
@@ -48,7 +48,7 @@ def test_notices_come_by_gravity_and_what_lies_beside_comes_last() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kinds", "said"),
+    ("kinds", "expected"),
     [
         (("image",), "Pictures (1)"),
         (("table", "image", "image"), "Pictures and tables (3)"),
@@ -56,8 +56,8 @@ def test_notices_come_by_gravity_and_what_lies_beside_comes_last() -> None:
         (("symbol",) * 1_200, "Symbols (1,200)"),
     ],
 )
-def test_a_heading_names_what_is_behind_it(kinds: tuple[AttachmentKind, ...], said: str) -> None:
-    assert words.heading_of_media([item(str(n), kind) for n, kind in enumerate(kinds)]) == said
+def test_a_heading_names_what_is_behind_it(kinds: tuple[AttachmentKind, ...], expected: str) -> None:
+    assert words.heading_of_media([item(str(n), kind) for n, kind in enumerate(kinds)]) == expected
 
 
 def test_every_kind_has_its_words() -> None:
@@ -68,7 +68,7 @@ def test_every_kind_has_its_words() -> None:
 
 
 @pytest.mark.parametrize(
-    ("caption", "section", "said"),
+    ("caption", "section", "expected"),
     [
         (None, "5.4.2", ("WARNING", "", "section 5.4.2")),
         ("Warning", " 5.4.2 ", ("WARNING", "", "section 5.4.2")),
@@ -77,25 +77,25 @@ def test_every_kind_has_its_words() -> None:
     ],
 )
 def test_a_notice_begins_with_its_signal_word(
-    caption: str | None, section: str | None, said: tuple[str, str, str]
+    caption: str | None, section: str | None, expected: tuple[str, str, str]
 ) -> None:
     notice = Attachment("x", "warning", section_id=section, caption=caption)
-    assert tuple(described(notice)[name] for name in ("signal", "title", "place")) == said
+    assert tuple(described(notice)[name] for name in ("signal", "title", "place")) == expected
 
 
 def test_a_picture_that_is_not_drawn_says_its_text_once() -> None:
     table = Attachment("x", "table", caption="Table 1", text="All that stands in it")
-    assert said(table) == ("Table 1", "All that stands in it")
+    assert title_and_text(table) == ("Table 1", "All that stands in it")
     assert described(table, is_drawn=True)["text"] == ""
     bare = replace(table, caption=None)
-    assert said(bare) == ("All that stands in it", "")
+    assert title_and_text(bare) == ("All that stands in it", "")
     silent = replace(bare, text=" ")
-    assert said(silent) == ("Table", "")
+    assert title_and_text(silent) == ("Table", "")
     long = replace(bare, text="a" * 1_000)
-    title, text = said(long)
+    title, text = title_and_text(long)
     assert (len(title), text) == (words.ATTACHMENT_EXCERPT, "a" * 1_000)
 
 
-def test_the_reason_is_told_with_what_mends_it() -> None:
+def test_the_reason_is_reported_with_its_fix() -> None:
     problem = Problem("x", "the `file` is gone", "here", "put it back")
     assert words.not_drawn(problem) == "Not drawn: the file is gone. Put it back."

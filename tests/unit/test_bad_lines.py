@@ -47,7 +47,7 @@ def test_an_id_may_be_written_with_or_without_escapes(tmp_path: Path) -> None:
     assert naming(tmp_path, "Öl (1)", *lines) == [1, 2]
 
 
-def test_so_many_are_told_and_a_lost_file_names_nothing(tmp_path: Path) -> None:
+def test_a_bounded_number_is_reported_and_a_lost_file_names_nothing(tmp_path: Path) -> None:
     lines = [b'{"q_id": "Q9"'] * (MAX_LINES + 4)
     assert naming(tmp_path, "Q9", *lines) == [*range(1, MAX_LINES + 1)]
     assert lines_naming("Q9", issues_of(*lines), tmp_path / "gone") == []

@@ -120,7 +120,7 @@ def test_no_place_is_invented(
 
 
 @pytest.mark.parametrize(
-    ("value", "told", "kept"),
+    ("value", "expected", "kept"),
     [
         (-1, "page_idx is -1, which is no page", -1),
         ("3", "page_idx is '3', which is no page", "3"),
@@ -131,15 +131,15 @@ def test_no_place_is_invented(
     ],
     ids=str,
 )
-def test_a_page_that_cannot_be_used_is_told_with_its_value(
-    value: Any, told: str, kept: Any, manifest: Manifest, pool: PdfPool
+def test_a_page_that_cannot_be_used_is_reported_with_its_value(
+    value: Any, expected: str, kept: Any, manifest: Manifest, pool: PdfPool
 ) -> None:
     made = one(cites(**LOST, page_idx=value), manifest, pool)
     problem = made.citations[0].problems[-1]
     assert isinstance(problem, ValueProblem)
     assert (made.level, problem.value) == ("text_only", kept)
-    assert told in problem.message
-    assert told in made.level_reason
+    assert expected in problem.message
+    assert expected in made.level_reason
 
 
 @pytest.mark.parametrize(
@@ -182,17 +182,17 @@ def test_the_first_citation_that_is_placed_is_shown(manifest: Manifest, pool: Pd
     assert (cited(without_text).number, without_text.level) == (2, "citation_only")
 
 
-def test_citations_beside_the_one_that_is_placed_are_told(manifest: Manifest, pool: PdfPool) -> None:
+def test_citations_beside_the_one_that_is_placed_are_reported(manifest: Manifest, pool: PdfPool) -> None:
     nowhere = {"doc_id": "manual", "page_idx": 1, "quote": "No such words stand there."}
     placed = {"doc_id": "manual", "page_idx": 1, "quote": QUOTE}
     listed = [placed, nowhere, {"doc_id": "nobody", "page_idx": 1, "quote": QUOTE}]
     made = one(trace(citations=listed), manifest, pool)
     assert made.level == "full"
-    told = "can be drawn. Not located: citation 2 (and 1 more) of 3: its text was not found."
-    assert made.level_reason.endswith(told)
+    sentence = "can be drawn. Not located: citation 2 (and 1 more) of 3: its text was not found."
+    assert made.level_reason.endswith(sentence)
     made = one(trace(citations=[placed, listed[2]]), manifest, pool)
-    told = "Not located: citation 2 of 2: it can't be shown: the workspace has no document nobody."
-    assert made.level_reason.endswith(told)
+    sentence = "Not located: citation 2 of 2: it can't be shown: the workspace has no document nobody."
+    assert made.level_reason.endswith(sentence)
 
 
 @pytest.mark.parametrize(
@@ -280,7 +280,7 @@ def test_what_cannot_be_drawn_lowers_the_level_and_is_named(
     assert flawed.attachment.text == CATALOGUE[place]["text"]
 
 
-def test_a_picture_of_a_page_that_is_not_there_is_told(manifest: Manifest, pool: PdfPool) -> None:
+def test_a_picture_of_a_page_that_is_not_there_is_reported(manifest: Manifest, pool: PdfPool) -> None:
     made = one(trace(), manifest, pool, catalogue=[{**CATALOGUE[1], "page_idx": 70}])
     (item,) = made.media_attachments
     assert item.drawable
@@ -288,7 +288,7 @@ def test_a_picture_of_a_page_that_is_not_there_is_told(manifest: Manifest, pool:
     assert (item.problem.code, item.problem.value) == ("page_out_of_range", 70)
 
 
-def test_a_replaced_document_is_told_and_not_hidden(manifest: Manifest, pool: PdfPool) -> None:
+def test_a_replaced_document_is_reported_and_not_hidden(manifest: Manifest, pool: PdfPool) -> None:
     made = one(cites(doc_id="replaced", page_idx=1, quote=QUOTE, rev="8c1e9a02"), manifest, pool)
     (document,) = made.documents
     assert document.problem is not None
@@ -297,7 +297,7 @@ def test_a_replaced_document_is_told_and_not_hidden(manifest: Manifest, pool: Pd
     assert made.level_reason.count("Note: ") == 2
 
 
-def test_too_much_is_cut_and_said_to_be(
+def test_too_much_is_cut_and_marked_as_cut(
     manifest: Manifest, pool: PdfPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(build, "MAX_CITATIONS", 2)

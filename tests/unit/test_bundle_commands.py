@@ -88,7 +88,7 @@ def test_a_run_that_names_no_file_says_which_line_to_add(tmp_path: Path) -> None
     assert run("validate", tmp_path / "out.jsonl", "--workspace", tmp_path).exit_code == 0
 
 
-def test_what_cannot_be_built_is_told_before_anything_is_written(folder: Path) -> None:
+def test_what_cannot_be_built_is_reported_before_anything_is_written(folder: Path) -> None:
     assert "unknown_run" in str(run("build", folder, "--run", "R9").exception.problems)  # type: ignore[union-attr]
     assert run("build", folder, "-o", folder / "traces.jsonl").exit_code != 0
     (folder / "pipeline_manifest.yaml").write_bytes(
@@ -101,9 +101,9 @@ def test_what_cannot_be_built_is_told_before_anything_is_written(folder: Path) -
 
 def test_a_folder_that_is_not_there_is_to_be_made(tmp_path: Path) -> None:
     workspace(tmp_path, bundles="new/bundles.jsonl")
-    told = str(run("build", tmp_path).exception)
-    assert "`runs[R1].bundles`: its folder does not exist" in told
-    assert f"mkdir -p {tmp_path}/new" in told
+    output = str(run("build", tmp_path).exception)
+    assert "`runs[R1].bundles`: its folder does not exist" in output
+    assert f"mkdir -p {tmp_path}/new" in output
 
 
 def test_stdout_holds_the_bundles_alone(folder: Path) -> None:
@@ -186,15 +186,15 @@ def test_no_run_is_built_where_one_of_them_cannot_be(tmp_path: Path) -> None:
     assert "b.jsonl:1: the file is not overwritten" in str(run("build", tmp_path).exception)
     (tmp_path / "b.jsonl").unlink()
     (tmp_path / "traces.jsonl").unlink()
-    told = str(run("build", tmp_path).exception)
-    assert ("`runs[R0].traces`: does not exist" in told, "`runs[R1].traces`" in told) == (True, True)
+    output = str(run("build", tmp_path).exception)
+    assert ("`runs[R0].traces`: does not exist" in output, "`runs[R1].traces`" in output) == (True, True)
     assert not (tmp_path / "a.jsonl").exists()
 
 
 def test_a_workspace_without_runs_says_what_to_list(tmp_path: Path) -> None:
     write_workspace(tmp_path, runs=[])
-    told = "the manifest lists no run — list a run with its traces under `runs`"
-    assert all(told in str(run(what, tmp_path).exception) for what in ("build", "validate"))
+    text = "the manifest lists no run — list a run with its traces under `runs`"
+    assert all(text in str(run(what, tmp_path).exception) for what in ("build", "validate"))
 
 
 def test_unreadable_lines_and_undrawn_pictures_are_findings(folder: Path) -> None:
@@ -207,9 +207,9 @@ def test_unreadable_lines_and_undrawn_pictures_are_findings(folder: Path) -> Non
     assert "`catalogue`: 1 line could not be read" in result.stderr
     assert "1 attachment can't be drawn; first: the picture “Figure 4-1. The jack” (i-1)" in result.stderr
     report = orjson.loads(run("build", folder, "--json").stdout)
-    (told,) = report["runs"]
-    assert told["levels"] == {"safety_citation": 1}
-    assert {each["code"] for each in told["problems"]} == {"lines_unreadable", "attachments_not_drawn"}
+    (run_report,) = report["runs"]
+    assert run_report["levels"] == {"safety_citation": 1}
+    assert {each["code"] for each in run_report["problems"]} == {"lines_unreadable", "attachments_not_drawn"}
     assert [each["code"] for each in report["problems"]] == ["lines_unreadable"]
 
 
@@ -223,7 +223,7 @@ def test_what_names_nothing_to_draw_is_shown_as_text_and_is_no_finding(folder: P
     assert run("validate", folder).exit_code == 0
 
 
-def test_a_chunk_file_or_catalogue_of_another_hash_is_told_and_labels_nothing(tmp_path: Path) -> None:
+def test_a_chunk_file_or_catalogue_of_another_hash_is_reported_and_labels_nothing(tmp_path: Path) -> None:
     workspace(tmp_path)
     text = (tmp_path / "pipeline_manifest.yaml").read_text(encoding="utf-8")
     for name in ("chunks.jsonl", "catalogue.jsonl"):
@@ -236,13 +236,13 @@ def test_a_chunk_file_or_catalogue_of_another_hash_is_told_and_labels_nothing(tm
     assert {each["label"] for each in lines(tmp_path / "bundles.jsonl")} == {None}
 
 
-def test_a_document_that_cannot_be_used_says_what_mends_it(tmp_path: Path) -> None:
+def test_a_document_that_cannot_be_used_is_reported_with_its_fix(tmp_path: Path) -> None:
     workspace(tmp_path, cites(doc_id="cut", page_idx=0, quote=QUOTE))
-    told = "cut: the PDF is broken and cannot be opened — download it again, or save it again"
-    assert told in run("build", tmp_path).stderr
+    text = "cut: the PDF is broken and cannot be opened — download it again, or save it again"
+    assert text in run("build", tmp_path).stderr
 
 
-def test_a_manifest_with_the_hash_of_other_bundles_is_told_the_new_one(tmp_path: Path) -> None:
+def test_for_a_manifest_with_the_hash_of_other_bundles_the_new_hash_is_reported(tmp_path: Path) -> None:
     workspace(tmp_path, sha256="0" * 64)
     result = run("build", tmp_path)
     assert f"sha256: {sha256(tmp_path / 'bundles.jsonl')}" in result.stderr

@@ -92,7 +92,7 @@ def test_unknown_fields_outlive_reading_and_writing() -> None:
 
 
 @pytest.mark.parametrize("name", ["citations", "documents", "safety_attachments"])
-def test_unknown_fields_in_every_list_outlive_building_anew(name: str) -> None:
+def test_unknown_fields_in_every_list_outlive_building_again(name: str) -> None:
     documents = (BundleDocument("manual"),)
     made = bundle(safety_attachments=(attachment(),), documents=documents)
     earlier = record_of(made)
@@ -127,11 +127,11 @@ def test_counts_may_be_written_with_a_point() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "told"),
+    ("value", "expected"),
     [(-1, -1), ("3", "3"), (3.5, 3.5), (None, None), ([1], "[1]"), ("x" * 300, "x" * 200 + "…")],
 )
-def test_a_given_value_is_told_in_brief(value: Any, told: Any) -> None:
-    assert given(value) == told
+def test_a_given_value_is_reported_in_brief(value: Any, expected: Any) -> None:
+    assert given(value) == expected
 
 
 NOT_FOUND = FoundSpan("not_found", None, False, 0.0, note="page_idx 41 has no text to compare the quote with")

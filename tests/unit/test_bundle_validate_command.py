@@ -88,14 +88,14 @@ def test_the_findings_can_be_read_by_programs(folder: Path) -> None:
     records = lines(folder / "bundles.jsonl")
     records[1]["answer"] = "changed"
     (folder / "bundles.jsonl").write_bytes(jsonl(records[:2]))
-    (told,) = orjson.loads(run("validate", folder, "--json").stdout)["runs"]
-    assert [(each["line"], each["q_id"], each["code"]) for each in told["findings"]] == [
+    (run_report,) = orjson.loads(run("validate", folder, "--json").stdout)["runs"]
+    assert [(each["line"], each["q_id"], each["code"]) for each in run_report["findings"]] == [
         (2, "Q2", "sha256_differs"),
         (2, "Q2", "trace_differs"),
         (None, "Q3", "bundle_missing"),
     ]
-    assert (told["ok"], told["bundles"]) == (False, 2)
-    assert (told["coverage"]["covered"], told["coverage"]["answered"]) == (1, 2)
+    assert (run_report["ok"], run_report["bundles"]) == (False, 2)
+    assert (run_report["coverage"]["covered"], run_report["coverage"]["answered"]) == (1, 2)
 
 
 def test_coverage_counts_answers_whose_bundle_is_missing_broken_or_of_no_page_now(folder: Path) -> None:
@@ -105,11 +105,11 @@ def test_coverage_counts_answers_whose_bundle_is_missing_broken_or_of_no_page_no
     records[2]["citation"] = 3
     strange = sealed({**records[1], "q_id": "Q9", "is_refusal": False})
     (folder / "bundles.jsonl").write_bytes(jsonl([*records, records[0], strange]))
-    told = run("validate", folder).stdout
-    assert "2 bundles: 1 full, 1 text_only" in told
-    assert "0 of 2 answered questions" in told
-    assert "its level is full, and the rules give text_only: its page can't be shown (" in told
-    assert "bundle_missing" not in told
+    output = run("validate", folder).stdout
+    assert "2 bundles: 1 full, 1 text_only" in output
+    assert "0 of 2 answered questions" in output
+    assert "its level is full, and the rules give text_only: its page can't be shown (" in output
+    assert "bundle_missing" not in output
 
 
 def test_a_document_that_is_replaced_is_found(folder: Path) -> None:
@@ -139,8 +139,8 @@ def test_what_a_bundle_says_of_its_citations_is_a_warning(tmp_path: Path) -> Non
     assert run("build", tmp_path).exit_code == 0
     result = run("validate", tmp_path)
     assert result.exit_code == 0
-    told = "citation 1: page_idx is -1, which is no page: pages are whole numbers from 0"
-    assert f"{told}; the cited text is “{QUOTE}”" in result.stderr
+    sentence = "citation 1: page_idx is -1, which is no page: pages are whole numbers from 0"
+    assert f"{sentence}; the cited text is “{QUOTE}”" in result.stderr
 
 
 def test_bundles_that_are_not_built_yet_are_missing(folder: Path) -> None:
@@ -157,9 +157,9 @@ def test_check_reads_bundles_against_their_schema(folder: Path) -> None:
     older = {"bundle_version": "1.2", "q_id": "Q1"}
     (folder / "bundles.jsonl").write_bytes(jsonl([*records, older]))
     report = orjson.loads(CliRunner().invoke(group, ["check", str(folder), "--json"]).stdout)
-    told = {each["key"]: each["problems"] for each in report["artifacts"]}["runs[R1].bundles"]
-    assert [each["code"] for each in told] == ["lines_unreadable", "bundles_older"]
-    assert "first: line 2: `citation.page_idx`: -1 is less than the minimum of 0" in told[0]["message"]
+    output = {each["key"]: each["problems"] for each in report["artifacts"]}["runs[R1].bundles"]
+    assert [each["code"] for each in output] == ["lines_unreadable", "bundles_older"]
+    assert "first: line 2: `citation.page_idx`: -1 is less than the minimum of 0" in output[0]["message"]
 
 
 def test_the_file_of_a_run_may_be_packed_by_others(tmp_path: Path) -> None:

@@ -147,7 +147,7 @@ def test_a_sound_catalogue_is_good(workspace: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "expected"),
     [
         ({"doc_id": "other", "render_ref": None}, "in a document that the manifest does not list"),
         (
@@ -180,12 +180,12 @@ def test_a_sound_catalogue_is_good(workspace: Path) -> None:
         ({"doc_id": "notes", "page_idx": 3, "bbox": None, "render_ref": None}, "notes, which has 1 page"),
     ],
 )
-def test_what_cannot_be_drawn_is_a_finding(workspace: Path, change: dict[str, Any], said: str) -> None:
+def test_what_cannot_be_drawn_is_a_finding(workspace: Path, change: dict[str, Any], expected: str) -> None:
     good = {"attachment_id": "good", "kind": "note"}
     result = check(workspace, good, {**WARNING, **change})
     assert result.exit_code == 1, result.stdout
     assert "warning  `catalogue`: 1 attachment of 2: " in result.stdout
-    assert said in result.stdout
+    assert expected in result.stdout
     assert "some attachments wrong" in result.stdout
     assert "fix " in result.stdout
 
@@ -198,7 +198,7 @@ def test_flaws_of_a_kind_are_counted_and_lines_that_do_not_parse_named(workspace
     assert "`catalogue`: 1 line of 5 could not be read, first: line 5" in result.stdout
 
 
-def test_a_document_that_does_not_open_is_told_once(workspace: Path) -> None:
+def test_a_document_that_does_not_open_is_reported_once(workspace: Path) -> None:
     (workspace / "manual.pdf").write_bytes(b"%PDF-1.7\nnothing else")
     result = check(workspace, WARNING)
     assert result.exit_code == 1

@@ -62,7 +62,7 @@ def test_an_unusable_manifest_exits_with_2_and_its_line(
     assert "pipeline_manifest.yaml:3:1: a tab where" in capsys.readouterr().err
 
 
-def test_goals_that_cannot_be_used_are_told_and_are_no_finding(workspace: Path) -> None:
+def test_goals_that_cannot_be_used_are_reported_and_are_no_finding(workspace: Path) -> None:
     goals = '{SectionMatch@1: ">= 0.8", mrr: high, delta_s_mean: "<= 0.40, warn < 0.5", ok: null}'
     write(workspace, f"name: Test\ngold: {{path: good.jsonl}}\ngoals: {goals}\n")
     result = run(workspace)
@@ -101,7 +101,7 @@ def test_sha256_lines_are_all_that_is_printed(workspace: Path) -> None:
     assert result.stdout == (f'sha256: "{hashlib.sha256(GOOD.encode()).hexdigest()}"  # gold, good.jsonl\n')
 
 
-def test_sha256_lines_still_tell_what_has_none(workspace: Path) -> None:
+def test_sha256_lines_still_report_what_has_no_hash(workspace: Path) -> None:
     write(workspace, "name: Test\ngold: {path: gone.jsonl}\n")
     result = run(workspace, "--sha256-lines")
     assert (result.exit_code, result.stdout) == (1, "")
@@ -157,16 +157,16 @@ def test_every_kind_of_record_is_read_and_the_first_bad_line_named(workspace: Pa
     (workspace / "b.jsonl").write_text("{}\n")
     result = run(workspace, "--json")
     report = json.loads(result.stdout)
-    told = {each["key"]: [p["message"] for p in each["problems"]] for each in report["artifacts"]}
+    output = {each["key"]: [p["message"] for p in each["problems"]] for each in report["artifacts"]}
     assert (result.exit_code, report["ok"]) == (1, False)
-    assert [(key, messages[0].split(": ", 1)[1][:46]) for key, messages in told.items() if messages] == [
+    assert [(key, messages[0].split(": ", 1)[1][:46]) for key, messages in output.items() if messages] == [
         ("chunks", "1 line of 3 could not be read, first: line 3: "),
         ("gold", "2 lines of 3 could not be read, first: line 2:"),
         ("runs[R1].bundles", "1 line of 1 could not be read, first: line 1: "),
         ("runs[R1].report", "1 line of 2 could not be read, first: line 2: "),
         ("runs[R1].traces", "1 line of 2 could not be read, first: line 2: "),
     ]
-    assert [message.split(": ", 1)[1][:41] for message in told["chunks"][1:]] == [
+    assert [message.split(": ", 1)[1][:41] for message in output["chunks"][1:]] == [
         "1 record of an id that came before; first"
     ]
     assert run(workspace, "--sha256-lines").exit_code == 0
@@ -203,7 +203,7 @@ TORN = GOOD + "{torn\n" + GOOD + "[]\n"
 
 
 @pytest.mark.parametrize(
-    ("declared", "status", "severity", "said"),
+    ("declared", "status", "severity", "expected"),
     [
         ("", 1, "warning", "2 lines of 4 could not be read, first: line 2: the line is not valid JSON"),
         (", unreadable_lines: 2", 0, "note", "2 lines of 4 could not be read, as declared; first: line 2: "),
@@ -228,12 +228,12 @@ TORN = GOOD + "{torn\n" + GOOD + "[]\n"
     ],
 )
 def test_lines_that_are_declared_unreadable_are_no_finding(
-    workspace: Path, declared: str, status: int, severity: str, said: str
+    workspace: Path, declared: str, status: int, severity: str, expected: str
 ) -> None:
     jsonl(workspace, "t.jsonl", TORN, declared)
     result = run(workspace)
     assert result.exit_code == status, result.stdout
-    assert f"{severity}  `runs[R1].traces`: {said}" in result.stdout
+    assert f"{severity}  `runs[R1].traces`: {expected}" in result.stdout
     assert ("some lines unreadable" in result.stdout) == (status == 1)
     assert f"1 {severity}" in result.stdout.splitlines()[-1]
 
@@ -259,7 +259,7 @@ def test_what_is_no_number_of_lines_is_refused(
     assert "runs[R1].traces.unreadable_lines" in capsys.readouterr().err
 
 
-def test_a_last_line_that_waits_is_said_and_not_counted(workspace: Path) -> None:
+def test_a_last_line_that_waits_is_reported_and_not_counted(workspace: Path) -> None:
     jsonl(workspace, "t.jsonl", TORN + '{"q": "still being wri', ", unreadable_lines: 2")
     result = run(workspace)
     assert result.exit_code == 0
@@ -277,7 +277,7 @@ def test_a_packed_file_is_final_and_its_last_line_counts(workspace: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("name", "data", "status", "said"),
+    ("name", "data", "status", "expected"),
     [
         ("b.md", b"caf\xe9", 1, "error  `documents[b]`: the document is not text in UTF-8: byte 4"),
         ("b.md", b" \n ", 1, "error  `documents[b]`: the document holds no text"),
@@ -288,10 +288,10 @@ def test_a_packed_file_is_final_and_its_last_line_counts(workspace: Path) -> Non
     ],
 )
 def test_texts_are_read_as_they_are_placed_in(
-    workspace: Path, name: str, data: bytes, status: int, said: str
+    workspace: Path, name: str, data: bytes, status: int, expected: str
 ) -> None:
     write(workspace, f"name: Test\ndocuments: [{{doc_id: b, path: {name}, paged: false}}]\n")
     (workspace / name).write_bytes(data)
     result = run(workspace)
     assert result.exit_code == status, result.stdout
-    assert said in result.stdout
+    assert expected in result.stdout

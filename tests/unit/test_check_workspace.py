@@ -54,7 +54,7 @@ def sha(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def test_everything_wrong_is_told_at_once_sorted_by_key(check: Check, tmp_path: Path) -> None:
+def test_everything_wrong_is_reported_at_once_sorted_by_key(check: Check, tmp_path: Path) -> None:
     (tmp_path / "ws" / "pipe").parent.mkdir(exist_ok=True)
     os.mkfifo(tmp_path / "ws" / "pipe")
     report = check(
@@ -212,7 +212,7 @@ def test_a_reader_of_records_may_look_into_what_is_there(check: Check) -> None:
         ("json", b"{", None),
     ],
 )
-def test_the_first_bytes_tell_what_a_file_is(
+def test_the_first_bytes_show_what_a_file_is(
     tmp_path: Path, kind: Kind, data: bytes, code: str | None
 ) -> None:
     (tmp_path / "file").write_bytes(data)

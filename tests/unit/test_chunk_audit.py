@@ -86,7 +86,7 @@ def test_one_finding_a_section_names_the_first_pair_that_is_out_of_order() -> No
         ([(40, 500, 200, 530), (220, 60, 380, 90)], "unknown"),  # two columns: nothing says
     ],
 )
-def test_boxes_tell_the_order_in_one_column_and_where_nothing_else_does(
+def test_boxes_give_the_order_in_one_column_and_where_nothing_else_does(
     boxes: list[tuple[float, float, float, float]], status: str
 ) -> None:
     bare = [replace(chunk(block), order_in_section=None, offsets=None) for block in (1, 2)]
@@ -94,14 +94,14 @@ def test_boxes_tell_the_order_in_one_column_and_where_nothing_else_does(
     assert audits(placed)["order"].status == status
 
 
-def test_blocks_beyond_999_sort_as_numbers_and_are_told() -> None:
+def test_blocks_beyond_999_sort_as_numbers_and_are_reported() -> None:
     found = audits([chunk(block) for block in (998, 999, 1000, 1001)])
     assert {audit.status for audit in found.values()} == {"pass"}
     assert [each.code for each in found["format"].findings] == ["number_beyond_999"] * 2
     assert "2 with a page or block beyond 999" in found["format"].message
 
 
-def test_twelve_digits_are_a_revision_that_agrees_and_are_told() -> None:
+def test_twelve_digits_are_a_revision_that_agrees_and_are_reported() -> None:
     found = audits([chunk(1, rev=f"{REV}4bce")])["revision"]
     assert (found.status, [each.code for each in found.findings]) == ("pass", ["rev_extended"])
 
@@ -134,8 +134,8 @@ def test_what_nobody_knows_is_not_known_and_no_finding() -> None:
 def test_the_order_of_the_file_does_not_matter(random_source: random.Random) -> None:
     chunks = [*GOOD, GOOD[0], chunk(9, rev="0bce068b"), replace(chunk(5), offsets=Offsets(0, 9))]
     shuffled = random_source.sample(chunks, len(chunks))
-    said = [(audit.name, audit.status, audit.message) for audit in audits(shuffled).values()]
-    assert said == [(audit.name, audit.status, audit.message) for audit in audits(chunks).values()]
+    reported = [(audit.name, audit.status, audit.message) for audit in audits(shuffled).values()]
+    assert reported == [(audit.name, audit.status, audit.message) for audit in audits(chunks).values()]
 
 
 def test_of_many_findings_the_first_are_kept_and_all_are_counted() -> None:

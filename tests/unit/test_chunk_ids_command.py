@@ -115,14 +115,15 @@ def test_too_few_old_ids_that_lead_on_are_a_failure_with_its_next_step(workspace
     assert result.exit_code == 1
     kinds = [orjson.loads(line)["kind"] for line in result.stdout.splitlines()]
     assert kinds == ["same", "same", "gone"]
-    said = run(workspace / "chunks.jsonl", "--against", workspace / "old.jsonl").stdout
+    output = run(workspace / "chunks.jsonl", "--against", workspace / "old.jsonl").stdout
     assert (
-        "2 of 3 old ids, 67 % (21–94 %), lead to one chunk each; the target is 95 % (2 same, 1 gone)" in said
+        "2 of 3 old ids, 67 % (21–94 %), lead to one chunk each; the target is 95 % (2 same, 1 gone)"
+        in output
     )
-    assert "Check what rev is computed from" in said
+    assert "Check what rev is computed from" in output
 
 
-def test_a_line_that_is_no_chunk_is_told_and_the_rest_is_audited(workspace: Path) -> None:
+def test_a_line_that_is_no_chunk_is_reported_and_the_rest_is_audited(workspace: Path) -> None:
     (workspace / "chunks.jsonl").write_bytes(lines([b"{", *RECORDS]))
     result = run(workspace, "--json")
     assert result.exit_code == 1
@@ -138,7 +139,7 @@ def test_a_chunk_of_no_document_keeps_its_id(workspace: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "expected"),
     [
         (["--mint"], "--mint needs -o"),
         (["--mint", "-o", "x", "--json"], "leave out --against and --json"),
@@ -147,11 +148,11 @@ def test_a_chunk_of_no_document_keeps_its_id(workspace: Path) -> None:
     ],
 )
 def test_options_that_do_not_go_together_are_refused(
-    arguments: list[str], said: str, workspace: Path
+    arguments: list[str], expected: str, workspace: Path
 ) -> None:
     result = run(workspace, *arguments)
     assert result.exit_code == 2
-    assert said in result.output
+    assert expected in result.output
 
 
 def test_nothing_is_written_over_an_input_and_a_missing_file_is_unusable(workspace: Path) -> None:

@@ -106,7 +106,7 @@ def test_another_revision_is_a_finding_only_where_the_text_is_surely_the_same_la
 
 
 @pytest.mark.parametrize(
-    ("chunk", "status", "said"),
+    ("chunk", "status", "expected"),
     [
         (on_page(1), "pass", ""),
         (replace(on_page(1), page_idx=None), "pass", ""),
@@ -120,15 +120,15 @@ def test_another_revision_is_a_finding_only_where_the_text_is_surely_the_same_la
         (on_page(1, doc="nobody"), "unknown", ""),
     ],
 )
-def test_a_text_stands_at_its_place_or_is_told(
-    chunk: Chunk, status: str, said: str, manifest: Manifest, pool: PdfPool
+def test_a_text_is_at_its_place_or_is_reported(
+    chunk: Chunk, status: str, expected: str, manifest: Manifest, pool: PdfPool
 ) -> None:
     audit = at_place([chunk], Sources(manifest, pool), seed=7)
     assert audit.status == status
-    assert [each.message[: len(said)] for each in audit.findings] == [said] * (status == "fail")
+    assert [each.message[: len(expected)] for each in audit.findings] == [expected] * (status == "fail")
 
 
-def test_of_a_large_file_a_sample_is_looked_for_and_said_so(
+def test_of_a_large_file_a_sample_is_looked_for_and_this_is_reported(
     manifest: Manifest, pool: PdfPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(chunk_ids, "MOST_PLACED", 2)

@@ -127,7 +127,7 @@ def test_a_place_that_cannot_be_written_is_a_fault_and_nothing_is_left(tmp_path:
     assert names(tmp_path) == ["folder"]
 
 
-def test_everything_wrong_with_the_outputs_is_said_at_once(tmp_path: Path) -> None:
+def test_everything_wrong_with_the_outputs_is_reported_at_once(tmp_path: Path) -> None:
     (tmp_path / "in").write_bytes(b"")
     (tmp_path / "link").symlink_to(tmp_path / "in")
     wrong = ["in", "link", ".", "none/out", "x" * 300 + "/out"]

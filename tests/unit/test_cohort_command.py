@@ -77,7 +77,7 @@ def test_conversions_are_counted_run_by_run(manifest: Manifest) -> None:
     assert found[1].in_words("GAP") == "0 of the 2 of GAP converted, 1 in the top 20; 1 not judged here"
 
 
-def test_the_list_tells_every_cohort_in_every_run(manifest: Manifest) -> None:
+def test_the_list_has_every_cohort_in_every_run(manifest: Manifest) -> None:
     freeze(manifest)
     cohort(manifest, "freeze", "ORDER", "--run", "R1", "--bucket", "score_policy")
     result = cohort(manifest, "list")
@@ -90,8 +90,8 @@ def test_the_list_tells_every_cohort_in_every_run(manifest: Manifest) -> None:
         "  R1: 0 of the 1 of ORDER converted, 1 in the top 20",
         "  R2: 1 of the 1 of ORDER converted, 1 in the top 20",
     ]
-    told = json.loads(cohort(manifest, "list", "--run", "R2", "--json").stdout)
-    assert [[run["run_id"], run["hits"]] for each in told["cohorts"] for run in each["runs"]] == [
+    output = json.loads(cohort(manifest, "list", "--run", "R2", "--json").stdout)
+    assert [[run["run_id"], run["hits"]] for each in output["cohorts"] for run in each["runs"]] == [
         ["R2", 0],
         ["R2", 1],
     ]
@@ -113,7 +113,7 @@ def test_a_bucket_that_holds_nothing_is_not_frozen(manifest: Manifest) -> None:
     assert not (manifest.folder / "cohorts.jsonl").exists()
 
 
-def test_without_the_key_the_line_to_add_is_told(manifest: Manifest) -> None:
+def test_without_the_key_the_line_to_add_is_reported(manifest: Manifest) -> None:
     without = {
         name: value for name, value in manifest.raw.items() if name not in ("cohorts", "manifest_version")
     }

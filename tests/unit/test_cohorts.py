@@ -52,7 +52,7 @@ def test_a_name_that_exists_is_refused_and_frozen_again_on_request(manifest: Man
     assert (manifest.folder / "cohorts.jsonl").read_bytes().startswith(before)
 
 
-def test_a_manifest_without_the_key_has_none_and_is_told_the_line(tmp_path: Path) -> None:
+def test_a_manifest_without_the_key_has_no_cohorts_and_the_line_to_add_is_named(tmp_path: Path) -> None:
     manifest = manifest_of(tmp_path)
     assert read_cohorts(manifest) == Cohorts()
     assert fault_of(manifest).problems[0].fix == "add the line: cohorts: {path: cohorts.jsonl}"
@@ -127,7 +127,7 @@ def test_check_names_the_lines_that_are_no_cohort(manifest: Manifest) -> None:
     assert "`cohorts`: 1 line of 2 could not be read, first: line 2" in problem.message
 
 
-def test_damaged_lines_are_issues_in_their_order_and_an_earlier_line_stands(manifest: Manifest) -> None:
+def test_damaged_lines_are_issues_in_their_order_and_an_earlier_line_stays_valid(manifest: Manifest) -> None:
     file = manifest.folder / "cohorts.jsonl"
     file.write_bytes(b'{"name":"a","q_ids":["Q1"]}\n{"name":"a"}\n{torn\n{"name":"b","q_ids":[]}\n')
     found = read_cohorts(manifest)

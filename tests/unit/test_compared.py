@@ -128,13 +128,13 @@ def test_a_flip_opens_its_questions(store: Store, kind: str, sentence: str, q_id
     assert sorted(store.flip_rows(SHOWN, kind, 50, 0)["q_id"]) == q_ids  # type: ignore[arg-type]
 
 
-def test_flipped_questions_tell_what_they_were_and_are_worst_first(store: Store) -> None:
+def test_flipped_questions_have_their_earlier_values_and_are_worst_first(store: Store) -> None:
     frame = store.flip_rows(SHOWN, "fixed", 50, 0)
-    told = frame.astype(object).where(frame.notna(), None)
+    reported = frame.astype(object).where(frame.notna(), None)
     assert frame.columns.tolist() == [
         *("q_id", "q", "was_label", "label", "was_bucket", "bucket", "was_rank", "section_rank")
     ]
-    assert list(told.itertuples(index=False, name=None)) == [
+    assert list(reported.itertuples(index=False, name=None)) == [
         ("fixed too", "fixed too", "refusal_suspect", "generation_drift", "retrieval_gap", "hit", None, 1),
         ("fixed", "fixed", "generation_drift", "ok", "score_policy", "hit", 3, 1),
     ]
@@ -169,8 +169,8 @@ def test_what_is_no_run_to_compare_with_has_nothing_in_common(store: Store, vs: 
     assert store.flip_rows(shown, "both", 50, 0).empty
     assert store.matching(Filter("R2", vs=vs, was=("ok",))) == 0
     assert store.measure(Filter("R2", vs=vs, flip="fixed"))["ok"].of == 0
-    told = Filter("R2", vs=vs, was=("ok",)).where().sentence
-    assert told == f"was Grounded in {vs or 'a run that is not named'}"
+    reported = Filter("R2", vs=vs, was=("ok",)).where().sentence
+    assert reported == f"was Grounded in {vs or 'a run that is not named'}"
 
 
 def test_a_run_beside_itself_and_beside_an_empty_one(store: Store) -> None:
@@ -221,7 +221,7 @@ def test_counts_are_the_lengths_of_lists(store: Store, shown: Filter) -> None:
     assert in_both == count - (0 if shown.compares else flips.only_here)
 
 
-def test_what_was_compared_with_a_run_is_compared_anew_when_that_run_changes(tmp_path: Path) -> None:
+def test_what_was_compared_with_a_run_is_compared_again_when_that_run_changes(tmp_path: Path) -> None:
     store = store_of(tmp_path, {"R1": BEFORE, "R2": AFTER})
     shown = Filter("R2", vs="R1", flip="fixed")
     before = store.places(shown, Sort("q_id"))

@@ -23,16 +23,16 @@ def candidate(name: str, rank: int, is_gold: bool = False) -> CandidateView:
     return CandidateView(Candidate(name, rank), None, (), mark)
 
 
-def told(rows: tuple[Aligned, ...]) -> list[tuple[str, int | None, int | None, str]]:
+def moves(rows: tuple[Aligned, ...]) -> list[tuple[str, int | None, int | None, str]]:
     return [
         (row.chunk_id, row.was_rank, row.rank, f"{row.move} {row.places}" if row.places else row.move)
         for row in rows
     ]
 
 
-def test_chunks_stand_by_their_new_rank_and_those_that_are_gone_below() -> None:
+def test_chunks_are_ordered_by_their_new_rank_with_lost_ones_below() -> None:
     rows = aligned(stage("a", "b", "c", "d"), stage("c", "a", "e"))
-    assert told(rows) == [
+    assert moves(rows) == [
         ("c", 3, 1, "up 2"),
         ("a", 1, 2, "down 1"),
         ("e", None, 3, "new"),
@@ -43,11 +43,11 @@ def test_chunks_stand_by_their_new_rank_and_those_that_are_gone_below() -> None:
 
 def test_a_rank_beyond_the_shown_ones_is_still_a_rank() -> None:
     rows = aligned(stage("a", "b", "c"), stage("c", "b", "a"), top=1)
-    assert told(rows) == [("c", 3, 1, "up 2"), ("a", 1, 3, "down 2")]
+    assert moves(rows) == [("c", 3, 1, "up 2"), ("a", 1, 3, "down 2")]
 
 
 def test_a_repeated_chunk_counts_where_it_comes_first() -> None:
-    assert told(aligned(stage("a", "b", "a"), stage("a", "b"))) == [("a", 1, 1, "same"), ("b", 2, 2, "same")]
+    assert moves(aligned(stage("a", "b", "a"), stage("a", "b"))) == [("a", 1, 1, "same"), ("b", 2, 2, "same")]
 
 
 @pytest.mark.parametrize(("was", "now"), [(None, stage("a")), (stage("a"), None), (None, None)])

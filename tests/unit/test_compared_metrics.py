@@ -60,7 +60,7 @@ def test_what_no_run_counts_is_left_out_and_what_one_counts_is_shown() -> None:
     assert (pair.there, pair.difference, pair.is_better) == (None, None, None)
 
 
-def test_metrics_stand_in_the_catalogue_s_order() -> None:
+def test_metrics_are_in_the_order_of_the_catalogue() -> None:
     tally = Tally(2, 1.0, 1.0)
     found = pairs({"ok": tally, "mrr": tally, "section_match_at_1": tally}, {}, {})
     assert list(found) == ["section_match_at_1", "mrr", "ok"]

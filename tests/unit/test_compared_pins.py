@@ -34,7 +34,7 @@ from tests.unit.store_workspace import manifest_of
         ({"a": {}}, {}, [("a", "{}", None)], ()),
     ],
 )
-def test_only_what_differs_is_told(
+def test_only_what_differs_is_reported(
     was: dict[str, Any],
     now: dict[str, Any],
     differing: list[tuple[str, str | None, str | None]],
@@ -79,7 +79,7 @@ def pinned(folder: Path, data: bytes | None) -> Manifest:
         (orjson.dumps({"a": "x" * (5 << 20)}), "larger than"),
     ],
 )
-def test_a_record_that_cannot_be_used_is_told_beside_the_rest(
+def test_a_record_that_cannot_be_used_is_reported_beside_the_rest(
     tmp_path: Path, data: bytes | None, reason: str
 ) -> None:
     manifest = pinned(tmp_path / "w", data)

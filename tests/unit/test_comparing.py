@@ -84,12 +84,12 @@ def test_more_is_asked_for_only_where_there_is_no_evidence(fixed: int, regressed
     is_evidence = mcnemar(fixed, regressed) < LEVEL
     assert bool(needs_sentence(counted)) == (not is_evidence and fixed + regressed + stay > 0)
     if fixed + regressed:
-        said = verdict_sentence(counted, run="B", vs="A", outcome=MATCH)
-        assert ("not statistically significant" not in said) == is_evidence
+        reported = verdict_sentence(counted, run="B", vs="A", outcome=MATCH)
+        assert ("not statistically significant" not in reported) == is_evidence
 
 
 @pytest.mark.parametrize(
-    ("p", "said"),
+    ("p", "expected"),
     [
         (1.0, "p = 1"),
         (0.125, "p = 0.125"),
@@ -99,8 +99,8 @@ def test_more_is_asked_for_only_where_there_is_no_evidence(fixed: int, regressed
         (0.0501, "p = 0.050"),
     ],
 )
-def test_a_p_never_reads_as_if_it_lay_on_the_other_side(p: float, said: str) -> None:
-    assert p_words(p) == said
+def test_a_p_never_reads_as_if_it_lay_on_the_other_side(p: float, expected: str) -> None:
+    assert p_words(p) == expected
 
 
 def manifest(*runs: Run) -> Manifest:

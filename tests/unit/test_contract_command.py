@@ -79,7 +79,7 @@ def test_the_smoke_test_answers_in_codes_that_exist_with_their_own_tips() -> Non
 
 
 @pytest.mark.parametrize("kind", RECORD_TYPES)
-def test_a_printed_schema_stands_alone(kind: str) -> None:
+def test_a_printed_schema_is_self_contained(kind: str) -> None:
     printed = orjson.loads(_run("--schema", kind).output)
     judge = jsonschema_rs.validator_for(printed)
     assert printed["examples"] and all(map(judge.is_valid, printed["examples"]))

@@ -58,7 +58,7 @@ def test_the_contracts_error_reply_is_a_stop(answer: str) -> None:
         '{"error": "a", "fix": "' + "x" * 3000 + '"}',
     ],
 )
-def test_any_other_answer_is_none(answer: str) -> None:
+def test_any_other_answer_has_no_outcome(answer: str) -> None:
     assert stop_of(answer) is None
 
 

@@ -43,7 +43,7 @@ def test_whatever_parses_is_minted_the_same_again(text: str) -> None:
 
 
 @given(st.text(min_size=1))
-def test_a_cleaned_part_can_stand_in_an_id_and_in_a_list_of_citations(text: str) -> None:
+def test_a_cleaned_part_fits_in_an_id_and_in_a_list_of_citations(text: str) -> None:
     part = clean_part(text)
     assert parse(mint(ChunkId(part, "0" * 8, part, 1, 1))) is not None
     assert clean_part(part) == part

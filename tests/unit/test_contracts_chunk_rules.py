@@ -37,7 +37,7 @@ def codes(chunk: Chunk) -> list[tuple[str, str]]:
         replace(GOOD, chunk_id="manual|r=8c1e9a02|s=4.2|p=001|b=003", page_idx=0),
     ],
 )
-def test_an_id_that_says_where_its_chunk_stands_is_good(chunk: Chunk) -> None:
+def test_an_id_that_says_where_its_chunk_is_is_good(chunk: Chunk) -> None:
     assert codes(chunk) == []
 
 
@@ -63,7 +63,7 @@ def test_an_id_that_says_where_its_chunk_stands_is_good(chunk: Chunk) -> None:
         ),
     ],
 )
-def test_an_id_that_misleads_is_told(chunk: Chunk, expected: list[tuple[str, str]]) -> None:
+def test_an_id_that_misleads_is_reported(chunk: Chunk, expected: list[tuple[str, str]]) -> None:
     assert codes(chunk) == expected
 
 
@@ -110,6 +110,6 @@ def test_the_same_text_twice_is_no_collision() -> None:
     assert (len(revs[0]), warnings) == (8, ())
 
 
-def test_a_page_that_differs_is_told_as_both_count_it() -> None:
+def test_a_page_that_differs_is_reported_as_both_count_it() -> None:
     (finding,) = id_problems(replace(GOOD, page_idx=1203))
     assert "PDF page 1,204 (page_idx 1,203), its id PDF page 42" in finding.message

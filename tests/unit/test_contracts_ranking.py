@@ -110,13 +110,13 @@ def test_ties_among_cited_chunks(items: list[Any], places: list[int]) -> None:
     assert [place for place, _ in cited_ties(items)] == places
 
 
-def test_a_tie_that_is_wrong_by_both_ranks_is_told_once() -> None:
+def test_a_tie_that_is_wrong_by_both_ranks_is_reported_once() -> None:
     reranked = {"k_final": 1, "rerank_score": 0.7}
     items = [cited("b", 1, 0.5, **reranked), cited("a", 2, 0.5, **{**reranked, "k_final": 2})]
     assert [place for place, _ in cited_ties(items)] == [1]
 
 
-def test_a_chunk_that_stands_in_a_list_again_is_told_at_its_later_places() -> None:
+def test_a_repeated_chunk_in_a_list_is_reported_at_its_later_places() -> None:
     entries: list[Any] = [
         "c",
         {"id": "d"},

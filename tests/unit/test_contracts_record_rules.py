@@ -52,7 +52,7 @@ def test_a_prompt_is_locked_where_its_words_put_citing_first(system: str, is_loc
     assert codes == ([] if is_locked else ["prompt_not_locked"])
 
 
-def test_chunks_that_the_corpus_does_not_have_are_named_wherever_they_stand() -> None:
+def test_chunks_that_the_corpus_does_not_have_are_named_wherever_they_are() -> None:
     context = Context(corpus=frozenset({"c_00123"}))
     expected = {"retrieved": [], "rerank": ["items[2]"], "answer": ["cited_chunks[2]"], "prompt-frame": []}
     for kind, places in expected.items():
@@ -62,7 +62,7 @@ def test_chunks_that_the_corpus_does_not_have_are_named_wherever_they_stand() ->
         ]
 
 
-def test_a_log_is_held_to_the_runs_index_and_models() -> None:
+def test_a_log_is_compared_with_the_runs_index_and_models() -> None:
     pinned = Context(index_hash="faiss:2f7d41c09a", embed_model="bge-large-en-v1.5:mean")
     assert record_problems("log", good("log"), pinned) == ()
     other = Context(index_hash="faiss:0000", embed_model="minilm", analyzer="icu")
@@ -93,12 +93,12 @@ def test_a_record_is_named_by_its_own_id(kind: str, record: Any, name: str) -> N
 
 
 def test_of_two_findings_at_one_place_the_first_counts() -> None:
-    said = (Problem("bad_offsets", "…", "citations[1].offsets"),)
+    reported = (Problem("bad_offsets", "…", "citations[1].offsets"),)
     more = [Problem("missing_start", "…", "citations[1].offsets.start"), Problem("missing_q", "…", "q")]
-    assert [finding.code for finding in merged(said, more)] == ["bad_offsets", "missing_q"]
+    assert [finding.code for finding in merged(reported, more)] == ["bad_offsets", "missing_q"]
 
 
-def test_a_type_that_nobody_names_is_told() -> None:
+def test_a_type_that_nobody_names_is_reported() -> None:
     assert [finding.code for finding in record_problems("", {}, NO_CONTEXT)] == ["unknown_schema"]
 
 
@@ -133,7 +133,7 @@ def test_no_json_value_makes_the_rules_stumble(kind: str, value: Any, name: str)
 
 @settings(max_examples=60, deadline=None)
 @given(data=st.data(), kind=st.sampled_from(RECORD_TYPES))
-def test_a_place_is_told_once_by_its_schema(data: st.DataObject, kind: str) -> None:
+def test_a_place_is_reported_once_by_its_schema(data: st.DataObject, kind: str) -> None:
     record = good(kind)
     for name in data.draw(st.lists(st.sampled_from(sorted(record)), max_size=3, unique=True)):
         record[name] = data.draw(_VALUES)

@@ -47,7 +47,7 @@ def test_places_count_from_one() -> None:
     assert field_at(()) == ""
 
 
-def test_findings_are_told_in_the_order_of_their_places() -> None:
+def test_findings_are_reported_in_the_order_of_their_places() -> None:
     record = {"text": 5, "offsets": [1, 2, 3], "embedding": {"dim": 0, "vector": [1, "a"]}, "page": 0}
     assert [(finding.code, finding.message) for finding in schema_problems("chunk", record)] == [
         ("missing_chunk_id", "chunk_id or id or snippet_id is missing"),
@@ -65,11 +65,11 @@ def test_the_order_of_keys_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("value", [None, 7, "x", [], [{}], True])
-def test_what_is_no_object_is_told_so(value: Any) -> None:
+def test_what_is_no_object_is_reported(value: Any) -> None:
     assert _codes("trace", value) == [("not_an_object", "")]
 
 
-def test_a_list_of_many_wrong_entries_is_told_to_a_bound() -> None:
+def test_of_many_wrong_entries_a_bounded_number_is_reported() -> None:
     found = schema_problems("trace", {"q": "x", "chunks": [BAD] * 1_000})
     assert len(found) == MOST + 1
     assert found[-1].code == "more_findings"
@@ -92,7 +92,7 @@ def test_a_wrong_entry_far_down_a_long_list_is_named() -> None:
     assert found[3:] == [("more_findings", "")]
 
 
-def test_what_stands_too_far_down_is_told_without_its_place() -> None:
+def test_what_is_too_far_down_is_reported_without_its_place() -> None:
     assert _codes("trace", {"q": "x", "chunks": [{}] * (FARTHEST * 2) + [BAD]}) == [("more_findings", "")]
 
 

@@ -60,7 +60,7 @@ def test_a_record_types_schema_has_examples(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", schema_names())
-def test_examples_hold_wherever_they_stand(name: str) -> None:
+def test_examples_hold_wherever_they_are(name: str) -> None:
     whole = schema(name)
     for example in whole.get("examples", []):
         validator(name).validate(example)
@@ -74,7 +74,7 @@ def test_examples_hold_wherever_they_stand(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", schema_names())
-def test_a_whole_schema_stands_alone(name: str) -> None:
+def test_a_whole_schema_is_self_contained(name: str) -> None:
     whole = schema(name)
     compiled = jsonschema_rs.validator_for(whole)
     assert not compiled.is_valid(7)

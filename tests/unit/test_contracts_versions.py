@@ -73,7 +73,7 @@ def test_the_message_says_which_versions_are_read() -> None:
         ("", None),
     ],
 )
-def test_a_schemas_name_tells_the_type_offline(uri: str, named: tuple[str, str] | None) -> None:
+def test_a_schemas_name_gives_the_type_offline(uri: str, named: tuple[str, str] | None) -> None:
     assert type_named(uri) == named
 
 
@@ -97,10 +97,10 @@ def test_any_record_may_be_read_as_its_envelope() -> None:
 
 
 @pytest.mark.parametrize(
-    "said", [{"schema_version": "2.0.0"}, {"$schema": "urn:proofspan:schema:trace-2.0"}], ids=str
+    "version", [{"schema_version": "2.0.0"}, {"$schema": "urn:proofspan:schema:trace-2.0"}], ids=str
 )
-def test_a_trace_of_another_major_version_is_a_line_issue(said: dict[str, str]) -> None:
-    found = trace_from({"q": "x", **said}, SourceLine("t.jsonl", 1, 0, 1), run_id=None)
+def test_a_trace_of_another_major_version_is_a_line_issue(version: dict[str, str]) -> None:
+    found = trace_from({"q": "x", **version}, SourceLine("t.jsonl", 1, 0, 1), run_id=None)
     assert isinstance(found, LineIssue)
     assert found.code == UNSUPPORTED
     assert "only 1.x of trace records is read" in found.message

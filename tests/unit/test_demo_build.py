@@ -97,7 +97,7 @@ def test_the_runs_follow_one_another_over_a_sprint() -> None:
     assert not manifest.warnings
 
 
-def test_every_label_and_what_became_of_the_gold_can_be_seen(cache: str) -> None:
+def test_every_label_and_every_gold_state_can_be_seen(cache: str) -> None:
     rows = [row for run_id in RUNS for row in _rows(run_id, cache)]
     assert {row["label"] for row in rows} == {
         *("ok", "generation_drift", "retrieval_drift", "refusal_ok", "refusal_suspect")
@@ -112,12 +112,12 @@ def test_the_hard_questions_are_beyond_the_first_run(cache: str) -> None:
     assert {"Q80", "Q90", "Q99", "Q100", "Q103", "Q110"} <= lost
 
 
-def test_each_run_tells_what_it_came_to(cache: str) -> None:
+def test_each_run_shows_its_result(cache: str) -> None:
     runs = [option for run_id in RUNS for option in ("--run", run_id)]
     result = CliRunner().invoke(group, ["metrics", str(DEMO), *runs, "--json", "--cache-dir", cache])
     assert result.exit_code == 1
-    told = {run["run_id"]: run for run in json.loads(result.stdout)["runs"]}
-    match = {run_id: run["metrics"]["section_match_at_1"] for run_id, run in told.items()}
+    output = {run["run_id"]: run for run in json.loads(result.stdout)["runs"]}
+    match = {run_id: run["metrics"]["section_match_at_1"] for run_id, run in output.items()}
     assert {run_id: (value["numerator"], value["denominator"]) for run_id, value in match.items()} == {
         "R001": (20, 37),
         "R002": (17, 37),
@@ -126,8 +126,8 @@ def test_each_run_tells_what_it_came_to(cache: str) -> None:
         "R005": (17, 36),
         "R006": (25, 37),
     }
-    assert {run_id for run_id, run in told.items() if run["pack"]["differences"]} == {"R005"}
-    assert told["R005"]["without_trace"] == ["Q98", "U4"]
+    assert {run_id for run_id, run in output.items() if run["pack"]["differences"]} == {"R005"}
+    assert output["R005"]["without_trace"] == ["Q98", "U4"]
 
 
 def test_its_cohorts_are_what_the_sprint_set_out_to_convert() -> None:

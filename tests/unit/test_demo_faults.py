@@ -180,9 +180,9 @@ def _one_based_pages(fault: Fault, product: Product) -> None:
     assert mismatched == {q_id for q_id, section in cited.items() if section == fault["section"]}
     assert mismatched
     assert {row["q_id"] for row in product.rows.values() if "page_mismatch" in row["evidence"]} == mismatched
-    (said,) = [sentence(finding) for finding in product.pages.findings]
+    (message,) = [sentence(finding) for finding in product.pages.findings]
     section = f"in section {fault['section']}"
-    assert said.endswith(f"(1 one page earlier), {section}, where the chunk ids place them")
+    assert message.endswith(f"(1 one page earlier), {section}, where the chunk ids place them")
 
 
 def _copied_metrics(fault: Fault, product: Product) -> None:
@@ -224,7 +224,7 @@ def _in(*codes: str) -> Callable[[Fault, Product], None]:
     return check
 
 
-def _told(code: str, words: str) -> Callable[[Fault, Product], None]:
+def _reported(code: str, words: str) -> Callable[[Fault, Product], None]:
     """Health says it of the run as a whole."""
 
     def check(fault: Fault, product: Product) -> None:
@@ -249,11 +249,11 @@ ON_HEALTH: Mapping[str, Callable[[Fault, Product], None]] = {
     "unretrieved_id": _in("cited_not_retrieved"),
     "misquoted_figure": _in("unsupported", "numbers_differ"),
     "stale_answer": _in("answer_repeated"),
-    "stale_report": _told("report_stale", "stored report disagrees on 8 of 39"),
-    "bad_line": _told("lines_unreadable_declared", "1 line unreadable, as declared"),
-    "unfinished_line": _told("last_line_waits", "The last line of the traces ({keep} bytes)"),
+    "stale_report": _reported("report_stale", "stored report disagrees on 8 of 39"),
+    "bad_line": _reported("lines_unreadable_declared", "1 line unreadable, as declared"),
+    "unfinished_line": _reported("last_line_waits", "The last line of the traces ({keep} bytes)"),
     "one_based_pages": _shown_as_off,
-    "copied_metrics": _told("metrics_pack_differs", "metrics pack differs"),
+    "copied_metrics": _reported("metrics_pack_differs", "metrics pack differs"),
 }
 
 
@@ -263,9 +263,11 @@ def test_the_fault_shows_on_health(fault: Fault, product: Product) -> None:
 
 
 def test_health_names_what_is_wrong_with_the_run_first(product: Product) -> None:
-    said = verdict(product.health, tuple(product.findings.values()))
-    assert said.startswith("R005: 5 rules broken on 39 of 39 questions; stored report disagrees on 8 of 39; ")
-    assert said.endswith("; metrics pack differs.")
+    reported = verdict(product.health, tuple(product.findings.values()))
+    assert reported.startswith(
+        "R005: 5 rules broken on 39 of 39 questions; stored report disagrees on 8 of 39; "
+    )
+    assert reported.endswith("; metrics pack differs.")
     first = fix_first(product.health, tuple(product.findings.values()))
     assert first[0].title == "analyzer differs"
 
@@ -277,7 +279,7 @@ def test_every_fault_and_no_other_is_declared() -> None:
     assert {fault["kind"] for fault in FAULTS} == set(FINDERS)
 
 
-def test_the_mended_run_has_none_of_it(tmp_path: Path) -> None:
+def test_the_repaired_run_has_none_of_it(tmp_path: Path) -> None:
     rows = _command("export", "jsonl", str(DEMO), "--run", "R006", "--cache-dir", str(tmp_path), "-o", "-")
     found = [json.loads(line) for line in rows.splitlines()]
     assert len(found) == 41

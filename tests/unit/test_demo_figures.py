@@ -161,7 +161,7 @@ def test_the_cover_leaves_the_foot_of_the_page_to_the_year() -> None:
 
 
 @pytest.mark.parametrize("note", [True, False])
-def test_the_sign_of_a_signal_word_stands_beside_it(note: bool) -> None:
+def test_the_sign_of_a_signal_word_is_beside_it(note: bool) -> None:
     page = _page(40, 40)
     figures.signal(page, 20, 20, (0.0, 0.0, 0.0), note=note)
     assert _ink_outside(page, (13, 13, 27, 27)) == 0

@@ -74,7 +74,7 @@ def _records(data: bytes) -> list[dict[str, Json]]:
     return found
 
 
-def test_ids_say_where_a_chunk_stands(demo: Demo) -> None:
+def test_ids_say_where_a_chunk_is(demo: Demo) -> None:
     for chunk in demo.chunks.values():
         parts = parse(chunk.chunk_id)
         assert parts is not None
@@ -277,7 +277,7 @@ def _end(trace: Mapping[str, Json]) -> str:
     return f"{first.get('doc_id')} {first.get('section_id')}"
 
 
-def test_gold_spans_stand_in_their_chunks(demo: Demo) -> None:
+def test_gold_spans_are_in_their_chunks(demo: Demo) -> None:
     gold, issues = read_gold(demo.folder / "gold/goldset.jsonl", file="goldset.jsonl")
     texts = _canonical_texts(demo)
     assert not issues and len(gold) == 41

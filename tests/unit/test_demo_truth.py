@@ -105,7 +105,7 @@ def test_two_questions_need_the_bulletin() -> None:
 
 
 @pytest.mark.parametrize(("q_id", "number", "span"), _spans(), ids=lambda value: str(value)[:4])
-def test_the_product_places_every_gold_span_where_it_truly_stands(
+def test_the_product_places_every_gold_span_where_it_truly_is(
     q_id: str, number: int, span: GoldSpan, placer: Placer, manual: pymupdf.Document
 ) -> None:
     query = SpanQuery(span.quote, span.page_idx, span.offsets)
@@ -127,7 +127,7 @@ def test_the_product_places_every_gold_span_where_it_truly_stands(
         assert x0 - 2 <= box[0] and y0 - 3 <= box[1] and box[2] <= x1 + 2 and box[3] <= y1 + 3, q_id
 
 
-def test_every_chunk_stands_in_its_boxes(manual: pymupdf.Document) -> None:
+def test_every_chunk_is_in_its_boxes(manual: pymupdf.Document) -> None:
     for chunk in _chunks().values():
         if chunk.doc_id != "meridian-2026":
             continue
@@ -178,7 +178,7 @@ def test_the_pages_three_numbers_all_differ(manual: pymupdf.Document) -> None:
     assert not [label for page_idx, label in enumerate(labels) if label in (str(page_idx), str(page_idx + 1))]
 
 
-def test_the_same_sentence_stands_in_two_sections() -> None:
+def test_the_same_sentence_is_in_two_sections() -> None:
     sentence = "Have the wheel bolt torque of 110 Nm checked after 50 km."
     holding = {chunk.section_id for chunk in _chunks().values() if sentence in chunk.text}
     assert holding == {"8.3", "8.4"}

@@ -145,7 +145,7 @@ def test_every_block_of_text_is_placed_once(book: Book) -> None:
     assert sorted(map(repr, texts)) == sorted(repr(placed.block) for placed in book.placed)
 
 
-def test_blocks_stand_in_reading_order_and_do_not_overlap(book: Book) -> None:
+def test_blocks_are_in_reading_order_and_do_not_overlap(book: Book) -> None:
     pages = [placed.page_idx for placed in book.placed]
     assert pages == sorted(pages)
     boxes: dict[int, list[pymupdf.Rect]] = defaultdict(list)
@@ -157,7 +157,7 @@ def test_blocks_stand_in_reading_order_and_do_not_overlap(book: Book) -> None:
             assert (one & other).is_empty or (one & other).get_area() < 0.1, (page_idx, one, other)
 
 
-def test_no_text_stands_outside_the_visible_page(document: pymupdf.Document) -> None:
+def test_no_text_is_outside_the_visible_page(document: pymupdf.Document) -> None:
     for page in document:
         visible = page.rect * page.derotation_matrix
         assert all(pymupdf.Rect(word[:4]) in visible for word in page.get_text("words")), page.number
@@ -232,7 +232,7 @@ def test_long_tables_run_over_pages_and_columns_are_read_one_after_the_other(boo
     assert len({part.page_idx for part in columns}) >= 3
 
 
-def test_marks_stand_in_their_tables(book: Book) -> None:
+def test_marks_are_in_their_tables(book: Book) -> None:
     marks = [(mark, placed) for placed in book.placed for mark in placed.marks]
     assert len({mark.name for mark, _ in marks}) >= 24
     for mark, placed in marks:
@@ -241,7 +241,7 @@ def test_marks_stand_in_their_tables(book: Book) -> None:
         assert pymupdf.Rect(mark.bbox) in pymupdf.Rect(part.bbox)
 
 
-def test_pages_are_full_and_no_heading_stands_last(book: Book, document: pymupdf.Document) -> None:
+def test_pages_are_full_and_no_heading_comes_last(book: Book, document: pymupdf.Document) -> None:
     """Within a chapter no page ends more than a quarter above its foot."""
     begins = {page - 1 for level, _, page in document.get_toc() if level == 1}
     headings = [(_same(words), page - 1) for _, words, page in document.get_toc()]

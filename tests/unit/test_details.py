@@ -122,7 +122,7 @@ def test_what_is_no_region_of_the_page_has_no_detail(pool: PdfPool, tmp_path: Pa
     assert detail_of(Placer(pool), shown, region, 500) is None
 
 
-def test_where_it_cannot_be_drawn_there_is_none(pool: PdfPool, tmp_path: Path) -> None:
+def test_where_it_cannot_be_drawn_there_is_no_picture(pool: PdfPool, tmp_path: Path) -> None:
     class Broken:
         def detail(self, path: Path, page_idx: int, region: Percent, width: int) -> Picture:
             raise EvidenceFault.of("crashed", "the worker crashed", where=str(path), fix="replace it")

@@ -164,7 +164,7 @@ def test_a_large_picture_is_made_smaller_in_proportion(pool: PdfPool, manifest: 
     assert file_drawn(saved(two_colours(3_200, 800), "PNG"), manifest, pool).size == (1_600, 400)
 
 
-def test_a_photograph_taken_upright_stands_upright(pool: PdfPool, manifest: Manifest) -> None:
+def test_a_photograph_taken_upright_stays_upright(pool: PdfPool, manifest: Manifest) -> None:
     exif = Image.Exif()
     exif[0x0112] = 6  # to be turned a quarter clockwise
     image = file_drawn(saved(two_colours(), "JPEG", exif=exif, quality=95), manifest, pool)

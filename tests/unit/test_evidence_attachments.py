@@ -20,13 +20,13 @@ def entry(name: str, section: str | None, page: int | None, box: Box | None = No
     return Attachment(name, "warning", "manual", section, page, box)
 
 
-def told(place: CitedPlace, *entries: Attachment) -> list[tuple[str, str, int | None]]:
+def ids_of(place: CitedPlace, *entries: Attachment) -> list[tuple[str, str, int | None]]:
     found = attached(place, CatalogueIndex.of(entries))
     return [(item.attachment.attachment_id, item.by, item.pages_away) for item in found]
 
 
 def test_section_first_by_name_then_pages_by_distance() -> None:
-    assert told(
+    assert ids_of(
         PLACE,
         entry("far", "5.4.2", 60),
         entry("after", "6", 43),
@@ -48,7 +48,7 @@ def test_section_first_by_name_then_pages_by_distance() -> None:
 def test_on_the_cited_page_the_nearest_box_up_or_down_comes_first() -> None:
     assert [
         name
-        for name, _, _ in told(
+        for name, _, _ in ids_of(
             PLACE,
             entry("no-box", None, 42),
             entry("top", None, 42, (72, 0, 300, 100)),
@@ -62,7 +62,7 @@ def test_on_the_cited_page_the_nearest_box_up_or_down_comes_first() -> None:
 def test_without_cited_boxes_a_page_is_in_reading_order() -> None:
     boxes = {"c": (0, 50, 10, 60), "b": (20, 10, 30, 20), "a": (0, 10, 10, 20)}
     entries = [entry(name, None, 42, box) for name, box in boxes.items()]
-    assert [name for name, _, _ in told(replace(PLACE, rects=()), *entries)] == ["a", "b", "c"]
+    assert [name for name, _, _ in ids_of(replace(PLACE, rects=()), *entries)] == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize(
@@ -85,23 +85,23 @@ def test_without_cited_boxes_a_page_is_in_reading_order() -> None:
 )
 def test_sections(cited: str | None, of_entry: str | None, is_inside: bool) -> None:
     place = CitedPlace("manual", cited)
-    assert bool(told(place, entry("x", of_entry, 7))) is is_inside
+    assert bool(ids_of(place, entry("x", of_entry, 7))) is is_inside
 
 
 def test_other_documents_and_entries_without_one_belong_to_nothing() -> None:
     stray = [replace(entry("x", "5.4.2", 42), doc_id=doc_id) for doc_id in ("bulletin", None)]
-    assert told(PLACE, *stray) == []
-    assert told(replace(PLACE, doc_id=None), entry("x", "5.4.2", 42)) == []
+    assert ids_of(PLACE, *stray) == []
+    assert ids_of(replace(PLACE, doc_id=None), entry("x", "5.4.2", 42)) == []
 
 
 def test_page_zero_is_a_page() -> None:
     place = CitedPlace("manual", None, 0)
-    assert told(place, entry("x", None, 0), entry("y", None, 1)) == [("x", "page", 0), ("y", "page", 1)]
+    assert ids_of(place, entry("x", None, 0), entry("y", None, 1)) == [("x", "page", 0), ("y", "page", 1)]
 
 
 def test_a_document_without_pages_goes_by_section_alone() -> None:
     place = CitedPlace("manual", "2")
-    assert told(place, entry("b", "2.1", None), entry("a", "2", 0), entry("c", "3", None)) == [
+    assert ids_of(place, entry("b", "2.1", None), entry("a", "2", 0), entry("c", "3", None)) == [
         ("a", "section", None),
         ("b", "section", None),
     ]
@@ -112,9 +112,9 @@ def test_what_the_record_leaves_open_is_read_from_what_is_to_be_drawn() -> None:
     bare = Attachment("drawn", "image", render_ref=ref)
     unit = Attachment("unit", "image", "manual", None, 42, (0, 0, 1, 1), "unit", render_ref=ref)
     above = entry("above", None, 42, (72, 200, 300, 250))
-    assert [name for name, _, _ in told(PLACE, above, unit, bare)] == ["drawn", "unit", "above"]
+    assert [name for name, _, _ in ids_of(PLACE, above, unit, bare)] == ["drawn", "unit", "above"]
     elsewhere = replace(bare, doc_id="bulletin")
-    assert told(PLACE, elsewhere) == []
+    assert ids_of(PLACE, elsewhere) == []
 
 
 numbers = st.floats(0, 800, allow_nan=False)

@@ -208,7 +208,9 @@ def test_a_file_without_spans_is_unusable(
     assert not (folder / "found.jsonl").exists()
 
 
-def test_an_output_that_cannot_be_written_is_said(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_output_that_cannot_be_written_is_reported(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (folder / "spans.jsonl").write_text(line("a", "manual.pdf", 0, OIL))
     assert run("locate", folder / "spans.jsonl", "-o", folder / "no" / "found.jsonl") == 2
     assert "its folder does not exist" in capsys.readouterr().err
@@ -233,7 +235,7 @@ def test_a_quote_of_another_page_is_not_drawn(folder: Path, capsys: pytest.Captu
     assert "page_idx 1;" in capsys.readouterr().err
 
 
-def test_a_page_beyond_all_numbers_is_said(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_page_beyond_all_numbers_is_reported(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("render", folder / "manual.pdf", "--page-idx", 10**23, "-o", folder / "x.png") == 2
     assert "whole number below 2**53" in capsys.readouterr().err
     assert not (folder / "x.png").exists()
@@ -242,7 +244,7 @@ def test_a_page_beyond_all_numbers_is_said(folder: Path, capsys: pytest.CaptureF
 @pytest.mark.parametrize(
     ("name", "page_idx"), [("manual.pdf", 2), ("manual.pdf", -1), ("page.pdf", 0), ("no.pdf", 0)]
 )
-def test_what_cannot_be_drawn_is_said(
+def test_what_cannot_be_drawn_is_reported(
     folder: Path, capsys: pytest.CaptureFixture[str], name: str, page_idx: int
 ) -> None:
     assert run("render", folder / name, "--page-idx", page_idx, "-o", folder / "x.png") == 2

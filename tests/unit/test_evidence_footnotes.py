@@ -96,7 +96,7 @@ def test_a_plain_number_is_never_a_mark() -> None:
     assert (found.status, found.differences[0].page) == ("fuzzy", "3")
 
 
-def test_what_was_left_out_is_told() -> None:
+def test_what_was_left_out_is_reported() -> None:
     page = page_text("The pressure¹ must be checked.[3] Repeat it.")
     found = locate(SpanQuery("The pressure must be checked. Repeat it.", 0), MadeDocument(page))
     assert found.note == "the page has footnote marks here that the quote leaves out: 1, 3"
@@ -119,7 +119,7 @@ def word(*runs: tuple[str, int]) -> str:
     return " ".join(page.words)
 
 
-def test_raised_digits_look_raised_where_something_stands_before_them() -> None:
+def test_raised_digits_look_raised_where_something_is_before_them() -> None:
     assert word(("pressure", PLAIN), ("12", RAISED)) == "pressure¹²"
     assert word(("Revenue", PLAIN), ("(1)", RAISED)) == "Revenue⁽¹⁾"
     assert word(("10", PLAIN), ("2", RAISED)) == "10²"

@@ -72,7 +72,7 @@ LABELS = ("", "i", "ii", "1", "2", "A-1", "1")
 
 
 @pytest.mark.parametrize(
-    ("label", "page_idx", "said"),
+    ("label", "page_idx", "expected"),
     [
         ("ii", 2, ""),
         (" II ", 2, ""),
@@ -84,10 +84,10 @@ LABELS = ("", "i", "ii", "1", "2", "A-1", "1")
     ],
 )
 def test_a_printed_label_names_the_one_page_that_bears_it(
-    label: str, page_idx: int | None, said: str
+    label: str, page_idx: int | None, expected: str
 ) -> None:
     query, note = with_page(SpanQuery("quote", cited_label=label), LABELS)
-    assert (query.cited_page_idx, note) == (page_idx, said)
+    assert (query.cited_page_idx, note) == (page_idx, expected)
 
 
 def test_a_label_is_never_counted_back_to_an_index() -> None:
@@ -97,14 +97,14 @@ def test_a_label_is_never_counted_back_to_an_index() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cited", "said"), [(4, ""), (0, "“2” is printed on page_idx 4, not on the cited page_idx")]
+    ("cited", "expected"), [(4, ""), (0, "“2” is printed on page_idx 4, not on the cited page_idx")]
 )
-def test_a_cited_index_counts_before_the_label(cited: int, said: str) -> None:
+def test_a_cited_index_counts_before_the_label(cited: int, expected: str) -> None:
     query, note = with_page(SpanQuery("quote", cited, cited_label="2"), LABELS)
-    assert (query.cited_page_idx, note) == (cited, said)
+    assert (query.cited_page_idx, note) == (cited, expected)
 
 
-def test_a_label_that_many_pages_bear_is_told_in_short() -> None:
+def test_a_label_of_many_pages_is_reported_in_brief() -> None:
     _, note = with_page(SpanQuery("quote", cited_label="1"), ("1",) * 900)
     assert note == "“1” is printed on page_idx 0, 1, 2, 3, 4, …: all pages were searched"
 
@@ -126,7 +126,7 @@ def test_frames_arrive_as_they_were_sent() -> None:
 
 
 @pytest.mark.parametrize("value", ["half of a character: \ud800", 10**23])
-def test_what_is_not_sendable_is_said_before_anything_is_sent(value: object) -> None:
+def test_what_is_not_sendable_is_reported_before_anything_is_sent(value: object) -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
         with pytest.raises(NotSendableError):

@@ -134,7 +134,7 @@ def test_each_character_of_a_script_without_spaces_has_its_box() -> None:
     assert page.boxes_of(7, 9) == ((54.0, 0.0, 90.0, 10.0),)
 
 
-def test_a_character_that_stands_for_two_letters_keeps_the_others_in_place() -> None:
+def test_a_character_that_means_two_letters_keeps_the_others_in_place() -> None:
     page = page_of(words_of({"blocks": [block("速度㎞安全")]}), **SIZE)
     assert page.tokens.keys == ("速", "度", "km", "安", "全")
     assert page.boxes_of(3, 4) == ((18.0, 0.0, 24.0, 10.0),)

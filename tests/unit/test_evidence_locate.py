@@ -72,7 +72,7 @@ def test_without_a_cited_page_every_place_is_offered() -> None:
     assert [place.page_idx for place in found.alternatives] == [2]
 
 
-def test_a_cited_page_beyond_the_end_is_said_and_the_rest_searched() -> None:
+def test_a_cited_page_beyond_the_end_is_reported_and_the_rest_searched() -> None:
     found = find(OIL, 9, OIL, TYRES)
     assert (found.page_idx, found.page_mismatch) == (0, True)
     assert found.note == "page_idx 9 is not in the document, which has 2 pages"
@@ -157,7 +157,7 @@ def settled(**extra: object) -> FoundSpan:
     return locate(SpanQuery("Press the button.", 0, **extra), document(TWICE))  # type: ignore[arg-type]
 
 
-def test_a_quote_that_stands_twice_offers_both() -> None:
+def test_a_quote_that_occurs_twice_offers_both() -> None:
     assert len(settled().alternatives) == 1
 
 
@@ -182,16 +182,16 @@ def test_a_box_settles_it_in_any_space() -> None:
 
 
 @pytest.mark.parametrize(
-    ("top", "said"),
+    ("top", "expected"),
     [
         (LINE, "the box given with the quote holds other text: “The lamp lights up.”"),
         (300.0, "the box given with the quote holds no text"),
         (900.0, "the box given with the quote does not lie on the page"),
     ],
 )
-def test_a_box_that_holds_other_text_is_said(top: float, said: str) -> None:
+def test_a_box_that_holds_other_text_is_reported(top: float, expected: str) -> None:
     found = settled(box=(0.0, top, 400.0, top + LINE), box_space="points")
-    assert (found.box_agrees, found.note) == (False, said)
+    assert (found.box_agrees, found.note) == (False, expected)
     assert found.status == "exact"
 
 
@@ -246,7 +246,7 @@ def test_a_box_on_a_page_without_text_is_handed_on_unverified() -> None:
     assert found.note == "page_idx 0 has no text to compare the quote with"
 
 
-def test_a_box_stays_unverified_where_the_quote_stands_on_another_page() -> None:
+def test_a_box_stays_unverified_where_the_quote_is_on_another_page() -> None:
     asked = SpanQuery(OIL, 0, box=(0.0, 0.0, 1.0, 0.5), box_space="unit")
     found = locate(asked, MadeDocument(BARE, page_text(OIL)))
     assert (found.page_idx, found.page_mismatch, found.box_agrees) == (1, True, None)
@@ -261,20 +261,20 @@ def test_a_box_of_a_quote_without_words_is_unverified_on_a_page_without_text_alo
 
 
 @pytest.mark.parametrize("side", [math.nan, math.inf, -math.inf])
-def test_a_box_that_no_page_can_hold_is_said(side: float) -> None:
+def test_a_box_that_no_page_can_hold_is_reported(side: float) -> None:
     found = settled(box=(0.0, 0.0, side, LINE), box_space="points")
     assert (found.box_agrees, found.status) == (False, "exact")
     assert "does not lie on the page" in found.note
 
 
-def test_pieces_of_an_ellipsis_are_taken_where_both_stand_word_by_word() -> None:
+def test_pieces_of_an_ellipsis_are_taken_where_both_occur_word_by_word() -> None:
     page = f"{OIL} {TYRES} {LIGHTS}"
     near = page.replace("15,000", "10,000").replace("tyres", "wheels")
     found = find("note the date in the service book. … while they are cold. Replace a blown", 0, page, near)
     assert (found.page_idx, found.status, found.differences) == (0, "partial", ())
 
 
-def test_of_pieces_that_stand_twice_those_closest_together_are_meant() -> None:
+def test_of_pieces_that_occur_twice_those_closest_together_are_meant() -> None:
     found = find("Change the engine oil every … blown bulb only", 0, f"{OIL}\n{TYRES}\n{OIL}\n{LIGHTS}")
     assert [rect[1] for rect in found.rects] == [2 * LINE, 3 * LINE]
 

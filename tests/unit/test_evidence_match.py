@@ -28,7 +28,7 @@ from tests.unit.match_page import BRAKES, only
         ("DOT 4", "exact"),
     ],
 )
-def test_a_quote_that_stands_there(quote: str, status: str) -> None:
+def test_a_quote_that_is_there(quote: str, status: str) -> None:
     match = only(quote)
     assert (match.status, match.agreement, match.differences) == (status, 1.0, ())
 
@@ -92,7 +92,7 @@ def test_a_header_that_is_not_on_the_page_makes_a_part() -> None:
     assert len(match.rects) == 3
 
 
-def test_a_quote_that_stands_twice_gives_both_places() -> None:
+def test_a_quote_that_occurs_twice_gives_both_places() -> None:
     matches = find_on_page(
         quote_text("press the button"), page_text("press the button", "then press the button")
     )
@@ -105,7 +105,7 @@ def test_one_box_a_line_split_at_the_gaps_of_a_table() -> None:
 
 
 @given(st.data())
-def test_any_stretch_of_a_page_is_found_where_it_stands(data: st.DataObject) -> None:
+def test_any_stretch_of_a_page_is_found_where_it_is(data: st.DataObject) -> None:
     page = page_text(*BRAKES)
     first = data.draw(st.integers(0, len(page.words) - 4))
     last = data.draw(st.integers(first + 3, len(page.words) - 1))

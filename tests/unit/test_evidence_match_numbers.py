@@ -197,7 +197,7 @@ def test_a_misquoted_number_is_a_finding(quote: str, difference: Difference | No
         ("costs of $ 5 6", "costs of $ 5 $ 6", None),
     ],
 )
-def test_another_currency_is_a_difference_and_a_missing_one_is_none(
+def test_another_currency_is_a_difference_and_a_missing_one_is_not(
     quote: str, page: str, difference: Difference | None
 ) -> None:
     (match,) = find_misquoted(quote_text(quote), page_text(page)) or find_on_page(

@@ -47,7 +47,7 @@ def find(quote: str, page: PageText) -> FoundSpan:
     return locate(SpanQuery(quote, 0), MadeDocument(page))
 
 
-def test_a_column_is_found_whatever_stands_between_its_lines_in_the_stream() -> None:
+def test_a_column_is_found_whatever_is_between_its_lines_in_the_stream() -> None:
     for page in (two_columns(), two_columns(heading="Care of the vehicle in all seasons of the whole year")):
         for column, x in ((LEFT, 0.0), (RIGHT, 200.0)):
             found = find(" ".join(column), page)

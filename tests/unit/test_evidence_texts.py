@@ -135,7 +135,7 @@ def test_offsets_that_hold_two_places_leave_both_open() -> None:
     assert [place.ranges[0].start for place in found.alternatives] == [17]
 
 
-def test_offsets_in_tokens_are_said_to_be_of_no_use() -> None:
+def test_offsets_in_tokens_are_reported_as_of_no_use() -> None:
     found = find("Check the level after ten minutes.", offsets=Offsets(3, 9, "token"))
     assert "tokenizer" in found.note
     assert found.alternatives
@@ -203,7 +203,7 @@ def test_lone_surrogates_are_words_like_any_other() -> None:
 
 
 @given(st.text(alphabet="ab 7.,-%\n|#é雪", max_size=80), st.data())
-def test_any_piece_of_a_text_is_found_where_its_letters_stand(text: str, data: st.DataObject) -> None:
+def test_any_piece_of_a_text_is_found_where_its_letters_are(text: str, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, len(text)))
     document = TextDocument.of(text)
@@ -232,7 +232,7 @@ def test_a_text_may_speak_of_pdf_headers(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "code", "said"),
+    ("data", "code", "expected"),
     [
         (b"", "no_text", "holds no text"),
         (b" \r\n\xef\xbb\xbf", "no_text", "holds no text"),
@@ -244,14 +244,14 @@ def test_a_text_may_speak_of_pdf_headers(tmp_path: Path) -> None:
         ("text".encode("utf-16"), "not_utf8", "UTF-16"),
     ],
 )
-def test_what_is_no_text_is_said_clearly(tmp_path: Path, data: bytes, code: str, said: str) -> None:
+def test_what_is_no_text_is_reported_clearly(tmp_path: Path, data: bytes, code: str, expected: str) -> None:
     path = tmp_path / "b.md"
     path.write_bytes(data)
     with pytest.raises(EvidenceFault) as caught:
         read_text(path)
     (problem,) = caught.value.problems
     assert (problem.code, problem.where) == (code, str(path))
-    assert said in problem.message
+    assert expected in problem.message
     assert problem.fix
 
 

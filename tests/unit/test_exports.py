@@ -80,7 +80,7 @@ def test_markdown_is_the_recipes_table() -> None:
     )
 
 
-def test_markdown_tells_where_ranking_put_the_gold_section_where_that_is_judged() -> None:
+def test_markdown_has_the_rank_of_the_gold_section_where_that_is_judged() -> None:
     judged = [
         frame(bucket="score_policy", section_rank=1_203.0),
         frame(bucket="retrieval_gap", unranked=None),

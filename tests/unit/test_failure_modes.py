@@ -98,7 +98,7 @@ def test_every_mode_says_what_to_do_and_opens_the_questions_that_it_counts() -> 
 
 def test_of_many_fields_the_most_frequent_are_named() -> None:
     codes = {f"missing_f{number}": number for number in range(1, 8)}
-    said = shown(codes=codes)["fields_missing"]
-    assert said[0] == "f7 missing on 7 of 40 questions"
-    assert said[-1] == "and 3 other fields"
-    assert len(said) == 5
+    lines = shown(codes=codes)["fields_missing"]
+    assert lines[0] == "f7 missing on 7 of 40 questions"
+    assert lines[-1] == "and 3 other fields"
+    assert len(lines) == 5

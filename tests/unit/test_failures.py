@@ -132,7 +132,7 @@ def test_pages_of_a_document_without_pages_mean_nothing() -> None:
 
 
 @pytest.mark.slow
-def test_many_pages_and_places_stay_a_bounded_strip_whose_cells_open_at_most_so_many() -> None:
+def test_many_pages_and_places_make_a_bounded_strip_whose_cells_open_a_bounded_number() -> None:
     counts = [FailureCount((f"book#page_idx={page}", "book"), 1, page % 2) for page in range(20_000)]
     shown = failure_map(Tally(counts), {}, doc_id="book", titles={})
     assert shown.cells == len(shown.marked) == MOST_CELLS

@@ -10,14 +10,14 @@ from proofspan.ui.question.panels import MAX_MESSAGES, MAX_PLACES, heading, rule
 
 def broken(code: str, *places: tuple[str, str]) -> BrokenRule:
     """A rule broken at these (field, message)."""
-    return BrokenRule(rule_of(code), tuple(Problem(code, said, field) for field, said in places))
+    return BrokenRule(rule_of(code), tuple(Problem(code, words, field) for field, words in places))
 
 
 def words(each: BrokenRule) -> list[tuple[str, str]]:
     return [(name, "".join(piece.text for piece in pieces)) for name, pieces in rule_rows(each)]
 
 
-def test_a_sentence_that_holds_in_several_places_is_said_once() -> None:
+def test_a_sentence_that_holds_in_several_places_is_shown_once() -> None:
     differs = broken(
         "analyzer_mismatch",
         ("analyzer", "is 'stem'"),
@@ -41,22 +41,22 @@ def test_of_many_places_the_rest_is_counted_and_named_in_a_tip() -> None:
 
 
 def test_a_field_that_its_sentence_begins_with_is_not_named_twice() -> None:
-    ((_, said), _) = words(broken("empty_agent_id", ("agent_id", "agent_id is ''")))
-    assert said == "agent_id is ''"
-    ((_, said), _) = words(broken("empty_rev", ("citations[1].rev", "rev is ''")))
-    assert said == "citations[1].rev: rev is ''"
+    ((_, message), _) = words(broken("empty_agent_id", ("agent_id", "agent_id is ''")))
+    assert message == "agent_id is ''"
+    ((_, message), _) = words(broken("empty_rev", ("citations[1].rev", "rev is ''")))
+    assert message == "citations[1].rev: rev is ''"
 
 
 def test_of_many_sentences_the_rest_is_counted() -> None:
     many = broken(
         "not_in_corpus", *((f"chunks[{n}]", f"'{n}' is not in it") for n in range(1, MAX_MESSAGES + 3))
     )
-    said = [text for _, text in words(many)]
-    assert said[MAX_MESSAGES - 1 : MAX_MESSAGES + 1] == [
+    reported = [text for _, text in words(many)]
+    assert reported[MAX_MESSAGES - 1 : MAX_MESSAGES + 1] == [
         f"chunks[{MAX_MESSAGES}]: '{MAX_MESSAGES}' is not in it",
         "and 2 more findings like these",
     ]
-    assert len(said) == MAX_MESSAGES + 2
+    assert len(reported) == MAX_MESSAGES + 2
 
 
 def test_a_code_that_nobody_knows_has_no_next_step() -> None:

@@ -20,18 +20,19 @@ def script() -> None:
     st.text("after")
 
 
-def told(node: Node) -> list[object]:
+def texts_of(node: Node) -> list[object]:
     """The texts below a node, a list for each container."""
     assert isinstance(node, Block)
     return [
-        str(child.value) if isinstance(child, Element) else told(child) for child in node.children.values()
+        str(child.value) if isinstance(child, Element) else texts_of(child)
+        for child in node.children.values()
     ]
 
 
 def test_a_fragment_is_alone_in_its_container() -> None:
     app = AppTest.from_function(script, default_timeout=60).run()
     assert not app.exception
-    assert told(app.main) == ["before", [["ticks"]], "after"]
+    assert texts_of(app.main) == ["before", [["ticks"]], "after"]
 
 
 def nested() -> None:

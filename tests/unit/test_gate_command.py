@@ -89,7 +89,7 @@ def gate(folder: Path, cache: Path, *options: object) -> Result:
     return CliRunner().invoke(command, [str(folder), "--cache-dir", str(cache), *map(str, options)])
 
 
-def test_a_mended_run_passes_and_a_regressed_one_names_its_questions(demo: Demo) -> None:
+def test_a_repaired_run_passes_and_a_regressed_one_names_its_questions(demo: Demo) -> None:
     result = demo.gate("--run", "R006")
     assert result.exit_code == 0, result.output
     assert "R006 against R004: ready" in result.stdout.splitlines()[-1]
@@ -246,7 +246,7 @@ def test_files_are_written_and_the_same_again(demo: Demo, tmp_path: Path) -> Non
     assert first[2].decode().splitlines()[-1].startswith("Release check of R005 against R004: not ready")
 
 
-def test_without_a_baseline_flips_are_skipped_and_said(demo: Demo) -> None:
+def test_without_a_baseline_flips_are_skipped_and_this_is_reported(demo: Demo) -> None:
     checks = demo.checks("R001")
     assert (checks["flips"].status, "names no baseline" in checks["flips"].message) == ("skipped", True)
     assert checks["questions"].numbers == {"questions": 41}
@@ -255,7 +255,7 @@ def test_without_a_baseline_flips_are_skipped_and_said(demo: Demo) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "expected"),
     [
         (("--run", "R9"), "no run 'R9'"),
         (("--run", "R006", "--against", "R9"), "no run 'R9'"),
@@ -266,10 +266,10 @@ def test_without_a_baseline_flips_are_skipped_and_said(demo: Demo) -> None:
         (("-o", "none/gate.txt"), "its folder does not exist"),
     ],
 )
-def test_what_cannot_be_used_is_a_fault(demo: Demo, options: tuple[str, ...], said: str) -> None:
+def test_what_cannot_be_used_is_a_fault(demo: Demo, options: tuple[str, ...], expected: str) -> None:
     result = demo.gate(*options)
     assert isinstance(result.exception, Fault), result.output
-    assert said in str(result.exception)
+    assert expected in str(result.exception)
 
 
 @pytest.mark.parametrize(

@@ -46,10 +46,10 @@ def report(*checks: Check, run_id: str = "R2", against: str | None = "R1") -> Ga
     return GateReport(run_id, against, 3, checks)
 
 
-def failing(*questions: str, said: str = "2 of 3", was: str = "ok") -> Check:
+def failing(*questions: str, message: str = "2 of 3", was: str = "ok") -> Check:
     asked = tuple(Affected(f"Q{n}", q, "R2", was, "retrieval_drift") for n, q in enumerate(questions))
     shown = Filter("R2", vs="R1", was=("ok",), label=("retrieval_drift",))
-    return Check("flips", "Flips", "fail", said, {"found": len(asked)}, asked, len(asked), shown)
+    return Check("flips", "Flips", "fail", message, {"found": len(asked)}, asked, len(asked), shown)
 
 
 FOUR = (
@@ -114,7 +114,7 @@ def test_warnings_fail_where_they_count() -> None:
 
 @given(text=st.one_of(st.text(max_size=40), st.sampled_from(HOSTILE)))
 def test_any_text_is_text_in_junit(text: str) -> None:
-    data = junit_xml(report(failing(text, said=text), run_id=text or "R"), strict=False)
+    data = junit_xml(report(failing(text, message=text), run_id=text or "R"), strict=False)
     (failure,) = cases(data)["flips"]
     assert len(failure) == 0
     assert failure.text is not None
@@ -124,7 +124,7 @@ def test_any_text_is_text_in_junit(text: str) -> None:
 
 @given(text=st.one_of(st.text(max_size=40), st.sampled_from(HOSTILE)))
 def test_any_text_is_text_in_markdown(text: str) -> None:
-    written = markdown(report(failing(text, said=text), run_id=text or "R", against=text), strict=False)
+    written = markdown(report(failing(text, message=text), run_id=text or "R", against=text), strict=False)
     found = list(tokens(written))
     kinds = {token.type for token in found}
     assert not kinds & {
@@ -177,7 +177,7 @@ def test_sentences_of_ours_stay_plain(text: str) -> None:
         ("``x` `", "``` ``x` ``` `` ` ``"),
     ],
 )
-def test_words_that_a_forge_would_link_stand_as_code(text: str, written: str) -> None:
+def test_words_that_a_forge_would_link_are_written_as_code(text: str, written: str) -> None:
     assert prose(text) == written
 
 
@@ -214,10 +214,10 @@ def test_many_questions_are_cut_and_counted() -> None:
 
 
 def test_json_holds_every_question_with_what_it_was() -> None:
-    told = json.loads(json.dumps(report_to_json(report(*FOUR), strict=False, base=BASE)))
-    assert (told["run_id"], told["against"], told["passes"]) == ("R2", "R1", False)
-    assert told["counts"] == {"fail": 1, "warn": 1, "pass": 1, "skipped": 1}
-    first = told["checks"][0]
+    output = json.loads(json.dumps(report_to_json(report(*FOUR), strict=False, base=BASE)))
+    assert (output["run_id"], output["against"], output["passes"]) == ("R2", "R1", False)
+    assert output["counts"] == {"fail": 1, "warn": 1, "pass": 1, "skipped": 1}
+    first = output["checks"][0]
     assert first["questions"] == [{"q_id": "Q0", "q": "Why?", "was": "ok", "now": "retrieval_drift"}]
     assert first["link"] == f"{BASE}/?run=R2&label=retrieval_drift&vs=R1&was=ok"
 

@@ -88,13 +88,13 @@ def test_the_sample_is_the_same_wherever_it_is_drawn_and_another_with_another_se
 
 
 @pytest.mark.parametrize(
-    ("gold", "said"),
+    ("gold", "expected"),
     [
         ([], "there is no gold span"),
         ([replace(GOLD, spans=(replace(SPAN, offsets=None),))], "no gold span has offsets"),
         ([replace(GOLD, spans=(replace(SPAN, offsets=Offsets(9, 9)),))], "no gold span has offsets"),
     ],
 )
-def test_without_gold_offsets_nothing_is_known(gold: list[GoldQuestion], said: str) -> None:
+def test_without_gold_offsets_nothing_is_known(gold: list[GoldQuestion], expected: str) -> None:
     audit = match_audit(match_gold(gold, {"c1": CHUNK}), "citation_match")
-    assert (audit.status, audit.message.split(",")[0]) == ("unknown", said)
+    assert (audit.status, audit.message.split(",")[0]) == ("unknown", expected)

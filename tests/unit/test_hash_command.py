@@ -169,9 +169,9 @@ def test_a_line_without_a_form_is_named_and_the_file_has_no_hash(tmp_path: Path)
     assert f"{bad}:2: duplicate key 'a'" in result.stderr
     assert f"{bad}:4: the line is not valid JSON" in result.stderr
     assert f"{bad}: no hash: 2 of 4 lines" in result.stderr
-    told = json.loads(run("--json", bad).stdout)
-    assert [(each["sha256"], each["lines"], each["findings"]) for each in told] == [(None, 4, 2)]
-    assert [(issue["line"], issue["code"]) for issue in told[0]["issues"]] == [
+    output = json.loads(run("--json", bad).stdout)
+    assert [(each["sha256"], each["lines"], each["findings"]) for each in output] == [(None, 4, 2)]
+    assert [(issue["line"], issue["code"]) for issue in output[0]["issues"]] == [
         (2, "duplicate_key"),
         (4, "not_json"),
     ]

@@ -27,7 +27,7 @@ PAGE = """<!DOCTYPE html><html lang=en><head><meta charset="utf-8"><title>Not sh
 3 < 4 &amp; &lt;b&gt; stays text</body></html>"""
 
 
-def test_a_page_is_told_as_it_is_read() -> None:
+def test_a_page_is_described_in_reading_order() -> None:
     assert text_of_html(PAGE).replace("\xa0", " ").replace("\u2009", " ").splitlines() == [
         "Service bulletin 07",
         "",

@@ -72,7 +72,7 @@ def test_the_same_files_give_the_same_bytes(source: Path, tmp_path: Path) -> Non
     assert bytes_in(tmp_path / "one") == bytes_in(tmp_path / "two")
 
 
-def test_counts_tell_found_from_absent_from_unusable(source: Path, tmp_path: Path) -> None:
+def test_counts_distinguish_found_absent_and_unusable(source: Path, tmp_path: Path) -> None:
     broken = {**RECORD, "out": {"text": 5}, "top": [{"body": "x", "doc": "A", "pg": 0}]}
     source.write_text(json.dumps(RECORD) + "\n\n" + json.dumps(broken) + "\n")
     report = imported(source, tmp_path / "ws")

@@ -143,8 +143,8 @@ def test_a_wrong_mapping_says_where_and_what(
     mapping.write_text(MAPPING.replace(*change))
     with pytest.raises(Fault) as caught:
         imported(source, tmp_path / "ws")
-    told = [str(problem) for problem in caught.value.problems]
-    assert any(says in each and f"map.yaml:{line}:" in each for each in told), told
+    reported = [str(problem) for problem in caught.value.problems]
+    assert any(says in each and f"map.yaml:{line}:" in each for each in reported), reported
     assert not (tmp_path / "ws").exists()
 
 

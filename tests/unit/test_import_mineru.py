@@ -101,7 +101,7 @@ def test_a_list_without_text_makes_no_chunks(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("bbox", [None, [1, 2, 3], [1, 2, 3, "x"], "1 2 3 4", [1, 2, 3, None], {}])
-def test_a_box_that_is_none_is_counted_and_left_out(tmp_path: Path, bbox: object) -> None:
+def test_an_invalid_box_is_counted_and_left_out(tmp_path: Path, bbox: object) -> None:
     listed = [{"type": "text", "text": "Owner's manual", "page_idx": 0, "bbox": bbox}]
     report, chunks = imported(tmp_path, listed)
     assert report.has_findings

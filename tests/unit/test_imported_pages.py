@@ -53,12 +53,12 @@ def import_with(source: Path, *options: str, base: int) -> Result:
     return CliRunner().invoke(group, [*arguments, "--to", str(source / "workspace"), *options])
 
 
-def test_a_wrong_base_is_told_with_the_key_to_change(source: Path) -> None:
+def test_a_wrong_base_is_reported_with_the_key_to_change(source: Path) -> None:
     result = import_with(source, base=1)
     assert result.exit_code == 1
-    (said,) = [line for line in result.output.splitlines() if line.startswith("pages of")]
-    assert said.startswith("pages of chunks: manual: 8 of 8 quotes, 100 % (68–100 %), ")
-    assert "`base: 0` at `traces.stages.retrieved.page` in mapping.yaml" in said
+    (message,) = [line for line in result.output.splitlines() if line.startswith("pages of")]
+    assert message.startswith("pages of chunks: manual: 8 of 8 quotes, 100 % (68–100 %), ")
+    assert "`base: 0` at `traces.stages.retrieved.page` in mapping.yaml" in message
 
 
 def test_a_right_base_is_not_worth_a_word(source: Path) -> None:
@@ -68,8 +68,8 @@ def test_a_right_base_is_not_worth_a_word(source: Path) -> None:
 
 def test_the_look_can_be_left_out_and_is_in_the_json(source: Path) -> None:
     assert "pages of" not in import_with(source, "--no-pages", base=1).output
-    told: dict[str, Any] = json.loads(import_with(source, "--json", "--force", base=1).output)
-    assert [line.split(":")[0] for line in told["pages"]] == ["pages of chunks"]
+    report: dict[str, Any] = json.loads(import_with(source, "--json", "--force", base=1).output)
+    assert [line.split(":")[0] for line in report["pages"]] == ["pages of chunks"]
 
 
 def test_a_sample_is_spread_over_the_document(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,7 +40,7 @@ def test_findings_are_no_failure(status: int) -> None:
     assert ended(IndexJob(python(f"import sys; sys.exit({status})"))).failure is None
 
 
-def test_a_failure_says_what_the_process_said() -> None:
+def test_a_failure_has_the_output_of_the_process() -> None:
     job = ended(IndexJob(python("import sys; print('error: no room left', file=sys.stderr); sys.exit(2)")))
     assert job.failure == "error: no room left"
 

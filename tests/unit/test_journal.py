@@ -52,7 +52,7 @@ def test_what_is_appended_is_what_is_read(
 
 @settings(max_examples=20)
 @given(data=st.binary(max_size=60))
-def test_whatever_stands_there_stays_and_the_next_line_is_whole(
+def test_whatever_is_there_stays_and_the_next_line_is_whole(
     tmp_path_factory: pytest.TempPathFactory, data: bytes
 ) -> None:
     path = tmp_path_factory.mktemp("journal") / "j.jsonl"
@@ -108,7 +108,7 @@ def test_several_writers_at_once_lose_nothing(tmp_path: Path) -> None:
     assert issues == []
 
 
-def test_a_line_is_on_the_disk_before_anybody_is_told(
+def test_a_line_is_on_the_disk_before_success_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, synced = tmp_path / "j.jsonl", []
@@ -138,7 +138,7 @@ def test_what_is_no_regular_file_is_not_written(tmp_path: Path, kind: str) -> No
     assert not (tmp_path / "elsewhere").exists()
 
 
-def test_a_full_disk_is_said_and_the_earlier_lines_stay(
+def test_a_full_disk_is_reported_and_the_earlier_lines_stay(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "j.jsonl"

@@ -185,19 +185,19 @@ def test_an_interruption_ends_the_lanes() -> None:
 
 @pytest.mark.usefixtures("ctrl_c")
 def test_an_interruption_that_reaches_another_thread_is_heard_while_all_wait() -> None:
-    heard, told = threading.Event(), threading.Event()
+    heard, sent = threading.Event(), threading.Event()
     in_time: list[bool] = []
 
     def interrupt_and_wait(path: Path, quote: str) -> None:
         time.sleep(0.05)  # the other one is probably waiting; if not, it notices all the same
         signal.pthread_kill(threading.get_ident(), signal.SIGINT)
         in_time.append(heard.wait(60))
-        told.set()
+        sent.set()
 
     with pytest.raises(KeyboardInterrupt):
         locate_bulk([ask("a.pdf", "1")], FakeLocator(interrupt_and_wait), workers=1)
     heard.set()
-    assert told.wait(60)
+    assert sent.wait(60)
     assert in_time == [True]
 
 
@@ -232,7 +232,7 @@ def test_of_a_long_file_one_window_is_in_memory_and_nothing_changes_places(
     assert (len(taken), steps[-1], steps) == (17, 17, sorted(steps))
 
 
-def test_a_path_that_is_refused_is_told_in_a_whole_sentence(tmp_path: Path) -> None:
+def test_a_path_that_is_refused_is_reported_in_a_whole_sentence(tmp_path: Path) -> None:
     spans = tmp_path / "spans.jsonl"
     spans.write_text('{"id": "a", "pdf": "../a.pdf", "quote": "oil"}\n')
     (line,) = span_file.read_spans(spans, root=tmp_path)

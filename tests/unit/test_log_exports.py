@@ -114,8 +114,8 @@ def _loaded(value: object) -> object:
 def test_the_view_has_the_page_s_names_and_types() -> None:
     records = [record for each in (FULL, BARE) for record in log_records(read(each))]
     rows = [table_row(record)[0] for record in records]
-    told = rag_traces(rows, "DESCRIBE rag_traces").to_pylist()
-    types = {row["column_name"]: row["column_type"] for row in told}
+    reported = rag_traces(rows, "DESCRIBE rag_traces").to_pylist()
+    types = {row["column_name"]: row["column_type"] for row in reported}
     assert tuple(types) == tuple(COLUMNS)
     assert {name: types[name] for name in ("ts", "qid", "seg", "deltaS", "citations", "kfinal")} == {
         "ts": "TIMESTAMP",
@@ -155,8 +155,8 @@ def export(folder: Path, kind: str, output: Path, *options: str) -> tuple[int, s
     return result.exit_code, result.stderr
 
 
-def test_rows_are_written_as_jsonl_and_what_they_lack_is_said(folder: Path, tmp_path: Path) -> None:
-    code, told = export(folder, "rag_traces", tmp_path / "rows.jsonl")
+def test_rows_are_written_as_jsonl_and_what_they_lack_is_reported(folder: Path, tmp_path: Path) -> None:
+    code, message = export(folder, "rag_traces", tmp_path / "rows.jsonl")
     rows = [orjson.loads(line) for line in (tmp_path / "rows.jsonl").read_bytes().splitlines()]
     assert [(row["qid"], row["seg"], row["ts"]) for row in rows] == [
         ("Q1", 1, "2026-02-23T12:22:59+02:00"),
@@ -165,10 +165,10 @@ def test_rows_are_written_as_jsonl_and_what_they_lack_is_said(folder: Path, tmp_
     ]
     assert list(rows[0]) == list(COLUMNS)
     assert code == 1
-    for said in ("missing_ts", "2 of 3 rows", "missing_delta_s", "1 of 3 rows", "missing_lambda_state"):
-        assert said in told
-    assert "1 line could not be read" in told
-    assert "1 paraphrases, seeds and repeats are left out" in told
+    for words in ("missing_ts", "2 of 3 rows", "missing_delta_s", "1 of 3 rows", "missing_lambda_state"):
+        assert words in message
+    assert "1 line could not be read" in message
+    assert "1 paraphrases, seeds and repeats are left out" in message
 
 
 def test_a_line_that_is_declared_unreadable_is_a_note(tmp_path: Path) -> None:
@@ -179,8 +179,8 @@ def test_a_line_that_is_declared_unreadable_is_a_note(tmp_path: Path) -> None:
     given = yaml.safe_load(manifest.read_text())
     given["runs"][0]["traces"]["unreadable_lines"] = 1
     manifest.write_text(yaml.safe_dump(given))
-    code, told = export(folder, "log", tmp_path / "run.log")
-    assert (code, "as declared" in told) == (0, True)
+    code, message = export(folder, "log", tmp_path / "run.log")
+    assert (code, "as declared" in message) == (0, True)
 
 
 def test_the_sql_file_loads_into_duckdb(folder: Path, tmp_path: Path) -> None:
@@ -225,8 +225,8 @@ def test_rows_and_lines_hold_the_same(record: LogRecord) -> None:
 
 
 def test_a_file_written_whole_takes_no_filter(folder: Path, tmp_path: Path) -> None:
-    code, told = export(folder, "log", tmp_path / "run.log", "--label", "ok")
-    assert (code, "--label" in told, (tmp_path / "run.log").exists()) == (2, True, False)
+    code, message = export(folder, "log", tmp_path / "run.log", "--label", "ok")
+    assert (code, "--label" in message, (tmp_path / "run.log").exists()) == (2, True, False)
 
 
 def test_another_suffix_is_refused(folder: Path, tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ def place_of(problem: Problem) -> str:
     return problem.where.rsplit(MANIFEST_NAME, 1)[-1]
 
 
-def test_a_full_manifest_is_read_as_it_stands(load: Load, tmp_path: Path) -> None:
+def test_a_full_manifest_is_read_unchanged(load: Load, tmp_path: Path) -> None:
     manifest = load(FULL)
     run = manifest.run("R004")
     document = manifest.document("meridian-2026")
@@ -188,13 +188,13 @@ def test_a_time_is_a_time(load: Load, ts: str) -> None:
     assert load(HEAD + f'runs: [{{run_id: R, ts: "{ts}", traces: {{path: a}}}}]\n').warnings == ()
 
 
-def test_a_run_whose_time_is_none_is_a_warning(load: Load) -> None:
+def test_a_run_with_an_invalid_time_is_a_warning(load: Load) -> None:
     (warning,) = load(HEAD + "runs: [{run_id: R, ts: yesterday, traces: {path: a}}]\n").warnings
     assert warning.code == "ts_not_a_time" and place_of(warning) == ":3:24"
     assert "`runs[R].ts` is `yesterday`" in warning.message
 
 
-def test_all_problems_are_told_at_once_by_their_key(load: Load) -> None:
+def test_all_problems_are_reported_at_once_by_their_key(load: Load) -> None:
     text = "name: ''\nruns: [{run_id: A, traces: {}}, {}]\nroots: {'a b': /x}\n"
     messages = [problem.message for problem in problems_of(load, text)]
     assert len(messages) == 5

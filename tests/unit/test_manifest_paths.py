@@ -90,10 +90,10 @@ def test_a_link_that_leaves_is_refused(root: Path, target: str) -> None:
 
 def test_a_refusal_reads_on_from_the_name_of_what_is_refused(root: Path) -> None:
     (root / "link").symlink_to("../secret.txt")
-    for ref, said in (("link", "leads outside its folder, to "), ("../x", "has the path '../x', which is")):
+    for ref, words in (("link", "leads outside its folder, to "), ("../x", "has the path '../x', which is")):
         with pytest.raises(ManifestFault) as caught:
             resolve_reference(root, ref)
-        assert caught.value.problems[0].message.startswith(said)
+        assert caught.value.problems[0].message.startswith(words)
 
 
 def test_a_folder_link_that_leaves_is_refused(root: Path) -> None:
@@ -108,7 +108,7 @@ def test_what_is_no_regular_file_is_refused(root: Path) -> None:
     assert resolve_reference(root, "sub", folder=True) == root / "sub"
 
 
-def test_missing_looping_and_endless_names_are_told_apart(root: Path) -> None:
+def test_missing_looping_and_endless_names_are_distinguished(root: Path) -> None:
     (root / "loop").symlink_to("loop")
     assert code_of(root, "nothing.txt") == "missing"
     assert code_of(root, "sub/file.txt/more") == "missing"

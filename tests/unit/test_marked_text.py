@@ -72,21 +72,23 @@ def test_an_unknown_kind_is_a_defect_and_is_not_sent() -> None:
         sent([Piece("x", "script")])  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("said", [1, 2])
-def test_a_citation_that_is_there_can_be_chosen(said: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert chosen_after(said, monkeypatch) == [said]
+@pytest.mark.parametrize("choice", [1, 2])
+def test_a_citation_that_is_there_can_be_chosen(choice: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert chosen_after(choice, monkeypatch) == [choice]
 
 
 @pytest.mark.parametrize(
-    "said", [None, 0, 3, -1, True, 1.0, 2.5, "1", [1], {"number": 1}, 10**30], ids=lambda said: repr(said)
+    "choice",
+    [None, 0, 3, -1, True, 1.0, 2.5, "1", [1], {"number": 1}, 10**30],
+    ids=lambda choice: repr(choice),
 )
-def test_what_else_a_browser_says_is_no_choice(said: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert chosen_after(said, monkeypatch) == []
+def test_what_else_a_browser_says_is_no_choice(choice: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert chosen_after(choice, monkeypatch) == []
 
 
-def chosen_after(said: object, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def chosen_after(choice: object, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Return the citations that are chosen by a value from the browser."""
-    monkeypatch.setattr(streamlit, "session_state", {"text": {"choose": said}})
+    monkeypatch.setattr(streamlit, "session_state", {"text": {"choose": choice}})
     chosen: list[int] = []
     annotated_text._chosen("text", NUMBERS, chosen.append)
     return chosen

@@ -97,7 +97,7 @@ def test_marks_beyond_the_documents_end_are_left_out() -> None:
     assert strip.marks == ()
 
 
-def test_better_ranks_stand_higher_and_bad_ones_are_still_seen() -> None:
+def test_better_ranks_are_drawn_higher_and_bad_ones_stay_visible() -> None:
     strip = page_strip(
         [PageMark(0, ranks=(1,)), PageMark(1, ranks=(20,)), PageMark(2, ranks=(900,))],
         page_count=3,

@@ -73,7 +73,7 @@ def test_a_run_is_sliced_the_largest_slice_first(
             assert tallies["ok"].of == store.matching(Filter("R1", about=(name,)))
 
 
-def test_only_the_largest_slices_are_told_apart(tmp_path: Path) -> None:
+def test_only_the_largest_slices_are_distinguished(tmp_path: Path) -> None:
     rows = [asked(f"Q{n}", HIT, q_type=f"type {n:03d}", latency_ms=1.0 * n) for n in range(MOST_SLICES + 5)]
     store = store_of(tmp_path, {"R1": [*rows, asked("more", GAP, q_type="type 203", latency_ms=0.0)]})
     found = store.measure_by(Filter("R1"), "type")
@@ -133,8 +133,8 @@ def test_sums_are_the_same_bytes_whatever_the_order_of_rows_and_threads() -> Non
         sums = database.rows(sums_statement(where="TRUE", slice_sql="0"), {"most": 1}, tables)
         seen.add(repr(tallies_of(sums, {})))
     assert len(seen) == 1
-    (told,) = seen
-    assert f"of={rows}" in told
+    (message,) = seen
+    assert f"of={rows}" in message
 
 
 # How steady
@@ -175,7 +175,7 @@ def test_a_question_converges_when_all_of_its_traces_do(tmp_path: Path) -> None:
     assert store.run_sums(["R2", "R1"])["R1"].measures["lambda_convergent"] == tally
 
 
-def test_variants_tell_what_stays_over_paraphrases_and_seeds(tmp_path: Path) -> None:
+def test_variants_show_what_stays_over_paraphrases_and_seeds(tmp_path: Path) -> None:
     rows = [
         *variants("b", [C, None, D], rank1_section=["4.2", "4.2", None], cited_print=["x", "x", "y"]),
         *variants("a", [D, C], rank1_section=["4.2", "4.2"], cited_print=["x", "x"], label=["ok", None]),
@@ -271,7 +271,7 @@ def test_runs_are_added_up_at_once_as_one_by_one(tmp_path: Path) -> None:
         single.run_sums(["R9"])
 
 
-def test_a_run_that_is_indexed_anew_is_added_up_anew(tmp_path: Path) -> None:
+def test_a_run_that_is_indexed_again_is_added_up_again(tmp_path: Path) -> None:
     store = store_of(tmp_path, {"R1": OUTCOMES})
     assert store.measure(Filter("R1"))["section_match_at_1"].of == 6
     write_index(index_folder(store._manifest, "R1", tmp_path / "cache"), [asked("a", HIT)], name="t.parquet")

@@ -22,7 +22,7 @@ def value(metric_id: str, tally: Tally) -> MetricValue:
 
 
 @pytest.mark.parametrize(
-    ("metric_id", "tally", "said"),
+    ("metric_id", "tally", "expected"),
     [
         ("section_match_at_1", Tally(37, 26), "26 of 37, 70 % (54–83 %)"),
         ("section_match_at_1", Tally(1_200, 1_199), "1,199 of 1,200, >99 % (100–100 %)"),
@@ -37,18 +37,20 @@ def value(metric_id: str, tally: Tally) -> MetricValue:
         ),
     ],
 )
-def test_a_number_says_how_large_of_how_many_and_how_sure(metric_id: str, tally: Tally, said: str) -> None:
-    assert value_in_words(value(metric_id, tally)) == said
+def test_a_number_says_how_large_of_how_many_and_how_sure(
+    metric_id: str, tally: Tally, expected: str
+) -> None:
+    assert value_in_words(value(metric_id, tally)) == expected
 
 
-def test_a_number_that_is_none_is_a_dash() -> None:
+def test_what_is_no_number_is_a_dash() -> None:
     assert number_in_words(METRICS["mrr"], None) == "–"
     assert number_in_words(METRICS["delta_s_mean"], float("nan")) == "–"
     assert counted_in_words(value("mrr", Tally(0))) == "0 questions"
 
 
 @pytest.mark.parametrize(
-    ("metric_id", "number", "said"),
+    ("metric_id", "number", "expected"),
     [
         ("section_match_at_1", 0.138, "+14 pts"),
         ("section_match_at_1", -0.0031, "−0.3 pts"),
@@ -60,13 +62,13 @@ def test_a_number_that_is_none_is_a_dash() -> None:
         ("mrr", float("nan"), "–"),
     ],
 )
-def test_a_difference_has_its_sign_and_unit(metric_id: str, number: float, said: str) -> None:
-    assert difference_in_words(METRICS[metric_id], number) == said
+def test_a_difference_has_its_sign_and_unit(metric_id: str, number: float, expected: str) -> None:
+    assert difference_in_words(METRICS[metric_id], number) == expected
     bare = difference_in_words(METRICS[metric_id], number, with_unit=False)
-    assert said.startswith(bare) and not bare.endswith(("pts", "ms"))
+    assert expected.startswith(bare) and not bare.endswith(("pts", "ms"))
 
 
-def test_what_is_left_out_is_said_with_its_reasons() -> None:
+def test_what_is_left_out_is_reported_with_its_reasons() -> None:
     shown = value("mrr", Tally(30, 10, left_out={"no_gold": 3, "no_candidates": 1, "unanswerable": 0}))
     assert left_out_in_words(shown) == "4 left out: no gold question (3), the trace lists no candidates (1)"
     assert left_out_in_words(value("mrr", Tally(30, 10))) == ""

@@ -124,7 +124,7 @@ CHANGED = gold(spans=(span("The engine oil is CHANGED every 15,000 km", page_idx
     ],
     ids=str,
 )
-def test_without_offsets_one_text_has_to_stand_in_the_other(
+def test_without_offsets_one_text_has_to_contain_the_other(
     citation: Mapping[str, object], points: bool
 ) -> None:
     assert shares(trace_of(citation), CHANGED) == (float(points), float(points))
@@ -227,7 +227,9 @@ def test_without_an_anchor_nothing_is_covered(anchor: str | None) -> None:
         (verdict("generation_drift", "refusal_other_wording"), False, Cited(1.0, 1.0, None)),
     ],
 )
-def test_a_declining_answer_is_not_held_to_what_it_cites(row: ReportRow, refused: bool, cited: Cited) -> None:
+def test_a_declining_answer_is_not_judged_by_what_it_cites(
+    row: ReportRow, refused: bool, cited: Cited
+) -> None:
     found = judged(trace_of("a"), gold(chunks=("a",), type="figure"), row)
     assert (found.refused, found.cited, found.q_type, found.answerable) == (refused, cited, "figure", True)
 
@@ -249,7 +251,7 @@ def test_gold_without_a_place_still_has_passages_to_cite() -> None:
     assert (found.ranked.unranked, found.cited.citation_recall) == ("gold_unplaced", 1.0)
 
 
-def test_of_several_gold_chunks_a_span_stands_in_those_that_hold_its_quote() -> None:
+def test_of_several_gold_chunks_a_span_is_in_those_that_hold_its_quote() -> None:
     spans = (span("engine oil is changed", page_idx=None), span("Add oil in small steps", page_idx=None))
     known = gold(chunks=("a", "b"), spans=spans)
     other = {"chunk_id": "a", "quote": "Check the level when the engine is cold."}

@@ -12,12 +12,12 @@ from proofspan.cli import main
 from proofspan.metrics.catalogue import METRICS
 from tests.unit.metrics_room import (
     DECLINED,
+    json_report,
     measured_workspace,
     printed_line,
+    report_of_run,
     run_metrics,
     three_traces,
-    told_as_json,
-    told_of_one,
     with_pack,
 )
 from tests.unit.store_workspace import lines, trace
@@ -38,9 +38,9 @@ def test_every_number_has_its_counts_its_goal_and_what_was_left_out(ws: Path) ->
     line = printed_line(result, "SectionMatch@1")
     assert "50 %" in line and "1 of 2" in line and "9–91 %" in line and ">= 0.70" in line
     assert "✗ fails, but 2 questions" in line and "the documents hold no answer 1" in line
-    told = told_of_one(ws)["metrics"]
-    assert list(told) == sorted(METRICS)
-    assert told["section_match_at_1"] == {
+    output = report_of_run(ws)["metrics"]
+    assert list(output) == sorted(METRICS)
+    assert output["section_match_at_1"] == {
         "value": 0.5,
         "low": pytest.approx(0.0945, abs=1e-4),
         "high": pytest.approx(0.9055, abs=1e-4),
@@ -51,8 +51,8 @@ def test_every_number_has_its_counts_its_goal_and_what_was_left_out(ws: Path) ->
         "verdict": "fail",
         "why": "fails, but 2 questions can't exclude 0.70 or more",
     }
-    assert told["delta_s_mean"]["verdict"] == "warn"
-    assert told["latency_p50"] == {
+    assert output["delta_s_mean"]["verdict"] == "warn"
+    assert output["latency_p50"] == {
         **dict.fromkeys(("value", "low", "high", "numerator")),
         "denominator": 0,
         "left_out": {"not_logged": 3},
@@ -83,15 +83,15 @@ def test_how_each_is_counted_can_be_asked_of_one(ws: Path) -> None:
     result = run_metrics(ws, "--explain", "--metric", "ndcg_at_10")
     assert "Järvelin and Kekäläinen" in result.stdout
     assert "SectionMatch@1" not in result.stdout
-    assert set(told_as_json(ws, "--explain")["definitions"]) == {*METRICS, "λ_convergent_rate"}
+    assert set(json_report(ws, "--explain")["definitions"]) == {*METRICS, "λ_convergent_rate"}
     assert "The share of the run's logged states" in run_metrics(ws, "--explain").stdout
 
 
 def test_slices_have_every_metric_and_the_largest_comes_first(ws: Path) -> None:
     measured_workspace(ws, {"R1": three_traces()})
-    told = told_of_one(ws, "--by", "type")
-    assert [each["slice"] for each in told["slices"]] == ["lookup", "none"]
-    assert told["slices"][0]["metrics"]["section_match_at_1"]["denominator"] == 2
+    output = report_of_run(ws, "--by", "type")
+    assert [each["slice"] for each in output["slices"]] == ["lookup", "none"]
+    assert output["slices"][0]["metrics"]["section_match_at_1"]["denominator"] == 2
     text = run_metrics(ws, "--by", "type", "--metric", "section_match_at_1")
     assert "1 of 2, 50 % (9–91 %)" in printed_line(text, "lookup")
 
@@ -99,50 +99,50 @@ def test_slices_have_every_metric_and_the_largest_comes_first(ws: Path) -> None:
 def test_against_another_run_differences_are_paired(ws: Path) -> None:
     better = [trace("Q1"), trace("Q2", chunks=[{"id": "c2"}]), trace("Q3", **DECLINED)]
     measured_workspace(ws, {"R1": three_traces(), "R2": better})
-    told = told_of_one(ws, "--run", "R2", "--against", "R1")["against"]
-    assert told["run_id"] == "R1"
-    pair = told["metrics"]["section_match_at_1"]
+    output = report_of_run(ws, "--run", "R2", "--against", "R1")["against"]
+    assert output["run_id"] == "R1"
+    pair = output["metrics"]["section_match_at_1"]
     assert (pair["there"], pair["here"], pair["p"]) == (0.5, 1.0, 1.0)
     assert (pair["difference"]["mean"], pair["difference"]["pairs"]) == (0.5, 2)
-    assert told["sentences"][0].startswith("1 fixed, none regressed of 2 by SectionMatch@1: p = 1")
+    assert output["sentences"][0].startswith("1 fixed, none regressed of 2 by SectionMatch@1: p = 1")
     text = run_metrics(ws, "--run", "R2", "--against", "R1")
     assert "1 fixed, none regressed of 2 by SectionMatch@1" in " ".join(text.stdout.split())
 
 
 def test_runs_over_different_questions_compare_on_those_of_both(ws: Path) -> None:
     measured_workspace(ws, {"R1": [trace("Q1"), trace("Q9")], "R2": [trace("Q1"), trace("Q2")]})
-    said = " ".join(told_of_one(ws, "--run", "R2", "--against", "R1")["against"]["sentences"])
-    assert "1 only in R2" in said and "1 only in R1" in said
+    output = " ".join(report_of_run(ws, "--run", "R2", "--against", "R1")["against"]["sentences"])
+    assert "1 only in R2" in output and "1 only in R1" in output
 
 
 def test_stored_bundles_are_counted_and_an_answer_without_one_is_not_covered(ws: Path) -> None:
     measured_workspace(ws, {"R1": [trace("Q1"), trace("Q2"), trace("Q3", **DECLINED)]})
-    assert told_of_one(ws)["metrics"]["bundle_coverage"]["left_out"] == {"no_bundle": 3}
+    assert report_of_run(ws)["metrics"]["bundle_coverage"]["left_out"] == {"no_bundle": 3}
     entry = {"run_id": "R1", "traces": {"path": "runs/R1.jsonl"}, "bundles": {"path": "runs/bundles.jsonl"}}
     measured_workspace(ws, {"R1": [trace("Q1"), trace("Q2"), trace("Q3", **DECLINED)]}, entries=[entry])
     (ws / "runs/bundles.jsonl").write_bytes(
         lines([{"bundle_version": "1.3", "run_id": "R1", "q_id": "Q1", "level": "citation_only"}])
     )
-    covered = told_of_one(ws)["metrics"]["bundle_coverage"]
+    covered = report_of_run(ws)["metrics"]["bundle_coverage"]
     assert (covered["numerator"], covered["denominator"], covered["left_out"]) == (1, 2, {"declined": 1})
     assert covered["verdict"] == "fail"
 
 
-def test_bundles_that_are_named_and_not_there_are_told(ws: Path) -> None:
+def test_bundles_that_are_named_and_not_there_are_reported(ws: Path) -> None:
     entry = {"run_id": "R1", "traces": {"path": "runs/R1.jsonl"}, "bundles": {"path": "runs/gone.jsonl"}}
     measured_workspace(ws, {"R1": three_traces()}, entries=[entry])
-    told = told_of_one(ws)
-    assert told["metrics"]["bundle_coverage"]["verdict"] == "unknown"
-    assert [problem["code"] for problem in told["problems"]] == ["missing"]
+    output = report_of_run(ws)
+    assert output["metrics"]["bundle_coverage"]["verdict"] == "unknown"
+    assert [problem["code"] for problem in output["problems"]] == ["missing"]
 
 
 def test_a_chaotic_state_of_any_trace_fails_the_goal(ws: Path) -> None:
     states = [trace("Q1", λ="→"), trace("Q1", λ="×", seed=1)]
     measured_workspace(ws, {"R1": states})
-    told = told_of_one(ws)
-    assert told["lambda_states"] == {"convergent": 1, "chaotic": 1}
-    assert told["metrics"]["lambda_convergent"]["why"] == "fails: 1 trace logs the state chaotic"
-    assert told["pack"]["counted"]["λ_convergent_rate"] == 0.5
+    output = report_of_run(ws)
+    assert output["lambda_states"] == {"convergent": 1, "chaotic": 1}
+    assert output["metrics"]["lambda_convergent"]["why"] == "fails: 1 trace logs the state chaotic"
+    assert output["pack"]["counted"]["λ_convergent_rate"] == 0.5
 
 
 # Input that is not as one would wish
@@ -153,17 +153,17 @@ def test_without_gold_what_needs_it_is_not_measured(ws: Path) -> None:
     result = run_metrics(ws)
     assert result.exit_code == 0, result.output
     assert "There are no gold questions" in result.stdout
-    told = told_of_one(ws)
-    assert told["gold_questions"] is None
-    match = told["metrics"]["section_match_at_1"]
+    report = report_of_run(ws)
+    assert report["gold_questions"] is None
+    match = report["metrics"]["section_match_at_1"]
     assert (match["value"], match["verdict"], match["left_out"]) == (None, "unknown", {"no_gold": 3})
-    assert told["metrics"]["delta_s_mean"]["value"] == 0.2
+    assert report["metrics"]["delta_s_mean"]["value"] == 0.2
 
 
 def test_questions_without_gold_and_gold_without_a_trace_are_named(ws: Path) -> None:
     measured_workspace(ws, {"R1": [trace("Q1"), trace("N1"), trace("N2")]})
-    told = told_of_one(ws)
-    assert (told["gold_questions"], told["without_gold"], told["without_trace"]) == (
+    output = report_of_run(ws)
+    assert (output["gold_questions"], output["without_gold"], output["without_trace"]) == (
         3,
         ["N1", "N2"],
         ["Q2", "Q3"],
@@ -171,14 +171,14 @@ def test_questions_without_gold_and_gold_without_a_trace_are_named(ws: Path) -> 
     text = run_metrics(ws).stdout
     assert "2 questions without a gold question: N1, N2" in text
     assert "2 questions of the gold set without a trace: Q2, Q3" in text
-    assert told["metrics"]["section_match_at_1"]["left_out"] == {"no_gold": 2}
+    assert output["metrics"]["section_match_at_1"]["left_out"] == {"no_gold": 2}
 
 
-def test_a_gold_file_that_is_none_is_told(ws: Path) -> None:
+def test_a_file_that_is_no_gold_file_is_reported(ws: Path) -> None:
     measured_workspace(ws, {"R1": three_traces()}, gold=[b"<html>"])
-    told = told_of_one(ws)
-    assert [each["code"] for each in told["problems"]] == ["not_jsonl"]
-    assert told["metrics"]["section_match_at_1"]["value"] is None and told["findings"]
+    output = report_of_run(ws)
+    assert [each["code"] for each in output["problems"]] == ["not_jsonl"]
+    assert output["metrics"]["section_match_at_1"]["value"] is None and output["findings"]
 
 
 def test_no_question_at_all_is_nothing_to_count(ws: Path) -> None:
@@ -186,10 +186,10 @@ def test_no_question_at_all_is_nothing_to_count(ws: Path) -> None:
     result = run_metrics(ws, "--run", "R1", "--against", "R2", "--by", "type")
     assert result.exit_code == 0, result.output
     assert result.stdout.splitlines()[0] == "R1 · 0 questions"
-    assert all(value["value"] is None for value in told_of_one(ws, "--run", "R1")["metrics"].values())
+    assert all(value["value"] is None for value in report_of_run(ws, "--run", "R1")["metrics"].values())
 
 
-def test_traces_that_are_not_there_are_told(ws: Path) -> None:
+def test_traces_that_are_not_there_are_reported(ws: Path) -> None:
     measured_workspace(ws, {"R1": []}, entries=[{"run_id": "R1", "traces": {"path": "runs/gone.jsonl"}}])
     result = run_metrics(ws)
     assert result.exit_code == 1
@@ -219,8 +219,8 @@ def test_lines_that_are_not_in_the_numbers_are_counted(ws: Path) -> None:
 
 def test_one_run_only_has_nothing_to_be_compared_with(ws: Path, capsys: pytest.CaptureFixture[str]) -> None:
     measured_workspace(ws, {"R1": three_traces()})
-    said = told_of_one(ws, "--against", "R1")["against"]["sentences"]
-    assert said[0] == "R1 is compared with itself."
+    output = report_of_run(ws, "--against", "R1")["against"]["sentences"]
+    assert output[0] == "R1 is compared with itself."
     with pytest.raises(SystemExit) as ended:
         main(["metrics", str(ws), "--against", "R0"])
     assert ended.value.code == 2
@@ -240,11 +240,11 @@ def test_a_measure_that_is_no_number_is_not_logged(ws: Path, value: object) -> N
     record = orjson.dumps(trace("Q1", ΔS=0.125))
     data = value if isinstance(value, bytes) else json.dumps(value).encode()
     measured_workspace(ws, {"R1": [record.replace(b"0.125", data), trace("Q2", ΔS=0.4)]})
-    told = told_of_one(ws)["metrics"]["delta_s_mean"]
-    assert (told["value"], told["denominator"]) == (0.4, 1)
+    output = report_of_run(ws)["metrics"]["delta_s_mean"]
+    assert (output["value"], output["denominator"]) == (0.4, 1)
 
 
-def test_goals_that_name_no_metric_are_told_and_do_not_count(ws: Path) -> None:
+def test_goals_that_name_no_metric_are_reported_and_do_not_count(ws: Path) -> None:
     goals = {"SectionMatch@1": ">= 0.9", "mrr": "high", "ndcg_at_10": ">= 0.1"}
     measured_workspace(
         ws, {"R1": three_traces()}, goals=goals | {"section_match_at_1": "none", "citation_match": "none"}
@@ -253,7 +253,7 @@ def test_goals_that_name_no_metric_are_told_and_do_not_count(ws: Path) -> None:
     assert result.exit_code == 0, result.output
     assert "`SectionMatch@1` is not a metric — write `section_match_at_1`" in result.stderr
     assert "`mrr`: 'high' is not a threshold" in result.stderr
-    assert len(told_as_json(ws)["problems"]) == 2
+    assert len(json_report(ws)["problems"]) == 2
 
 
 def test_text_of_a_workspace_cannot_act_on_the_terminal(ws: Path) -> None:

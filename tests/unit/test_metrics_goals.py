@@ -22,7 +22,7 @@ def _mean(value: float, low: float | None, high: float | None, of: int = 37) -> 
     return MetricValue(DELTA_S, value, low, high, None, of, {})
 
 
-def test_the_targets_stand_where_nothing_else_is_said() -> None:
+def test_the_targets_are_shown_where_there_is_nothing_else() -> None:
     goals, problems = read_goals({})
     assert goals == {name: DEFAULT_GOALS[name] for name in METRICS if name in DEFAULT_GOALS}
     assert not problems

@@ -14,9 +14,9 @@ from proofspan.contracts.rules.context import NO_CONTEXT
 from proofspan.metrics.packs import KEYS
 from tests.unit.metrics_room import (
     measured_workspace,
+    report_of_run,
     run_metrics,
     three_traces,
-    told_of_one,
     with_pack,
 )
 
@@ -58,7 +58,7 @@ MEMORY = {"mem_rev": "r7", "mem_hash": "sha256:07"}
 
 
 @pytest.mark.parametrize(
-    ("states", "said", "codes"),
+    ("states", "expected", "codes"),
     [
         ([MEMORY] * 3, MEMORY, ()),
         ([MEMORY, MEMORY, MEMORY | {"mem_rev": "r8"}], {}, ("missing_mem_rev", "missing_mem_hash")),
@@ -67,14 +67,14 @@ MEMORY = {"mem_rev": "r7", "mem_hash": "sha256:07"}
     ],
 )
 def test_a_pack_says_in_which_state_of_memory_its_traces_were_made(
-    ws: Path, states: list[dict[str, str]], said: dict[str, str], codes: tuple[str, ...]
+    ws: Path, states: list[dict[str, str]], expected: dict[str, str], codes: tuple[str, ...]
 ) -> None:
     traces = [each | state for each, state in zip(three_traces(), states, strict=True)]
     measured_workspace(
         ws, {"R1": traces}, entries=[with_pack(ws, "R1", "{}") | {"ts": "2026-02-26T18:00:00Z"}]
     )
     pack = json.loads(run_metrics(ws, "--pack").stdout)
-    assert {name: pack[name] for name in (*MEMORY, "ts") if name in pack} == said | {
+    assert {name: pack[name] for name in (*MEMORY, "ts") if name in pack} == expected | {
         "ts": "2026-02-26T18:00:00Z"
     }
     assert tuple(finding.code for finding in record_problems("metrics", pack, NO_CONTEXT)) == codes
@@ -98,7 +98,7 @@ def test_a_stored_pack_that_differs_is_a_finding(ws: Path) -> None:
     assert "ΔS_mean: 0.41 in the pack, 0.4000 counted" in result.stdout
     assert "recall@50: 0.9 in the pack, not measured here" in result.stdout
     assert "It also says by: ci\n" in result.stdout  # and nothing of its envelope
-    assert len(told_of_one(ws)["pack"]["differences"]) == 2  # 0.8155 rounds to 0.82
+    assert len(report_of_run(ws)["pack"]["differences"]) == 2  # 0.8155 rounds to 0.82
 
 
 @pytest.mark.parametrize(
@@ -112,26 +112,26 @@ def test_a_stored_pack_that_differs_is_a_finding(ws: Path) -> None:
         (b"\xff\x00", "pack_not_json"),
     ],
 )
-def test_a_pack_that_cannot_be_used_is_told_and_the_rest_is_counted(
+def test_a_pack_that_cannot_be_used_is_reported_and_the_rest_is_counted(
     ws: Path, data: str | bytes, code: str
 ) -> None:
     measured_workspace(ws, {"R1": three_traces()}, entries=[with_pack(ws, "R1", data)])
-    told = told_of_one(ws)
-    assert [(each["code"], each["where"]) for each in told["problems"]] == [(code, "runs/R1.json")]
-    assert told["findings"] and told["metrics"]["section_match_at_1"]["value"] == 0.5
+    output = report_of_run(ws)
+    assert [(each["code"], each["where"]) for each in output["problems"]] == [(code, "runs/R1.json")]
+    assert output["findings"] and output["metrics"]["section_match_at_1"]["value"] == 0.5
 
 
-def test_a_pack_that_is_not_there_is_told(ws: Path) -> None:
+def test_a_pack_that_is_not_there_is_reported(ws: Path) -> None:
     entry = with_pack(ws, "R1", "{}")
     (ws / "runs/R1.json").unlink()
     measured_workspace(ws, {"R1": three_traces()}, entries=[entry])
-    assert [each["code"] for each in told_of_one(ws)["problems"]] == ["missing"]
+    assert [each["code"] for each in report_of_run(ws)["problems"]] == ["missing"]
 
 
 def test_a_pack_of_nulls_says_that_nothing_was_measured(ws: Path) -> None:
     nulls = json.dumps(dict.fromkeys(KEYS))
     measured_workspace(ws, {"R1": three_traces(ΔS=None)}, entries=[with_pack(ws, "R1", nulls)])
-    assert told_of_one(ws)["pack"]["differences"] == ["nDCG@10: null in the pack, 0.8155 counted"]
+    assert report_of_run(ws)["pack"]["differences"] == ["nDCG@10: null in the pack, 0.8155 counted"]
 
 
 def test_a_pack_goes_into_no_other_file_of_the_workspace(
@@ -145,5 +145,5 @@ def test_a_pack_goes_into_no_other_file_of_the_workspace(
         assert "this is an input" in capsys.readouterr().err
 
 
-def test_pack_stands_alone(ws: Path) -> None:
+def test_pack_excludes_other_options(ws: Path) -> None:
     assert run_metrics(ws, "--pack", "--json").exit_code == 2

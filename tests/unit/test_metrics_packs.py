@@ -96,7 +96,7 @@ def test_it_is_written_with_sorted_keys_and_four_digits() -> None:
     assert jsonschema_rs.validator_for(schema("metrics")).is_valid(json.loads(text))
 
 
-def test_an_envelope_stands_between_the_numbers_by_its_names(file: Path) -> None:
+def test_an_envelope_is_between_the_numbers_by_its_names(file: Path) -> None:
     text = pack_text(COUNTED, dataset=None, envelope={"ts": "2026-02-26", "agent_id": "system"})
     assert list(json.loads(text)) == sorted(["$schema", "agent_id", "dataset", "ts", *KEYS])
     assert dict(_read(file, text).others) == {
@@ -154,7 +154,7 @@ def test_a_difference_has_its_words() -> None:
     )
 
 
-def test_null_stands_as_it_is_written() -> None:
+def test_null_is_kept_as_it_is_written() -> None:
     assert PackDifference(RATE, None, 0.8).in_words() == "λ_convergent_rate: null in the pack, 0.8000 counted"
 
 
@@ -171,7 +171,7 @@ def test_the_rate_counts_traces_and_the_metric_questions() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
+    ("value", "expected"),
     [
         ("NaN", "'NaN' is no number"),
         ("Infinity", "'Infinity' is no number"),
@@ -185,8 +185,8 @@ def test_the_rate_counts_traces_and_the_metric_questions() -> None:
         ("-0.1", "-0.1 does not lie in 0–1"),
     ],
 )
-def test_what_is_no_number_is_told_with_its_key_and_the_rest_is_used(
-    file: Path, value: str, said: str
+def test_what_is_no_number_is_reported_with_its_key_and_the_rest_is_used(
+    file: Path, value: str, expected: str
 ) -> None:
     file.write_text(f'{{"recall@50": {value}, "nDCG@10": 0.62}}')
     pack, (problem,) = read_pack(file, file="runs/R1/metrics.json")
@@ -196,7 +196,7 @@ def test_what_is_no_number_is_told_with_its_key_and_the_rest_is_used(
         "runs/R1/metrics.json",
         "warning",
     )
-    assert "`recall@50`" in problem.message and said in problem.message
+    assert "`recall@50`" in problem.message and expected in problem.message
 
 
 @pytest.mark.parametrize(
@@ -213,18 +213,18 @@ def test_what_is_no_number_is_told_with_its_key_and_the_rest_is_used(
     ],
     ids=lambda value: str(value)[:20],
 )
-def test_a_file_that_is_no_pack_is_told(file: Path, data: bytes, code: str) -> None:
+def test_a_file_that_is_no_pack_is_reported(file: Path, data: bytes, code: str) -> None:
     file.write_bytes(data)
     pack, (problem,) = read_pack(file, file="metrics.json")
     assert (pack, problem.code, problem.where) == (None, code, "metrics.json")
 
 
-def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_file_that_is_not_there_is_reported(tmp_path: Path) -> None:
     pack, (problem,) = read_pack(tmp_path / "gone.json", file="gone.json")
     assert (pack, problem.code) == (None, "pack_unreadable")
 
 
-def test_two_names_of_one_number_and_a_dataset_that_is_no_text_are_told(file: Path) -> None:
+def test_two_names_of_one_number_and_a_dataset_that_is_no_text_are_reported(file: Path) -> None:
     file.write_text('{"ΔS_mean": 0.4, "deltaS_mean": 0.5, "dataset": 7}')
     pack, problems = read_pack(file, file="metrics.json")
     assert pack is not None and pack.numbers == {"ΔS_mean": Decimal("0.4")} and pack.dataset is None

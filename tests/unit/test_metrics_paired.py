@@ -102,7 +102,7 @@ def test_the_order_of_the_pairs_says_nothing(differences: list[float], random: o
     assert mean_difference(reversed(differences)) == found
 
 
-def test_nothing_is_said_of_no_pairs_and_no_number_is_refused() -> None:
+def test_without_pairs_there_is_no_result_and_no_number_is_refused() -> None:
     assert mean_difference([]) is None
     with pytest.raises(ValueError, match="finite"):
         mean_difference([0.1, math.nan])

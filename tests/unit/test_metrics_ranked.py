@@ -80,7 +80,7 @@ def outcome(trace: Trace, known: Mapping[str, object]) -> Ranked:
         ([], {}, BY_SECTION, (None, None), "retrieval_gap"),
     ],
 )
-def test_the_gold_stands_at_a_rank_and_in_a_bucket(
+def test_the_gold_is_at_a_rank_and_in_a_bucket(
     chunks: object,
     stages: Mapping[str, object],
     known: Mapping[str, object],

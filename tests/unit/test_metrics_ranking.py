@@ -52,7 +52,7 @@ def test_no_list_is_cut_before_its_first_place(metric: type[precision]) -> None:
         metric([1], [1], k=0)
 
 
-def test_equal_scores_are_told_apart_by_name_backwards_and_equal_is_single_precision() -> None:
+def test_equal_scores_are_distinguished_by_name_backwards_and_equal_is_single_precision() -> None:
     results = [("a", 1.0), ("c", 1.0), ("b", 1.0 + 1e-9), ("d", 0.5), ("e", 2.0)]
     assert [name for name, _ in trec_order(results)] == ["e", "c", "b", "a", "d"]
 

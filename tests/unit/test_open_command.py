@@ -53,7 +53,7 @@ def test_a_taken_port_is_passed_over_unless_it_was_asked_for(
         open_cmd.choose_port("127.0.0.1", taken)
 
 
-def test_an_address_of_another_machine_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_address_of_another_machine_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(open_cmd, "PORTS_TRIED", 2)
     with pytest.raises(InputFault, match="is not this machine's"):
         open_cmd.choose_port("203.0.113.7", None)

@@ -121,7 +121,7 @@ def test_a_second_one_takes_another_port_and_each_signal_ends_one_cleanly(
             assert probe.connect_ex(("127.0.0.1", one.port)) != 0
 
 
-def test_a_server_that_cannot_start_is_told_with_status_2(tmp_path: Path) -> None:
+def test_a_server_that_cannot_start_is_reported_with_status_2(tmp_path: Path) -> None:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen()

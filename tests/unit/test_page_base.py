@@ -46,7 +46,9 @@ def only(found: tuple[PageBaseFinding, ...]) -> PageBaseFinding:
         ([-1] * 34 + [1] * 33 + [0] * 279, "mixed", 0, 67),
     ],
 )
-def test_what_a_document_tells(offsets: list[int], kind: Kind, offset: int, standing: int) -> None:
+def test_what_a_document_shows_about_its_page_base(
+    offsets: list[int], kind: Kind, offset: int, standing: int
+) -> None:
     finding = only(diagnose(quotes(*offsets)))
     assert (finding.kind, finding.offset, finding.supporting) == (kind, offset, standing)
     assert finding.quotes == len(offsets)
@@ -59,7 +61,7 @@ def test_offsets_are_counted_from_two_before_to_two_after() -> None:
     assert finding.elsewhere == 2
 
 
-def test_a_mixed_document_is_told_apart_by_its_sections() -> None:
+def test_a_mixed_document_is_distinguished_by_its_sections() -> None:
     found = diagnose(
         [
             *quotes(*[-1] * 9, section="5.4.2"),
@@ -73,7 +75,7 @@ def test_a_mixed_document_is_told_apart_by_its_sections() -> None:
     assert (finding.offset, finding.quotes) == (-1, 40)
 
 
-def test_a_section_of_one_quote_tells_nothing() -> None:
+def test_a_section_of_one_quote_shows_nothing() -> None:
     found = diagnose([*quotes(-1, section="5.4.2"), *quotes(*[0] * 39, section="2.1")])
     assert (only(found).kind, only(found).sections, only(found).within) == ("too_few", ("5.4.2",), 1)
 
@@ -119,7 +121,7 @@ def test_labels_of_few_pages_do_not_break_it() -> None:
     assert only(diagnose(quotes(*[-1] * 20), {"manual": ["1"]})).kind == "shifted"
 
 
-def test_documents_with_one_quote_each_tell_it_together() -> None:
+def test_documents_with_one_quote_each_show_it_together() -> None:
     found = diagnose(quote for n in range(8) for quote in quotes(-1, doc=f"d{n}"))
     assert (found[0].doc_id, found[0].kind, found[0].supporting) == (None, "shifted", 8)
     assert [each.kind for each in found[1:]] == ["too_few"] * 8

@@ -101,21 +101,21 @@ def test_a_finding_without_a_pattern_has_no_fix(offsets: list[int]) -> None:
     assert fix(finding, PRODUCER) is None
 
 
-def test_what_holds_for_all_documents_is_said_once() -> None:
+def test_what_holds_for_all_documents_is_reported_once() -> None:
     rows = [*quotes(*[-1] * 9, doc="a"), *quotes(*[-1] * 9, doc="b"), *quotes(-1, doc="c")]
-    (said,) = worth_saying(diagnose(rows))
-    assert (said.doc_id, said.supporting) == (None, 19)
+    (finding,) = worth_saying(diagnose(rows))
+    assert (finding.doc_id, finding.supporting) == (None, 19)
 
 
-def test_documents_that_differ_are_said_one_by_one() -> None:
+def test_documents_that_differ_are_reported_one_by_one() -> None:
     rows = [*quotes(*[-1] * 9, doc="a"), *quotes(*[1] * 9, doc="b"), *quotes(*[0] * 9, doc="c")]
     assert [each.doc_id for each in worth_saying(diagnose(rows))] == ["a", "b"]
 
 
-def test_what_is_off_without_a_pattern_is_said_once_and_what_is_right_never() -> None:
+def test_what_is_off_without_a_pattern_is_reported_once_and_what_is_right_never() -> None:
     many = [quote for n in range(9) for quote in quotes(-1, *[0] * 9, doc=f"d{n}")]
-    (said,) = worth_saying(diagnose(many))
-    assert (said.doc_id, said.kind) == (None, "mixed")
+    (finding,) = worth_saying(diagnose(many))
+    assert (finding.doc_id, finding.kind) == (None, "mixed")
     assert worth_saying(diagnose(quotes(*[0] * 9))) == ()
     assert worth_saying(diagnose(quotes(-1, 0, 0))) == ()
 
@@ -178,7 +178,7 @@ def test_rows_get_the_distance_that_all_their_citations_on_other_pages_share() -
     assert offsets == {TraceKey("", "Q1"): -1, TraceKey("", "Q3", seed=1): -1}
 
 
-def test_a_run_without_placements_tells_nothing() -> None:
+def test_a_run_without_located_citations_shows_nothing() -> None:
     assert pages_of_placed({}, lambda doc_id: ()) == CitedPages((), {})
 
 
@@ -187,9 +187,9 @@ SENTENCES = [
 ]
 
 
-@pytest.mark.parametrize(("first", "is_told"), [(1, True), (0, False)])
-def test_locate_tells_of_a_producer_that_counts_from_one(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], first: int, is_told: bool
+@pytest.mark.parametrize(("first", "is_reported"), [(1, True), (0, False)])
+def test_locate_reports_a_producer_that_counts_from_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], first: int, is_reported: bool
 ) -> None:
     texts = [[f"{sentence} Page {n}."] for n, sentence in enumerate(SENTENCES * 2)]
     write_pages(tmp_path / "manual.pdf", texts)
@@ -201,7 +201,7 @@ def test_locate_tells_of_a_producer_that_counts_from_one(
     with pytest.raises(SystemExit) as ended:
         main(["locate", str(tmp_path / "spans.jsonl"), "-o", str(tmp_path / "found.jsonl")])
     assert ended.value.code == 0
-    said = capsys.readouterr().err
-    assert ("pages: manual.pdf: 8 of 8 quotes, 100 % (68–100 %), " in said) is is_told
-    assert ("these lines count from 1" in said) is is_told
-    assert ("pages:" in said) is is_told
+    output = capsys.readouterr().err
+    assert ("pages: manual.pdf: 8 of 8 quotes, 100 % (68–100 %), " in output) is is_reported
+    assert ("these lines count from 1" in output) is is_reported
+    assert ("pages:" in output) is is_reported

@@ -30,7 +30,7 @@ def logged(*traces: dict[str, Any]) -> Logged:
     return found
 
 
-def test_values_are_counted_once_a_trace_wherever_they_stand() -> None:
+def test_values_are_counted_once_a_trace_wherever_they_are() -> None:
     found = logged(
         {"analyzer": "lower", "citations": [{"analyzer": "lower"}, {"analyzer": "other"}]},
         {"segments": [{"citations": [{"analyzer": "other"}]}], "chunks": [{"index_hash": "faiss:2f7d"}]},

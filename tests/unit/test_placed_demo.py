@@ -67,10 +67,10 @@ def test_two_processes_at_once_come_to_the_same_and_the_later_finds_it_done(
     assert sorted(path.suffix for path in folder.iterdir()) == ["", ".json", ".parquet"]
 
 
-def test_a_line_a_run_says_what_became_of_its_citations(located: tuple[Path, list[str]]) -> None:
+def test_the_line_of_a_run_counts_its_located_citations(located: tuple[Path, list[str]]) -> None:
     cache, _ = located
-    told = subprocess.run(index(cache, "--run", FAULTY), check=False, capture_output=True, text=True).stdout
-    line = next(line for line in told.splitlines() if "citations" in line)
+    output = subprocess.run(index(cache, "--run", FAULTY), check=False, capture_output=True, text=True).stdout
+    line = next(line for line in output.splitlines() if "citations" in line)
     assert line.startswith(f"{FAULTY}: 41 citations: ")
     assert line.endswith(" · 1 on another page than cited · 2 with other numbers")
 

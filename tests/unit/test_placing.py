@@ -29,7 +29,7 @@ from tests.unit.placing_room import DOCUMENTS, TRACES, FakePool, cite, place, pl
 from tests.unit.store_workspace import RUN, lines, manifest_of, trace
 
 
-def test_each_trace_says_what_became_of_its_citations(tmp_path: Path, cache: Path) -> None:
+def test_each_trace_has_the_states_of_its_citations(tmp_path: Path, cache: Path) -> None:
     manifest = workspace(tmp_path / "w")
     report = place(manifest, cache)
     rows = Store(manifest, cache).page(Filter(RUN), Sort("q_id"), limit=99, offset=0)

@@ -165,7 +165,7 @@ def spoil(path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [spoil, lambda path: path.write_bytes(b""), Path.unlink])
-def test_a_damaged_file_of_placements_is_noticed_and_made_anew(
+def test_a_damaged_file_of_placements_is_noticed_and_made_again(
     tmp_path: Path, cache: Path, damage: Any
 ) -> None:
     manifest = workspace(tmp_path / "w", TRACES * 20)

@@ -55,7 +55,7 @@ def test_each_stop_knows_its_line_and_its_place() -> None:
         stops.at(4)
 
 
-def test_named_questions_come_in_their_order_and_unknown_names_are_told() -> None:
+def test_named_questions_come_in_their_order_and_unknown_names_are_reported() -> None:
     named = {
         "Q3": TraceKey("R1", "Q3"),
         "none": TraceKey("R1", "none"),

@@ -22,7 +22,7 @@ PINNED = {"run_id": "R1", "traces": {"path": "runs/R1.jsonl"}, "pinned": {"analy
 STATE = ENVELOPE | {"mem_rev": "r1", "mem_hash": "sha256:aa"}
 
 
-def told(number: int, **more: object) -> dict[str, object]:
+def answered(number: int, **more: object) -> dict[str, object]:
     """A trace with a question and an answer of its own."""
     answer = f"Torque the bolts to 30 Nm, number {number}.\ncitations: [c1]"
     return trace(f"Q{number}", **{"q": f"Which bolts, {number}?", "answer": answer} | STATE | more)
@@ -32,17 +32,17 @@ def told(number: int, **more: object) -> dict[str, object]:
 def manifest(tmp_path_factory: pytest.TempPathFactory) -> Manifest:
     """Four traces that break a rule each, one of them what the analyzer of two others breaks too."""
     folder = tmp_path_factory.mktemp("workspace")
-    stale = {"q": "Which bolts, 9?", "answer": told(1)["answer"], "analyzer": "stem"}
+    stale = {"q": "Which bolts, 9?", "answer": answered(1)["answer"], "analyzer": "stem"}
     write_workspace(
         folder,
         {
             "R1": [
-                told(1, analyzer="stem"),
-                told(2, analyzer="stem", mem_rev="r2"),
-                told(3, answer="It holds oil."),
-                told(1),
-                told(9, **stale),
-                told(5, analyzer="stem", paraphrase=1, answer="Check the oil."),
+                answered(1, analyzer="stem"),
+                answered(2, analyzer="stem", mem_rev="r2"),
+                answered(3, answer="It holds oil."),
+                answered(1),
+                answered(9, **stale),
+                answered(5, analyzer="stem", paraphrase=1, answer="Check the oil."),
             ]
         },
     )
@@ -86,7 +86,7 @@ def test_a_finding_says_its_place_its_values_and_how_many_questions_have_it(
 
 
 @pytest.mark.parametrize(
-    ("key", "code", "said"),
+    ("key", "code", "expected"),
     [
         (TraceKey("R1", "Q2"), "memory_desync", "mem_rev is r2 and mem_hash is sha256:aa; most traces"),
         (TraceKey("R1", "Q1", repeat=2), "duplicate_question", "this is answer 2 of the run"),
@@ -94,11 +94,11 @@ def test_a_finding_says_its_place_its_values_and_how_many_questions_have_it(
         (TraceKey("R1", "Q3"), "template_violated", "no citations where the profile looks (template seed)"),
     ],
 )
-def test_what_the_run_alone_tells_has_its_sentence(
-    manifest: Manifest, store: Store, key: TraceKey, code: str, said: str
+def test_what_only_the_run_shows_has_its_sentence(
+    manifest: Manifest, store: Store, key: TraceKey, code: str, expected: str
 ) -> None:
     (finding,) = broken(manifest, store, key)[code].problems
-    assert finding.message.startswith(said)
+    assert finding.message.startswith(expected)
 
 
 def test_errors_come_first_and_a_record_in_order_has_none(manifest: Manifest, store: Store) -> None:

@@ -48,7 +48,7 @@ WORDS = st.lists(st.sampled_from(["oil", "15,000", "1.5", "Öl", "driver's", "km
 
 
 @given(WORDS, WORDS)
-def test_no_mark_ends_between_two_digits_or_two_letters(said: list[str], known: list[str]) -> None:
-    answer = " ".join(said)
+def test_no_mark_ends_between_two_digits_or_two_letters(answer_words: list[str], known: list[str]) -> None:
+    answer = " ".join(answer_words)
     for phrase in marked(answer, " ".join(known)):
-        assert set(re.split(r"\s+", phrase)) <= set(said)
+        assert set(re.split(r"\s+", phrase)) <= set(answer_words)

@@ -217,7 +217,7 @@ def test_a_document_without_pages_shows_its_lines_with_every_layer(manifest: Man
     ]
 
 
-def test_a_passage_that_stands_nowhere_leaves_the_text_unmarked(manifest: Manifest) -> None:
+def test_a_passage_that_is_nowhere_leaves_the_text_unmarked(manifest: Manifest) -> None:
     target = chunk_target(Chunk("x", "a passage of some other text", doc_id="notes"))
     view = locate_view(target, (), manifest=manifest, placer=Placer(Source()))
     assert view.chosen is not None and view.text is not None

@@ -32,17 +32,17 @@ def run(command: click.Command, *arguments: object) -> tuple[int, str]:
 
 
 def test_check_reads_each_file_of_records_by_itself(handbook: Path) -> None:
-    _, said = run(check_cmd.command, handbook, "--json")
-    problems = {entry["key"]: entry["problems"] for entry in json.loads(said)["artifacts"]}
+    _, output = run(check_cmd.command, handbook, "--json")
+    problems = {entry["key"]: entry["problems"] for entry in json.loads(output)["artifacts"]}
     records = {key: found for key, found in problems.items() if key.startswith("runs[R002].records")}
     assert len(records) == 5
     assert {key for key, found in records.items() if found} == {"runs[R002].records.rerank"}
 
 
-def test_triage_labels_them_and_tells_what_was_not_joined(handbook: Path, tmp_path: Path) -> None:
-    code, said = run(triage_cmd.command, handbook, "--run", "R002", "-o", tmp_path / "now.jsonl", "--json")
+def test_triage_labels_them_and_reports_what_was_not_joined(handbook: Path, tmp_path: Path) -> None:
+    code, output = run(triage_cmd.command, handbook, "--run", "R002", "-o", tmp_path / "now.jsonl", "--json")
     assert code == 1
-    assert [issue["where"] for issue in json.loads(said)["line_issues"]] == [
+    assert [issue["where"] for issue in json.loads(output)["line_issues"]] == [
         "runs/R002/rerank.jsonl:15",
         "runs/R002/rerank.jsonl:16",
     ]

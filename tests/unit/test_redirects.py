@@ -29,7 +29,7 @@ def file_of(*texts: str, section: str = "4.2", rev: str = "8c1e9a02", doc: str =
     return {each: Chunk(each, text) for each, text in zip(ids, texts, strict=True)}
 
 
-def told(old: Mapping[str, Chunk], new: Mapping[str, Chunk]) -> list[tuple[str, list[str]]]:
+def kinds_and_ids(old: Mapping[str, Chunk], new: Mapping[str, Chunk]) -> list[tuple[str, list[str]]]:
     """Each old block's kind with the last part of its new ids."""
     return [
         (each.kind, [new_id.rsplit("b=", 1)[1] for new_id in each.new_ids])
@@ -105,16 +105,16 @@ def told(old: Mapping[str, Chunk], new: Mapping[str, Chunk]) -> list[tuple[str, 
 def test_each_kind_of_change(
     old: dict[str, Chunk], new: dict[str, Chunk], expected: list[tuple[str, list[str]]]
 ) -> None:
-    assert told(old, new) == expected
+    assert kinds_and_ids(old, new) == expected
 
 
 def test_a_part_that_moved_out_of_an_edited_chunk_makes_it_split() -> None:
     long = f"{FIRST} {SECOND} {THIRD}"
-    assert told(file_of(f"{long} {SHORT}"), file_of(long, SHORT)) == [("split", ["001", "002"])]
+    assert kinds_and_ids(file_of(f"{long} {SHORT}"), file_of(long, SHORT)) == [("split", ["001", "002"])]
 
 
 def test_equal_texts_keep_their_ids_where_they_can_and_their_order_elsewhere() -> None:
-    assert told(file_of(SHORT, SHORT, FIRST), file_of(SHORT, SHORT, FIRST)) == [
+    assert kinds_and_ids(file_of(SHORT, SHORT, FIRST), file_of(SHORT, SHORT, FIRST)) == [
         ("same", ["001"]),
         ("same", ["002"]),
         ("same", ["003"]),
@@ -126,7 +126,7 @@ def test_equal_texts_keep_their_ids_where_they_can_and_their_order_elsewhere() -
     ]
 
 
-def test_an_id_that_was_given_to_other_text_is_told() -> None:
+def test_an_id_that_was_given_to_other_text_is_reported() -> None:
     found = redirects_between(file_of(FIRST, SECOND), file_of(THIRD, FIRST, SECOND))
     assert [each[-3:] for each in found.reused] == ["001", "002"]
     assert [each[-3:] for each in found.new] == ["001"]

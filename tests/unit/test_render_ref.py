@@ -104,7 +104,7 @@ def test_whatever_is_read_is_what_was_written(text: str) -> None:
         "pdf:" + "m" * 2_000 + "#page_idx=1&bbox=0,0,1,1",
     ],
 )
-def test_what_is_no_reference_is_none(text: str) -> None:
+def test_what_is_no_reference_is_not_parsed(text: str) -> None:
     assert parse_render_ref(text) is None
 
 

@@ -45,7 +45,7 @@ def test_what_agrees_or_is_not_named_is_no_other_revision(
     assert revision_problems(document(sha256=sha256, rev=named), path, rev=cited) == ()
 
 
-def test_another_file_and_another_revision_are_both_told(path: Path) -> None:
+def test_another_file_and_another_revision_are_both_reported(path: Path) -> None:
     found = revision_problems(document(sha256="ab" * 32, rev="8c1e9a02"), path, rev="e1d0aa91")
     assert [problem.code for problem in found] == ["document_replaced", "rev_mismatch"]
     assert SHA256[:12] in found[0].message

@@ -80,7 +80,7 @@ def test_lines(lines: RunLines, facts: Mapping[str, Any], expected: list[tuple[s
     assert all(address(each) == "./health?run=R1" for each in found)
 
 
-def test_an_unreadable_line_is_told_by_its_place_and_remedy() -> None:
+def test_an_unreadable_line_is_reported_by_its_place_and_remedy() -> None:
     (found,) = line_findings(RunLines(1, 1, pd.DataFrame([ISSUE])), FACTS)
     assert "t.jsonl:4" in found.problem.message
     assert found.problem.fix == "write one object a line"
@@ -131,7 +131,7 @@ def test_what_is_not_pinned_is_named(pinned: Mapping[str, str], absent: str | No
     assert [each.title for each in found] == ([absent] if absent else [])
 
 
-def test_a_run_without_a_pack_is_told_so() -> None:
+def test_a_run_without_a_pack_is_reported() -> None:
     assert codes(measured_findings(Run("R1", None), measured())) == [("metrics_pack_missing", "warning")]
 
 

@@ -37,13 +37,13 @@ CHUNKS = {
         (("d", "1.1"), "unknown", False),
     ],
 )
-def test_a_section_stands_beside_another_in_its_document(first: Place, gold: str, is_beside: bool) -> None:
+def test_a_section_is_beside_another_in_its_document(first: Place, gold: str, is_beside: bool) -> None:
     known = {"Q1": GoldQuestion("Q1", "?", chunks=(gold,))}
     assert adjacent([("Q1", first)], known, CHUNKS) == is_beside
     assert not adjacent([("Q2", first)], known, CHUNKS)
 
 
-def test_gold_stands_in_the_sections_of_its_chunks_else_in_those_that_it_names() -> None:
+def test_gold_is_in_the_sections_of_its_chunks_else_in_those_that_it_names() -> None:
     gold = {
         "Q1": GoldQuestion("Q1", "?", chunks=("a", "gone"), sections=("9",)),
         "Q2": GoldQuestion("Q2", "?", sections=("1.2", "gone")),

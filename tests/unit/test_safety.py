@@ -68,7 +68,7 @@ def ids(omissions: Sequence[SafetyOmission] | None) -> list[str] | None:
     return None if omissions is None else [each.attachment_id for each in omissions]
 
 
-def test_a_warning_of_the_cited_section_that_nobody_mentions_is_told_with_its_words() -> None:
+def test_a_warning_of_the_cited_section_that_nobody_mentions_is_reported_with_its_words() -> None:
     (omission,) = found("Read the level between MIN and MAX.", "level") or ()
     assert omission == SafetyOmission(
         attachment_id="w-fan",
@@ -85,7 +85,7 @@ def test_a_warning_of_the_cited_section_that_nobody_mentions_is_told_with_its_wo
     )
 
 
-def test_the_words_that_do_stand_there_are_named() -> None:
+def test_the_words_that_are_there_are_named() -> None:
     (omission,) = found("Stop the engine and start reading once it is off.", "level") or ()
     assert omission.found == ("start", "engine")
 
@@ -130,7 +130,7 @@ def test_of_a_quote_the_chunk_around_it_mentions_nothing() -> None:
     assert found("Read the level.", {"chunk_id": "level", "quote": FAN.upper()}) == ()
 
 
-def test_each_notice_is_told_once_in_the_order_of_the_citations() -> None:
+def test_each_notice_is_reported_once_in_the_order_of_the_citations() -> None:
     cited = ["grades", "level", "grades", "level"]
     assert ids(found("Some.", *cited)) == ["c-oil", "w-fan"]
 
@@ -172,7 +172,7 @@ def test_a_refusal_omits_nothing(label: Label) -> None:
     assert found("not in context", "level", label=label) == ()
 
 
-def test_without_a_citation_or_a_verdict_nothing_can_be_said() -> None:
+def test_without_a_citation_or_a_verdict_nothing_is_known() -> None:
     assert found("Some.") is None
     assert found("Some.", 7, None, "") is None
     assert omitted(trace_of("Some.", "level"), None, Notices(CATALOGUE, CORPUS), PLACES) is None
@@ -220,7 +220,7 @@ def test_without_sections_a_page_is_one() -> None:
     assert ids(omitted(trace_of("", cited), verdict(), Notices(catalogue, CORPUS), {})) == ["w"]
 
 
-def test_a_region_to_draw_says_where_a_notice_stands_that_does_not() -> None:
+def test_a_region_to_draw_places_a_notice_that_has_no_page() -> None:
     drawn = Attachment("w", "warning", text=FAN, render_ref="pdf:manual#page_idx=57&bbox=72,140,320,260")
     cited = {"doc_id": "manual", "page": 58}
     assert ids(found("Some.", cited, catalogue=[drawn])) == ["w"]
@@ -296,11 +296,11 @@ def test_an_answer_that_holds_the_notice_word_by_word_never_omits_it(
 
 @given(st.lists(st.sampled_from([FAN, OIL, HYPHENED]), max_size=8), st.randoms(), st.booleans())
 def test_the_order_of_the_catalogue_never_matters(
-    told: list[str], shuffle: random.Random, nested: bool
+    words: list[str], shuffle: random.Random, nested: bool
 ) -> None:
     listed = [
         Attachment(f"w{n}", "warning", "manual", "7.3" if nested and n % 2 else "7.3.2", n % 3, text=text)
-        for n, text in enumerate(told)
+        for n, text in enumerate(words)
     ]
     mixed = shuffle.sample(listed, len(listed))
     assert found("Some.", "level", catalogue=mixed) == found("Some.", "level", catalogue=listed)
@@ -314,7 +314,7 @@ def test_words_of_a_notice_are_forms_of_its_passage(text: str) -> None:
     assert len({form(word) for word in named_words(text)}) == len(named_words(text))
 
 
-def test_ten_thousand_warnings_in_one_section_are_bounded_and_said() -> None:
+def test_ten_thousand_warnings_in_one_section_are_bounded_and_reported() -> None:
     crowd = [notice(f"w{n:05}", "7.3.2", f"{FAN} Number {'x' * (n % 7)}{n}abc.") for n in range(10_000)]
     notices = Notices(crowd, CORPUS)
     assert notices.crowded == (("manual", "7.3.2", 10_000),)

@@ -23,7 +23,7 @@ def view(found: FoundSpan = EXACT, *, verified: bool = True, **more: str) -> Pag
 
 
 @pytest.mark.parametrize(
-    ("status", "told"),
+    ("status", "expected"),
     [
         ("exact", "exact: word for word"),
         ("normalized", "normalized: but for case, punctuation or hyphenation"),
@@ -32,9 +32,9 @@ def view(found: FoundSpan = EXACT, *, verified: bool = True, **more: str) -> Pag
         ("not_found", "not found"),
     ],
 )
-def test_the_status_is_told_in_words(status: Status, told: str) -> None:
+def test_the_status_is_shown_in_words(status: Status, expected: str) -> None:
     card = cards_of(view(replace(EXACT, status=status, agreement=0.86)), [CITED])["cite:1"]
-    assert card.status.replace(" %", "%").replace("\u202f%", "%") == told
+    assert card.status.replace(" %", "%").replace("\u202f%", "%") == expected
     assert (card.name, card.notes, card.text, card.cut) == ("cited 1", ("section 8.1",), QUOTE, 0)
 
 

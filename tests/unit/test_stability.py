@@ -24,10 +24,10 @@ CITES_ANOTHER = "The oil filter holds 4 litres.\ncitations: [c2]"
 def variants(q_id: str, *answers: str, state: str | None = None) -> list[dict[str, object]]:
     """Three paraphrases by two seeds; the last answers are the last traces'."""
     places = [(paraphrase, seed) for paraphrase in range(3) for seed in range(2)]
-    said = [None] * (6 - len(answers)) + list(answers)
+    reported = [None] * (6 - len(answers)) + list(answers)
     return [
         trace(q_id, paraphrase=p, seed=s, **({"answer": a} if a else {}), **({"λ": state} if state else {}))
-        for (p, s), a in zip(places, said, strict=True)
+        for (p, s), a in zip(places, reported, strict=True)
     ]
 
 
@@ -49,7 +49,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     return built(write_workspace(folder / "w", {RUN: records}), folder / "cache")
 
 
-def test_every_aspect_is_counted_over_the_questions_of_which_it_can_be_said(store: Store) -> None:
+def test_every_aspect_is_counted_over_the_questions_that_have_it(store: Store) -> None:
     found = run_stability(store, RUN)
     assert (len(found.questions), found.once, found.enough) == (4, 1, 3)
     assert {aspect: found.staying(aspect).words for aspect in ASPECTS} == {

@@ -26,7 +26,7 @@ from tests.unit.store_workspace import (
 UNLIKE = "Torque the bolts to 30 Nm, number {}."
 
 
-def told(number: int, **more: object) -> dict[str, object]:
+def answered(number: int, **more: object) -> dict[str, object]:
     """A trace with an answer of its own."""
     return trace(f"Q{number}", **{"answer": UNLIKE.format(number)} | more)
 
@@ -41,13 +41,15 @@ def counted(store: Store, *runs: str) -> list[tuple[object, ...]]:
 
 def test_codes_are_counted_in_traces_and_in_questions(tmp_path: Path, cache: Path) -> None:
     many = [
-        told(1, mem_rev="r1"),
-        told(2, mem_rev="r1"),
-        told(2, mem_rev="r2"),
-        told(3, mem_rev="r2", seed=1),
+        answered(1, mem_rev="r1"),
+        answered(2, mem_rev="r1"),
+        answered(2, mem_rev="r2"),
+        answered(3, mem_rev="r2", seed=1),
     ]
-    other = [told(1, mem_rev="r1"), told(2, mem_rev="r1"), told(3, mem_rev="r2")]
-    manifest = write_workspace(tmp_path, {"R1": [*many, told(4, mem_rev="r1")], "R2": other, "R3": [told(1)]})
+    other = [answered(1, mem_rev="r1"), answered(2, mem_rev="r1"), answered(3, mem_rev="r2")]
+    manifest = write_workspace(
+        tmp_path, {"R1": [*many, answered(4, mem_rev="r1")], "R2": other, "R3": [answered(1)]}
+    )
     store = built(manifest, cache)
     expected = [
         ("R2", "memory_desync", 1, 1),
@@ -63,7 +65,7 @@ def test_codes_are_counted_in_traces_and_in_questions(tmp_path: Path, cache: Pat
 
 
 def test_a_list_is_narrowed_to_a_code_sorted_and_exported_by_it(tmp_path: Path, cache: Path) -> None:
-    records = [told(1, mem_rev="r1"), told(2, mem_rev="r1"), told(3, mem_rev="r2")]
+    records = [answered(1, mem_rev="r1"), answered(2, mem_rev="r1"), answered(3, mem_rev="r2")]
     store = built(write_workspace(tmp_path, {"R1": records}), cache)
     shown = Filter("R1", code=("memory_desync",))
     assert store.page(shown, Sort(), limit=9, offset=0)["q_id"].tolist() == ["Q3"]
@@ -74,16 +76,16 @@ def test_a_list_is_narrowed_to_a_code_sorted_and_exported_by_it(tmp_path: Path, 
 
 
 def test_counts_follow_a_run_that_grows(tmp_path: Path, cache: Path) -> None:
-    manifest = write_workspace(tmp_path, {"R1": [told(1, mem_rev="r1"), told(2, mem_rev="r2")]})
+    manifest = write_workspace(tmp_path, {"R1": [answered(1, mem_rev="r1"), answered(2, mem_rev="r2")]})
     store = built(manifest, cache)
     assert counted(store, "R1") == [("R1", "memory_desync", 1, 1)]
-    append(manifest, lines([told(3, mem_rev="r2"), told(4, mem_rev="r1"), told(5, mem_rev="r1")]))
+    append(manifest, lines([answered(3, mem_rev="r2"), answered(4, mem_rev="r1"), answered(5, mem_rev="r1")]))
     built(manifest, cache)
     assert counted(store, "R1") == [("R1", "memory_desync", 2, 2)]
 
 
 def test_suspicions_are_counted_likewise(tmp_path: Path, cache: Path) -> None:
-    records = [told(1), told(2, citations=["c9"]), told(2)]
+    records = [answered(1), answered(2, citations=["c9"]), answered(2)]
     store = built(write_workspace(tmp_path, {"R1": records}), cache)
     frame = store.code_counts(["R1"], "suspicions")
     assert list(frame) == ["run_id", "code", "traces", "questions"]
@@ -112,7 +114,7 @@ def codes(manifest: Manifest, cache: Path) -> list[str]:
 def test_what_the_manifest_pins_is_held_against_the_traces_and_a_change_is_seen(
     tmp_path: Path, cache: Path, entries: dict[str, object], code: str
 ) -> None:
-    manifest = write_workspace(tmp_path, {"R1": [told(1, citations=CITED)]})
+    manifest = write_workspace(tmp_path, {"R1": [answered(1, citations=CITED)]})
     assert code not in codes(manifest, cache)
     pinned = manifest_of(tmp_path, **{"chunks": {"path": "chunks.jsonl"}, "runs": [ONE]} | entries)
     assert index_state(pinned, "R1", cache) == "stale"
@@ -121,7 +123,7 @@ def test_what_the_manifest_pins_is_held_against_the_traces_and_a_change_is_seen(
 
 def test_sections_that_the_contract_lets_mix_are_no_breach(tmp_path: Path, cache: Path) -> None:
     mixed = [{"snippet_id": "c1", "section_id": "4.2"}, {"snippet_id": "c2", "section_id": "4.3"}]
-    manifest = write_workspace(tmp_path, {"R1": [told(1, citations=mixed)]})
+    manifest = write_workspace(tmp_path, {"R1": [answered(1, citations=mixed)]})
     assert "cross_section_reuse" in codes(manifest, cache)
     entries = {"chunks": {"path": "chunks.jsonl"}, "runs": [ONE], "contract": {"allow_cross_section": True}}
     allowed = manifest_of(tmp_path, **entries)
@@ -138,7 +140,7 @@ def test_runs_with_other_pins_share_the_chunks_and_not_the_context(
         return labeller_for(inputs)
 
     monkeypatch.setattr(build, "labeller_for", counting)
-    write_workspace(tmp_path, {"R1": [told(1, citations=CITED)], "R2": [told(1, citations=CITED)]})
+    write_workspace(tmp_path, {"R1": [answered(1, citations=CITED)], "R2": [answered(1, citations=CITED)]})
     other = {"run_id": "R2", "traces": {"path": "runs/R2.jsonl"}, "pinned": {"analyzer": "stem"}}
     pinned = ONE | {"pinned": {"analyzer": "lowercase"}}
     manifest = manifest_of(tmp_path, chunks={"path": "chunks.jsonl"}, runs=[pinned, other])
@@ -158,7 +160,7 @@ def test_runs_with_other_pins_share_the_chunks_and_not_the_context(
         ("", False),  # no answer was logged
     ],
 )
-def test_an_answer_without_its_template_is_told_from_one_that_cites_elsewhere(
+def test_an_answer_without_its_template_is_distinguished_from_one_that_cites_elsewhere(
     tmp_path: Path, cache: Path, answer: str, is_missing: bool
 ) -> None:
     manifest = write_workspace(tmp_path, {"R1": [trace("Q1", answer=answer)]})

@@ -77,9 +77,7 @@ def test_several_workers_find_the_same_ranks(tmp_path: Path, monkeypatch: pytest
 
 
 @pytest.mark.parametrize(("state", "q_ids"), [("uncited", ["Q1"]), ("dropped", ["Q2"]), ("missed", ["Q3"])])
-def test_a_list_is_narrowed_to_what_became_of_the_gold(
-    tmp_path: Path, state: GoldState, q_ids: list[str]
-) -> None:
+def test_a_list_is_filtered_by_gold_state(tmp_path: Path, state: GoldState, q_ids: list[str]) -> None:
     store = built(workspace(tmp_path / "ws", lines(GOLD)), tmp_path / "cache")
     page = store.page(Filter(RUN, gold=(state,)), Sort(), limit=9, offset=0)
     assert list(page["q_id"]) == q_ids
@@ -102,7 +100,7 @@ def test_bad_gold_lines_are_findings_and_the_good_ones_count(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("gold", [None, b"\x00\x01\x02\x03 no text at all"])
-def test_gold_that_cannot_be_used_is_a_problem_and_the_labels_stand(
+def test_gold_that_cannot_be_used_is_a_problem_and_the_labels_stay(
     tmp_path: Path, gold: bytes | None
 ) -> None:
     manifest = workspace(tmp_path / "ws", gold)
@@ -138,7 +136,7 @@ def test_counts_follow_the_filter_without_its_gold_part(tmp_path: Path) -> None:
     assert set(store.gold_counts(Filter(RUN, label=("refusal_ok",))).values()) == {0}
 
 
-def test_a_paraphrase_is_held_to_the_gold_of_its_question(tmp_path: Path) -> None:
+def test_a_paraphrase_is_judged_by_the_gold_of_its_question(tmp_path: Path) -> None:
     manifest = workspace(tmp_path / "ws", lines(GOLD))
     append(manifest, lines([trace("Q6", paraphrase=1), trace("Q6", answer="not in context", seed=1)]))
     store = built(manifest, tmp_path / "cache")
@@ -185,7 +183,7 @@ def test_the_index_says_of_every_trace_what_python_says(
     store = built(manifest, folder / "cache")
     labeller, _ = labeller_for(find_inputs(manifest, Profile(), None, cache_dir=folder / "cache"))
     file = folder / "runs" / f"{RUN}.jsonl"
-    said = [
+    reported = [
         gold_outcome(
             item, labeller.targets.get(item.q_id), labeller.verdict(item), labeller.places, citations(item)
         )
@@ -195,8 +193,8 @@ def test_the_index_says_of_every_trace_what_python_says(
         if isinstance(item, Trace)
     ]
     rows = table_of(manifest, RUN, folder / "cache")
-    assert [row["gold_state"] for row in rows] == [each.state if each else None for each in said]
-    counted = Counter(each.state for each in said if each)
+    assert [row["gold_state"] for row in rows] == [each.state if each else None for each in reported]
+    counted = Counter(each.state for each in reported if each)
     assert store.gold_counts(Filter(RUN, all_variants=True)) == {
         state: counted[state] for state in GOLD_STATES
     }

@@ -132,7 +132,7 @@ def test_a_line_still_being_written_waits(tmp_path: Path, cache: Path, reads: li
 
 
 @pytest.mark.parametrize("change", ["shrunk", "head", "tail", "same size"])
-def test_a_file_that_changed_is_indexed_anew(tmp_path: Path, cache: Path, change: str) -> None:
+def test_a_file_that_changed_is_indexed_again(tmp_path: Path, cache: Path, change: str) -> None:
     records = [trace(f"Q{number}", answer="x" * 40_000) for number in range(5)]
     manifest = write_workspace(tmp_path, {RUN: records})
     build_index(manifest, cache_dir=cache)

@@ -45,7 +45,7 @@ def rows_of(manifest_folder: Path, cache: Path, *, workers: int = 1) -> list[tup
     return [tuple(row[name] for name in COLUMNS) for row in table_of(manifest, RUN, cache)]
 
 
-def test_a_row_holds_what_became_of_its_gold(tmp_path: Path) -> None:
+def test_a_row_has_its_gold_outcome(tmp_path: Path) -> None:
     ranked = {
         "hit": (None, "hit", 1, 1, 1.0, 1.0, *NULL[:4], 1.0, 1.0),
         "second": (None, "score_policy", 2, 2, 1.0, 0.0, *NULL[:4], pytest.approx(0.63093), 0.5),

@@ -40,7 +40,7 @@ def late_of(row: Mapping[str, object]) -> set[str]:
     return LATE.intersection(codes)
 
 
-def told(number: int, **more: object) -> dict[str, object]:
+def answered(number: int, **more: object) -> dict[str, object]:
     """A trace with an answer of its own."""
     return trace(f"Q{number}", **{"answer": UNLIKE.format(number)} | more)
 
@@ -58,7 +58,7 @@ def cited(*units: str | None) -> list[dict[str, object]]:
 
 def test_a_row_of_another_state_of_memory_is_one_of_a_desync(tmp_path: Path, cache: Path) -> None:
     states = [("r1", "a"), ("r1", "a"), ("r2", "a"), ("r1", "b"), (None, None)]
-    records = [told(place, mem_rev=rev, mem_hash=digest) for place, (rev, digest) in enumerate(states)]
+    records = [answered(place, mem_rev=rev, mem_hash=digest) for place, (rev, digest) in enumerate(states)]
     found = late(tmp_path, records, cache)
     assert found == [set(), set(), {"memory_desync"}, {"memory_desync"}, set()]
 
@@ -67,26 +67,26 @@ def test_a_state_of_memory_without_one_of_its_two_names_is_no_other_state(
     tmp_path: Path, cache: Path
 ) -> None:
     states = [("r1", "a"), ("r1", None), (None, "a"), ("r1", "a"), ("r2", None), (None, "b")]
-    records = [told(place, mem_rev=rev, mem_hash=digest) for place, (rev, digest) in enumerate(states)]
+    records = [answered(place, mem_rev=rev, mem_hash=digest) for place, (rev, digest) in enumerate(states)]
     found = late(tmp_path, records, cache)
     assert found == [set(), set(), set(), set(), {"memory_desync"}, {"memory_desync"}]
 
 
 def test_of_equally_frequent_states_the_first_counts(tmp_path: Path, cache: Path) -> None:
-    records = [told(place, mem_rev=rev) for place, rev in enumerate(["r9", "r1", "r1", "r9"])]
+    records = [answered(place, mem_rev=rev) for place, rev in enumerate(["r9", "r1", "r1", "r9"])]
     assert late(tmp_path, records, cache) == [set(), {"memory_desync"}, {"memory_desync"}, set()]
 
 
 def test_a_unit_unlike_the_runs_is_mixed(tmp_path: Path, cache: Path) -> None:
     units = [("char",), (None,), ("token",), ("char", "token"), ()]
-    records = [told(place, citations=cited(*each)) for place, each in enumerate(units)]
+    records = [answered(place, citations=cited(*each)) for place, each in enumerate(units)]
     found = late(tmp_path, records, cache)
     assert found == [set(), set(), {"mixed_offset_units"}, {"mixed_offset_units"}, set()]
 
 
 def test_an_answer_of_another_question_is_repeated(tmp_path: Path, cache: Path) -> None:
     again = trace("Q1", paraphrase=1, q="And what does the filter hold?")
-    records = [trace("Q1"), asked("Q2"), again, told(3), asked("Q4"), trace("Q1"), trace("Q5")]
+    records = [trace("Q1"), asked("Q2"), again, answered(3), asked("Q4"), trace("Q1"), trace("Q5")]
     found = late(tmp_path, records, cache)
     repeated = [place for place, codes in enumerate(found) if "answer_repeated" in codes]
     assert repeated == [1, 4]  # Q5 asks what Q1 asks
@@ -116,9 +116,9 @@ def test_answers_that_differ_in_anything_are_no_repeats(
 
 
 def test_a_grown_run_is_judged_as_if_built_at_once(tmp_path: Path, cache: Path) -> None:
-    first = [told(1, mem_rev="r1"), told(2, mem_rev="r2", citations=cited("char"))]
+    first = [answered(1, mem_rev="r1"), answered(2, mem_rev="r2", citations=cited("char"))]
     more = [
-        told(3, mem_rev="r2"),
+        answered(3, mem_rev="r2"),
         trace("Q4", citations=cited("token")),
         asked("Q5", citations=cited("token")),
     ]
@@ -173,7 +173,7 @@ def test_a_print_is_the_answers_and_64_bits_wide() -> None:
     corpus = Corpus({str(chunk["chunk_id"]): str(chunk["text"]) for chunk in CHUNKS})
     found = set()
     for place in range(50):
-        read = trace_from(told(place), source=None, run_id=RUN)  # type: ignore[arg-type]
+        read = trace_from(answered(place), source=None, run_id=RUN)  # type: ignore[arg-type]
         assert isinstance(read, Trace)
         found.add(answer_print(read, reflect(read, corpus, Profile())))
         assert answer_print(read, None) is None

@@ -208,7 +208,7 @@ def test_a_run_without_a_trace_has_its_issues(store: Store) -> None:
     assert (store.run_facts("R2").line_issues, store.run_facts("R2").traces) == (1, 0)
 
 
-def test_facts_tell_headline_questions_from_traces(store: Store) -> None:
+def test_facts_distinguish_headline_questions_from_traces(store: Store) -> None:
     facts = store.run_facts("R3")
     assert (facts.traces, facts.questions, facts.repeats, facts.waiting_bytes) == (2, 1, 0, 0)
     assert facts.profile.describe() == 'template seed · refusal "not in context"'

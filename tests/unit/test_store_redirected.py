@@ -117,10 +117,10 @@ def test_the_index_is_made_again_when_the_redirects_change(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("content", "told"), [(None, ["redirects_unusable"]), (b'{"not": "jsonl', ["not_json"])]
+    ("content", "expected"), [(None, ["redirects_unusable"]), (b'{"not": "jsonl', ["not_json"])]
 )
-def test_lost_redirects_are_told_and_leave_the_labels(
-    tmp_path: Path, content: bytes | None, told: list[str]
+def test_lost_redirects_are_reported_and_leave_the_labels(
+    tmp_path: Path, content: bytes | None, expected: list[str]
 ) -> None:
     manifest = workspace(tmp_path / "lost", [trace("Q1")], REDIRECTS)
     (manifest.folder / "redirects.jsonl").unlink()
@@ -128,13 +128,13 @@ def test_lost_redirects_are_told_and_leave_the_labels(
         (manifest.folder / "redirects.jsonl").write_bytes(content)
     (report,) = build_index(manifest, cache_dir=manifest.folder / "cache").runs
     problems = [problem.code for problem in report.problems]
-    assert problems + [issue.code for issue in report.issues] == told
+    assert problems + [issue.code for issue in report.issues] == expected
     assert [row["label"] for row in table(manifest)] == ["ok"]
 
 
-def test_checking_a_workspace_tells_lines_that_are_no_redirect(tmp_path: Path) -> None:
+def test_checking_a_workspace_reports_lines_that_are_no_redirect(tmp_path: Path) -> None:
     manifest = workspace(tmp_path / "bad", [trace("Q1")], [*REDIRECTS, {"old_id": "x", "kind": "moved"}])
     assert manifest.redirects is not None
-    (told,) = reading(manifest.redirects, manifest.folder / "redirects.jsonl", lambda done: None)
-    assert (told.code, told.severity) == ("lines_unreadable", "warning")
-    assert "1 line of 6 could not be read, first: line 6: kind is not a kind of redirect" in told.message
+    (problem,) = reading(manifest.redirects, manifest.folder / "redirects.jsonl", lambda done: None)
+    assert (problem.code, problem.severity) == ("lines_unreadable", "warning")
+    assert "1 line of 6 could not be read, first: line 6: kind is not a kind of redirect" in problem.message

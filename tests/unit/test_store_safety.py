@@ -27,11 +27,11 @@ CATALOGUE = [
     {"attachment_id": "n-1", "kind": "note", "doc_id": "manual", "section_id": "4.2", "text": "Keep a rag."},
     {"attachment_id": "t-1", "kind": "table", "doc_id": "manual", "section_id": "4.2", "text": "Quantities"},
 ]
-SAID = f"The oil filter holds 4 litres. {HOT} citations: [c1]"
+GROUNDED = f"The oil filter holds 4 litres. {HOT} citations: [c1]"
 RECORDS = [
     trace("Q1"),
-    trace("Q2", answer=SAID),
-    trace("Q3", answer=f"{SAID[:-15]} {WASTE} citations: [c1]"),
+    trace("Q2", answer=GROUNDED),
+    trace("Q3", answer=f"{GROUNDED[:-15]} {WASTE} citations: [c1]"),
     trace("Q4", answer="not in context citations: [c1]"),
     trace("Q5", answer="The oil filter holds 4 litres."),
     trace("Q6", answer="Torque the bolts to 30 Nm. citations: [c3]"),
@@ -98,10 +98,10 @@ def test_lists_are_ordered_by_how_many_are_left_out(tmp_path: Path) -> None:
 
 def test_an_export_names_them(tmp_path: Path) -> None:
     store = built(workspace(tmp_path / "ws", lines(CATALOGUE)), tmp_path / "cache")
-    told = "".join(EXPORTS["jsonl"].pieces(store.rows(Filter(RUN), Sort("q_id")))).splitlines()
-    assert '"safety_omitted":["w-hot","c-waste"]' in told[0]
-    assert '"safety_omitted":[]' in told[2]
-    assert '"safety_omitted":null' in told[4]
+    output = "".join(EXPORTS["jsonl"].pieces(store.rows(Filter(RUN), Sort("q_id")))).splitlines()
+    assert '"safety_omitted":["w-hot","c-waste"]' in output[0]
+    assert '"safety_omitted":[]' in output[2]
+    assert '"safety_omitted":null' in output[4]
 
 
 def test_a_packed_catalogue_is_read(tmp_path: Path) -> None:
@@ -138,13 +138,13 @@ def test_broken_lines_are_findings_and_the_good_ones_count(tmp_path: Path) -> No
         (b"\x00\x01\x02\x03 no text at all", "not_json"),
     ],
 )
-def test_a_catalogue_that_cannot_be_used_is_told_once_and_the_labels_stand(
+def test_a_catalogue_that_cannot_be_used_is_reported_once_and_the_labels_stay(
     tmp_path: Path, catalogue: bytes | None, code: str
 ) -> None:
     manifest, cache = workspace(tmp_path / "ws", catalogue), tmp_path / "cache"
     (run,) = build_index(manifest, cache_dir=cache).runs
-    told = [*(problem.code for problem in run.problems), *(issue.code for issue in run.issues)]
-    assert told == [code]
+    reported = [*(problem.code for problem in run.problems), *(issue.code for issue in run.issues)]
+    assert reported == [code]
     rows = table_of(manifest, RUN, cache)
     assert [row["label"] for row in rows][:2] == ["ok", "ok"]
     assert omitted(manifest, cache) == [None] * 6

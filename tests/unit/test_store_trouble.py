@@ -34,7 +34,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.mark.parametrize("kind", ["*.parquet", "*.arrow"])
 @pytest.mark.parametrize("damage", ["gone", "empty", "scrambled"])
-def test_a_damaged_index_is_built_anew(tmp_path: Path, cache: Path, damage: str, kind: str) -> None:
+def test_a_damaged_index_is_built_again(tmp_path: Path, cache: Path, damage: str, kind: str) -> None:
     manifest = write_workspace(tmp_path, {RUN: [trace("Q1")]})
     build_index(manifest, cache_dir=cache)
     (segment,) = cache.rglob(kind)
@@ -174,7 +174,7 @@ def test_an_unknown_run_is_refused_with_those_there_are(tmp_path: Path, cache: P
     assert "R1" in fault.value.problems[0].fix
 
 
-def test_two_processes_survive_a_chunk_file_that_is_none(
+def test_two_processes_survive_a_chunk_file_that_is_not_one(
     tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     manifest = write_workspace(tmp_path, {RUN: [trace(f"Q{number}") for number in range(50)]})
@@ -250,7 +250,7 @@ def test_a_file_that_is_replaced_while_it_is_read_is_read_again(
     assert index_state(manifest, RUN, cache) == "fresh"
 
 
-def test_a_file_that_is_replaced_every_time_is_said_to_be_changing(
+def test_a_file_that_is_replaced_every_time_is_reported_as_changing(
     tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     manifest = write_workspace(tmp_path, {RUN: [trace("Q0")]})
@@ -268,7 +268,7 @@ def test_a_file_that_is_replaced_every_time_is_said_to_be_changing(
     assert index_state(manifest, RUN, cache) == "missing"
 
 
-def test_chunks_that_change_between_two_runs_label_both_anew(
+def test_chunks_that_change_between_two_runs_label_both_again(
     tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     manifest = write_workspace(tmp_path, {RUN: [trace("Q1")], "R2": [trace("Q1")]})
@@ -286,7 +286,7 @@ def test_chunks_that_change_between_two_runs_label_both_anew(
 
 @pytest.mark.parametrize("kind", ["*.parquet", "*.arrow"])
 @pytest.mark.parametrize("grown", [False, True])
-def test_half_a_segment_is_noticed_by_the_command_and_mended(
+def test_half_a_segment_is_noticed_by_the_command_and_repaired(
     tmp_path: Path, cache: Path, kind: str, grown: bool
 ) -> None:
     manifest = write_workspace(tmp_path, {RUN: [trace(f"Q{number}") for number in range(50)]})
@@ -300,7 +300,7 @@ def test_half_a_segment_is_noticed_by_the_command_and_mended(
     assert len(Store(manifest, cache).page(Filter(RUN), Sort(), limit=99, offset=0)) == 50 + grown
 
 
-def test_half_a_file_of_line_issues_is_mended(tmp_path: Path, cache: Path) -> None:
+def test_half_a_file_of_line_issues_is_repaired(tmp_path: Path, cache: Path) -> None:
     manifest = write_workspace(tmp_path, {RUN: [trace("Q1"), b"no json"]})
     build_index(manifest, cache_dir=cache)
     (issues,) = cache.rglob("*.issues.parquet")

@@ -76,7 +76,7 @@ def test_the_first_whole_block_wins_and_keeps_the_order_of_its_keys() -> None:
         '{"citations": ["\ud800"], "answer": ""}',
     ],
 )
-def test_what_is_no_whole_block_is_none(text: str) -> None:
+def test_what_is_no_whole_block_is_not_parsed(text: str) -> None:
     assert auditable_block(text) is None
 
 

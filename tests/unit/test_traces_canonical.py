@@ -193,7 +193,7 @@ def test_a_trace_without_candidates_has_no_rank_one() -> None:
 
 
 @pytest.mark.parametrize("odd", ["no entry", 7, None, ["x"], {}, {"doc_id": ["x"]}, {"id": "b", "doc_id": 3}])
-def test_documents_are_those_that_the_entries_name_whatever_stands_among_them(odd: Any) -> None:
+def test_documents_are_those_that_the_entries_name_whatever_is_among_them(odd: Any) -> None:
     found = Trace("x", "", (), "R1", "Q1", 0, 0, SOURCE, (), {"chunks": [{"id": "a", "doc_id": "d"}, odd]})
     assert doc_ids(found) == (("d", "3") if odd == {"id": "b", "doc_id": 3} else ("d",))
 

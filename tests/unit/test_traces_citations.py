@@ -211,7 +211,7 @@ def test_the_chunks_page_counts_before_the_ids_but_not_before_the_payloads() -> 
     assert filled_from(only({"id": CHUNK_ID, "page_idx": 3, "quote": "q"}), chunk).page_idx == 3
 
 
-def test_a_printed_label_is_kept_as_it_stands_and_is_no_index() -> None:
+def test_a_printed_label_is_kept_as_it_is_and_is_no_index() -> None:
     payload = only({"doc_id": "d", "page_label": 41, "quote": "q"})
     assert (payload.page_label, payload.page_idx) == ("41", None)
     chunk = Chunk("c", "text", box=(0.0, 0.0, 1.0, 1.0), box_space="unit", page_label="iv")

@@ -87,7 +87,9 @@ def test_a_trace_that_keeps_the_contract_has_no_finding() -> None:
         ({"answer": "", "citations": [], "error": "rev", "fix": "x"}, [("contract_stop", "error")]),
     ],
 )
-def test_each_breach_stands_at_its_place(changes: dict[str, Any], expected: list[tuple[str, str]]) -> None:
+def test_each_breach_is_reported_at_its_place(
+    changes: dict[str, Any], expected: list[tuple[str, str]]
+) -> None:
     assert found(line(**changes)) == expected
 
 

@@ -54,7 +54,7 @@ CASES: tuple[tuple[dict[str, Any], list[tuple[str, str]]], ...] = (
 
 
 @pytest.mark.parametrize(("changes", "expected"), CASES)
-def test_what_an_envelope_lacks_is_told_of_a_trace(
+def test_what_an_envelope_lacks_is_reported_for_a_trace(
     changes: dict[str, Any], expected: list[tuple[str, str]]
 ) -> None:
     trace = read(line(**changes))
@@ -78,7 +78,7 @@ def test_a_trace_joined_from_log_lines_owes_no_envelope(joined: dict[str, Any], 
 
 
 @pytest.mark.parametrize(("changes", "expected"), CASES)
-def test_validating_a_trace_tells_its_envelope_once(
+def test_validating_a_trace_reports_its_envelope_once(
     tmp_path: Path, changes: dict[str, Any], expected: list[tuple[str, str]]
 ) -> None:
     file = tmp_path / "traces.jsonl"
@@ -87,7 +87,7 @@ def test_validating_a_trace_tells_its_envelope_once(
     assert Counter((each.code, each.where) for each in found) == Counter(expected)
 
 
-def test_a_trace_of_another_major_version_is_told_once(tmp_path: Path) -> None:
+def test_a_trace_of_another_major_version_is_reported_once(tmp_path: Path) -> None:
     file = tmp_path / "traces.jsonl"
     file.write_bytes(orjson.dumps(line(schema_version="2.0.0")) + b"\n")
     found = validate([file], "trace", cache_dir=tmp_path)

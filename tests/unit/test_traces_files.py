@@ -215,7 +215,7 @@ def test_a_last_chunk_without_line_end_counts(tmp_path: Path) -> None:
         (b"<html>", "not_jsonl"),
     ],
 )
-def test_a_chunk_file_that_is_none_is_a_fault(tmp_path: Path, data: bytes | None, code: str) -> None:
+def test_a_file_that_is_no_chunk_file_is_a_fault(tmp_path: Path, data: bytes | None, code: str) -> None:
     path = tmp_path / "c.json"
     if data is not None:
         path.write_bytes(data)

@@ -113,7 +113,7 @@ def seen(tmp_path: Path, **more: Any) -> tuple[str, ...]:
     return trace.chunk_ids
 
 
-def test_what_the_answerer_saw_is_said_best_by_the_prompt(tmp_path: Path) -> None:
+def test_the_prompt_is_the_best_record_of_what_the_answerer_saw(tmp_path: Path) -> None:
     rerank = {"items": [{"chunk_id": "c3"}, {"chunk_id": "c1"}]}
     assert seen(tmp_path) == ("c2", "c1")
     assert seen(tmp_path, rerank=rerank) == ("c3", "c1")
@@ -224,7 +224,7 @@ def test_ids_and_log_lines_owe_no_payload(tmp_path: Path) -> None:
     )
 
 
-def test_a_blank_question_is_none(tmp_path: Path) -> None:
+def test_a_blank_question_counts_as_missing(tmp_path: Path) -> None:
     (tmp_path / "gold.jsonl").write_bytes(b'{"q_id": "Q1", "q": "What holds the oil filter?"}\n')
     files: dict[str, list[object]] = {"query": [{"q_id": "Q1", "text": " "}], "answer": [ANSWER]}
     (found,) = traces(workspace(tmp_path, files, gold={"path": "gold.jsonl"}), tmp_path / "cache")

@@ -45,7 +45,7 @@ RECORD = LogRecord(
 )
 
 
-def test_the_page_s_own_line_is_read_and_written_as_it_stands() -> None:
+def test_the_page_s_own_line_is_read_and_written_as_it_is() -> None:
     assert parse_log_line(SEED) == (RECORD, ())
     assert format_log_line(RECORD) == SEED
 

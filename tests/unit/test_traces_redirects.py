@@ -56,7 +56,7 @@ CHUNKS = with_redirects(NOW, LED)
         ("n1", "One.", 0, None),  # the chunk file has it: it means the chunk of today
     ],
 )
-def test_a_former_id_stands_for_what_its_chunk_became(
+def test_a_former_id_leads_to_what_its_chunk_became(
     old_id: str, text: str, page_idx: int, redirect: Redirect | None
 ) -> None:
     found = CHUNKS[old_id]
@@ -125,7 +125,7 @@ def test_gold_of_an_earlier_build_names_chunks_of_today() -> None:
     assert gold_of_today(gold, NOW) is gold
 
 
-def test_what_is_written_is_read_again_and_bad_lines_are_told(tmp_path: Path) -> None:
+def test_what_is_written_is_read_again_and_bad_lines_are_reported(tmp_path: Path) -> None:
     lines = [
         orjson.dumps(each)
         for each in (

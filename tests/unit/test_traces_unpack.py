@@ -49,7 +49,7 @@ def test_a_packed_file_is_unpacked_once(tmp_path: Path, name: str) -> None:
     assert [item.source.offset for item in iter_traces(plain, file=name, run_id="R1")] == [0, 13]
 
 
-def test_a_changed_source_is_unpacked_anew(tmp_path: Path) -> None:
+def test_a_changed_source_is_unpacked_again(tmp_path: Path) -> None:
     source = packed(tmp_path / "t.jsonl.gz")
     before = plain_source(source, cache_dir=tmp_path / "cache")
     packed(source, DATA + DATA)
@@ -72,7 +72,7 @@ def test_only_the_copy_of_the_latest_state_is_kept_and_who_reads_another_reads_o
 
 
 @pytest.mark.parametrize("left", [b"", DATA[:13], DATA + DATA])
-def test_a_copy_of_another_size_than_its_name_tells_is_made_anew(tmp_path: Path, left: bytes) -> None:
+def test_a_copy_of_another_size_than_in_its_name_is_made_again(tmp_path: Path, left: bytes) -> None:
     source = packed(tmp_path / "t.gz")
     copy = plain_source(source, cache_dir=tmp_path / "cache")
     copy.write_bytes(left)
@@ -199,11 +199,11 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", str(folder)], check=True)
 
 
-def assert_names_what_to_do(said: str, source: Path, folder: Path) -> None:
-    assert f"{source}: " in said
-    assert f"{folder} cannot be written: No space left on device" in said
-    assert "free some space" in said
-    assert "--cache-dir" in said
+def assert_names_what_to_do(message: str, source: Path, folder: Path) -> None:
+    assert f"{source}: " in message
+    assert f"{folder} cannot be written: No space left on device" in message
+    assert "free some space" in message
+    assert "--cache-dir" in message
 
 
 @pytest.mark.parametrize("name", ["t.gz", "t.zst"])

@@ -79,8 +79,8 @@ def test_goals_are_lines_where_a_number_passes_and_where_it_warns() -> None:
     assert [(rule.value, rule.words) for rule in found] == [(0.45, "goal ≤ 0.45"), (0.6, "warns < 0.60")]
     percent = rules(DEFAULT_GOALS, {"citation_match": "orange", "bundle_coverage": "gray"}, form="percent")
     assert [rule.words for rule in percent] == ["goal ≥ 95 %"], "of two at one place the first"
-    told = goal_words(DEFAULT_GOALS, ("citation_match", "mrr"), form="percent")
-    assert told == " Goal: Citation match ≥ 95 %."
+    reported = goal_words(DEFAULT_GOALS, ("citation_match", "mrr"), form="percent")
+    assert reported == " Goal: Citation match ≥ 95 %."
 
 
 def test_a_band_counts_of_those_that_fall_into_any_kind_and_links_to_them() -> None:
@@ -94,7 +94,7 @@ def test_a_band_counts_of_those_that_fall_into_any_kind_and_links_to_them() -> N
     assert (empty.label, empty.value, empty.target) == ("0", 0.0, "")
 
 
-def test_a_kind_that_no_run_has_is_no_band_and_without_any_there_is_none() -> None:
+def test_a_kind_that_no_run_has_is_no_band_and_without_kinds_there_are_no_bands() -> None:
     runs = trends_of(run_of("R1", labels={"ok": 3, None: 2}))
     (band,), table = bands(runs, "Labels", BY_LABEL, [run.labels for run in runs.runs], VIEW)
     assert (band.name, band.points[0].label, band.points[0].value) == ("Grounded", "3", 1.0)
@@ -178,7 +178,7 @@ def test_no_judged_question_makes_no_ranks() -> None:
     assert known.questions == {} and known.worst == 0
 
 
-def test_refusals_tell_what_each_of_the_four_is() -> None:
+def test_refusals_name_each_of_the_four() -> None:
     run = run_of("R1", refusals={(False, True): 33, (True, True): 2, (True, False): 1, (False, False): 0})
     answered, refused = refusal_grid(run, VIEW).rows
     assert [cell.text for cell in (*answered.cells, *refused.cells)] == ["33", "0", "2", "1"]
@@ -227,7 +227,7 @@ def made_report(*checks: Check) -> GateReport:
     return GateReport("R2", "R1", 37, checks)
 
 
-def test_the_gate_names_what_speaks_against_a_run_worst_first() -> None:
+def test_the_gate_names_what_contradicts_a_run_worst_first() -> None:
     shown = Filter("R2", miss=SECTION)
     affected = (Affected("Q1", "?", "R2"),)
     failing = Check(
@@ -245,10 +245,10 @@ def test_the_gate_names_what_speaks_against_a_run_worst_first() -> None:
 
 def test_a_card_says_number_goal_and_difference_in_that_order() -> None:
     now, then = (run_of(name, {SECTION: Tally(37, part, part)}) for name, part in (("R2", 26), ("R1", 20)))
-    told = [part.html for part in card(now, then, SECTION, "6 fixed, 0 regressed.")]
-    assert "SectionMatch@1" in told[0]
-    assert "70 %" in told[1] and "26 of 37 · 54–83 %" in told[1]
-    assert "✓ passes" in told[2] and "at least 0.70" in told[2]
-    assert "+16 pts from R1 (54 %)" in told[3] and "6 fixed" in told[3]
+    reported = [part.html for part in card(now, then, SECTION, "6 fixed, 0 regressed.")]
+    assert "SectionMatch@1" in reported[0]
+    assert "70 %" in reported[1] and "26 of 37 · 54–83 %" in reported[1]
+    assert "✓ passes" in reported[2] and "at least 0.70" in reported[2]
+    assert "+16 pts from R1 (54 %)" in reported[3] and "6 fixed" in reported[3]
     (_, nothing, why) = card(run_of("R2"), None, SECTION, "")
     assert "nothing to count" in nothing.html and "no gold question (3)" in why.html

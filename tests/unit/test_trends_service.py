@@ -25,7 +25,7 @@ def names(indexed: list[str], *, shown: str, vs: str | None = None) -> tuple[lis
     return [run.run_id for run in found.runs], found.current.run_id, other
 
 
-def test_runs_stand_in_the_order_of_their_times() -> None:
+def test_runs_are_in_the_order_of_their_times() -> None:
     assert [run.run_id for run in in_order(MANIFEST)] == ["R1", "R2", "R3"]
 
 

@@ -90,7 +90,7 @@ def test_the_same_files_give_the_same_bytes_to_file_and_stdout(folder: Path) -> 
     assert sorted(path.name for path in folder.iterdir()) == ["chunks.json", "report.jsonl", "trace.jsonl"]
 
 
-def test_counts_stand_beside_the_profile_on_stderr(folder: Path) -> None:
+def test_counts_are_printed_beside_the_profile_on_stderr(folder: Path) -> None:
     result = triage(folder, "--template", "none", "--refusal", "no idea", "--refusal", "not in context")
     assert 'template none · refusal "no idea", "not in context"' in result.stderr
     assert "4 questions" in result.stderr
@@ -260,18 +260,18 @@ def test_a_line_of_another_run_is_an_issue_of_the_workspaces_run(folder: Path) -
 
 
 @pytest.mark.parametrize(
-    ("run", "manifest", "told"),
+    ("run", "manifest", "expected"),
     [
         ("R9", {}, "the manifest has no run 'R9'"),
         ("R2", {}, "names no traces for this run"),
         ("R1", {"chunks": None}, "names no chunks"),
     ],
 )
-def test_what_a_workspace_lacks_is_named(folder: Path, run: str, manifest: Any, told: str) -> None:
+def test_what_a_workspace_lacks_is_named(folder: Path, run: str, manifest: Any, expected: str) -> None:
     body = workspace(folder, **manifest)
     result = CliRunner().invoke(command, [str(body), "--run", run, "-o", str(folder / "report.jsonl")])
     assert isinstance(result.exception, Fault)
-    assert told in str(result.exception)
+    assert expected in str(result.exception)
     assert result.exception.problems[0].fix
     assert not (folder / "report.jsonl").exists()
 
@@ -317,11 +317,11 @@ def test_packed_chunks_label_as_the_index_does(folder: Path, sha256: bool) -> No
 def test_a_damaged_archive_of_chunks_is_a_fault_here_and_a_problem_of_the_index(folder: Path) -> None:
     (folder / "chunks.json.gz").write_bytes(gzip.compress((folder / "chunks.json").read_bytes())[:-9])
     body = workspace(folder, chunks={"path": "chunks.json.gz"})
-    (told,) = fault(of_run(body)).problems
-    assert told.code == "chunks_unusable"
-    assert told.message.startswith("the chunk file cannot be unpacked")
+    (line,) = fault(of_run(body)).problems
+    assert line.code == "chunks_unusable"
+    assert line.message.startswith("the chunk file cannot be unpacked")
     (run,) = build_index(load_manifest(body), runs=["R1"], cache_dir=folder / "cache").runs
-    assert run.problems == (told,)
+    assert run.problems == (line,)
 
 
 @pytest.mark.parametrize("block", [1, 7, 1 << 20])
@@ -353,7 +353,7 @@ def test_a_file_without_a_whole_line_has_no_row_yet(folder: Path, content: str) 
     assert report(folder) == []
 
 
-def test_everything_that_a_run_lacks_is_said_at_once(folder: Path) -> None:
+def test_everything_that_a_run_lacks_is_reported_at_once(folder: Path) -> None:
     body = workspace(folder)
     (folder / "trace.jsonl").unlink()
     (folder / "chunks.json").unlink()
@@ -363,8 +363,8 @@ def test_everything_that_a_run_lacks_is_said_at_once(folder: Path) -> None:
 def test_no_file_of_the_workspace_is_written_over(folder: Path) -> None:
     body = workspace(folder)
     before = (folder / "pipeline_manifest.yaml").read_bytes()
-    told = fault(of_run(body, "--markdown", str(folder / "pipeline_manifest.yaml")))
-    assert [problem.code for problem in told.problems] == ["output_is_input"]
+    reported = fault(of_run(body, "--markdown", str(folder / "pipeline_manifest.yaml")))
+    assert [problem.code for problem in reported.problems] == ["output_is_input"]
     assert (folder / "pipeline_manifest.yaml").read_bytes() == before
 
 

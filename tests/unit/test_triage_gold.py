@@ -128,7 +128,7 @@ BY_CHUNK, BY_SECTION, BY_PAGE = gold(chunks=("b",)), gold(sections=("4.3",)), go
 
 @pytest.mark.parametrize("known", [BY_CHUNK, BY_SECTION, BY_PAGE], ids=["chunk", "section", "page"])
 @pytest.mark.parametrize(
-    ("said", "state"),
+    ("fields", "state"),
     [
         ({}, "seen"),
         ({"citations": [5]}, "seen"),
@@ -143,8 +143,10 @@ BY_CHUNK, BY_SECTION, BY_PAGE = gold(chunks=("b",)), gold(sections=("4.3",)), go
     ],
     ids=str,
 )
-def test_an_answer_is_held_to_what_it_cites(known: GoldQuestion, said: dict[str, object], state: str) -> None:
-    found = outcome(trace_of(ids("a", "b"), **said), known, verdict("ok"))
+def test_an_answer_is_judged_by_what_it_cites(
+    known: GoldQuestion, fields: dict[str, object], state: str
+) -> None:
+    found = outcome(trace_of(ids("a", "b"), **fields), known, verdict("ok"))
     assert found == GoldOutcome(state, 2, 2, "chunks")  # type: ignore[arg-type]
 
 
@@ -172,7 +174,7 @@ def test_a_citation_points_where_its_payload_says_and_else_where_its_chunk_lies(
 
 
 @pytest.mark.parametrize(
-    ("row", "said", "state", "is_refusal"),
+    ("row", "fields", "state", "is_refusal"),
     [
         (verdict("refusal_suspect"), {}, "uncited", True),
         (verdict("refusal_ok"), CITES_B, "uncited", True),
@@ -182,14 +184,14 @@ def test_a_citation_points_where_its_payload_says_and_else_where_its_chunk_lies(
     ],
 )
 def test_who_saw_the_gold_and_declines_does_not_cite_it(
-    row: ReportRow | None, said: dict[str, object], state: str, is_refusal: bool
+    row: ReportRow | None, fields: dict[str, object], state: str, is_refusal: bool
 ) -> None:
-    found = outcome(trace_of(ids("b"), **said), BY_CHUNK, row)
+    found = outcome(trace_of(ids("b"), **fields), BY_CHUNK, row)
     assert found == GoldOutcome(state, 1, 1, "chunks", is_refusal)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
-    ("row", "said", "state"),
+    ("row", "fields", "state"),
     [
         (verdict("ok"), {}, "answered"),
         (verdict("refusal_ok"), {}, "declined"),
@@ -201,9 +203,9 @@ def test_who_saw_the_gold_and_declines_does_not_cite_it(
     ],
 )
 def test_without_an_answer_in_the_documents_declining_is_right(
-    row: ReportRow | None, said: dict[str, object], state: str | None
+    row: ReportRow | None, fields: dict[str, object], state: str | None
 ) -> None:
-    found = outcome(trace_of(ids("b"), **said), gold(answerable=False, chunks=("b",)), row)
+    found = outcome(trace_of(ids("b"), **fields), gold(answerable=False, chunks=("b",)), row)
     assert (found.state if found else None) == state
 
 

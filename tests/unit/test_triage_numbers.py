@@ -70,7 +70,7 @@ def test_a_number_is_found_in_another_spelling(answer: str, evidence: str) -> No
         ("x" * 30 + " 99", "", ["99"]),
     ],
 )
-def test_a_number_that_stands_nowhere_is_unsupported(answer: str, evidence: str, expected: list[str]) -> None:
+def test_a_number_that_is_nowhere_is_unsupported(answer: str, evidence: str, expected: list[str]) -> None:
     assert open_numbers(answer, evidence) == expected
 
 

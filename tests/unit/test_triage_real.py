@@ -87,7 +87,7 @@ def rows_of(traces: list[Trace], corpus: Corpus, profile: Profile) -> tuple[list
     return rows, facts
 
 
-def test_ten_filings_are_told_apart_by_the_suggested_profile(real_data: Path) -> None:
+def test_ten_filings_are_distinguished_by_the_suggested_profile(real_data: Path) -> None:
     traces, corpus = filings(real_data)
     rows, facts = rows_of(traces, corpus, Profile())
     assert {row.why for row in rows} == {"template/citations violated"}

@@ -126,7 +126,7 @@ TEXTS = st.lists(PIECES | st.text(max_size=4), max_size=14).map("".join) | st.li
 IDS = st.sampled_from(["c1", "c2", "c3", "gone", "ſ", "a,b", "", "citations"])
 ENTRIES = st.builds(lambda chunk_id: {"id": chunk_id}, IDS)
 ANSWERS = TEXTS | st.builds(
-    lambda said, ids, close: f"{said} citations: [{', '.join(ids)}{close}", TEXTS, st.lists(IDS), st.just("]")
+    lambda text, ids, close: f"{text} citations: [{', '.join(ids)}{close}", TEXTS, st.lists(IDS), st.just("]")
 )
 RECORDS = st.fixed_dictionaries(
     {"q": TEXTS, "chunks": st.lists(ENTRIES | st.just({"score": 1}), max_size=5)},
@@ -162,12 +162,12 @@ def test_answers_cut_from_the_evidence_are_judged_alike(
     chunks = data.draw(st.fixed_dictionaries({"c1": TEXTS, "c2": TEXTS, "c3": TEXTS}))
     joined = "\n\n".join(chunks.values())
     start = data.draw(st.integers(0, len(joined)))
-    said = joined[start : data.draw(st.integers(start, len(joined)))]
+    claim = joined[start : data.draw(st.integers(start, len(joined)))]
     change = data.draw(st.sampled_from([str.upper, str.lower, str.title, str.swapcase, str]))
     record = {
         "q": data.draw(TEXTS),
         "chunks": [{"id": name} for name in chunks],
-        "answer": f"{change(said)}\ncitations: [c1]",
+        "answer": f"{change(claim)}\ncitations: [c1]",
     }
     assert outcome(record, chunks) == reflect_one(record, chunks)
 

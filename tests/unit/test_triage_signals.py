@@ -133,9 +133,9 @@ def test_template_none_leaves_out_the_template_and_the_citations() -> None:
 
 
 def test_template_payload_goes_by_the_payload() -> None:
-    said = "Torque the wheel bolts. citations: [a9]"
-    assert row_of(said, PAYLOAD).label == "generation_drift"
-    cited = row_of(said, PAYLOAD, citations=[{"chunk_id": "a1"}])
+    text = "Torque the wheel bolts. citations: [a9]"
+    assert row_of(text, PAYLOAD).label == "generation_drift"
+    cited = row_of(text, PAYLOAD, citations=[{"chunk_id": "a1"}])
     assert (cited.label, cited.signals.cited_retrieved, cited.citations_in_answer) == ("ok", 1, ("a9",))
     assert row_of("Torque the wheel bolts", PAYLOAD, citations=[{"chunk_id": "a9"}]).why == (
         "template/citations violated"
@@ -243,7 +243,7 @@ def test_every_label_and_suspicion_has_its_sentence() -> None:
 
 
 @pytest.mark.parametrize(
-    ("label", "gold", "signals", "told"),
+    ("label", "gold", "signals", "expected"),
     [
         ("refusal_suspect", GoldOutcome("uncited", 2, 2, is_refusal=True), {}, "passage, and declines. Look"),
         ("refusal_suspect", GoldOutcome("dropped", None, 13), {}, "Let more candidates through"),
@@ -261,10 +261,10 @@ def test_every_label_and_suspicion_has_its_sentence() -> None:
     ],
 )
 def test_the_next_step_of_an_answer_follows_its_signals(
-    label: Any, gold: GoldOutcome | None, signals: Any, told: str
+    label: Any, gold: GoldOutcome | None, signals: Any, expected: str
 ) -> None:
     row = ReportRow("q", label, "", (), (), Signals(**signals))
-    assert told in step_for(row, "seed", gold)
+    assert expected in step_for(row, "seed", gold)
 
 
 def test_labels_do_not_depend_on_how_much_is_kept() -> None:

@@ -90,7 +90,7 @@ def test_a_row_reads_in_words() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "offset", "said"),
+    ("changes", "offset", "expected"),
     [
         ({"evidence": ["page_mismatch", "exact"]}, -1, "Cited page is one too high"),
         ({"evidence": ["page_mismatch", "exact"]}, 1, "Cited page is one too low"),
@@ -117,9 +117,9 @@ def test_a_row_reads_in_words() -> None:
     ],
 )
 def test_a_row_says_of_its_citations_only_what_needs_a_look(
-    changes: dict[str, object], offset: int | None, said: str
+    changes: dict[str, object], offset: int | None, expected: str
 ) -> None:
-    assert issues_of(offset, **changes) == said
+    assert issues_of(offset, **changes) == expected
 
 
 def test_the_rules_that_a_record_breaks_are_counted_and_named_errors_first() -> None:
@@ -130,7 +130,7 @@ def test_the_rules_that_a_record_breaks_are_counted_and_named_errors_first() -> 
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "expected"),
     [
         ({"unranked": None, "bucket": "hit", "section_rank": 1.0}, "1"),
         ({"unranked": None, "bucket": "score_policy", "section_rank": 1_204.0}, "1,204"),
@@ -138,13 +138,13 @@ def test_the_rules_that_a_record_breaks_are_counted_and_named_errors_first() -> 
     ],
 )
 def test_the_gold_sections_rank_is_a_number_none_or_nothing_to_judge(
-    changes: dict[str, object], said: str
+    changes: dict[str, object], expected: str
 ) -> None:
-    assert only_row(**changes)["gold_rank"] == said
+    assert only_row(**changes)["gold_rank"] == expected
 
 
 @pytest.mark.parametrize(
-    ("was", "said"),
+    ("was", "expected"),
     [
         ({}, ""),
         ({"was_label": None, "was_bucket": None}, ""),
@@ -155,10 +155,10 @@ def test_the_gold_sections_rank_is_a_number_none_or_nothing_to_judge(
     ],
 )
 def test_a_row_says_what_it_was_in_another_run_where_that_differs(
-    was: dict[str, str | None], said: str
+    was: dict[str, str | None], expected: str
 ) -> None:
     judged = {"unranked": None, "bucket": "hit", "section_rank": 1}
-    assert sent({**judged, **was})["rows"][0]["cells"]["label"].get("note", "") == said
+    assert sent({**judged, **was})["rows"][0]["cells"]["label"].get("note", "") == expected
 
 
 def test_columns_that_no_row_has_a_value_for_are_left_out() -> None:
@@ -279,7 +279,7 @@ def test_a_row_has_the_address_of_its_own_trace_in_the_same_list() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sort", "told"),
+    ("sort", "expected"),
     [
         (Sort(), {"label": ("other", "")}),
         (Sort("worst", True), {"label": ("descending", "↓")}),
@@ -288,11 +288,11 @@ def test_a_row_has_the_address_of_its_own_trace_in_the_same_list() -> None:
         (Sort("latency"), {}),
     ],
 )
-def test_one_header_says_how_the_table_is_sorted(sort: Sort, told: dict[str, tuple[str, str]]) -> None:
+def test_one_header_says_how_the_table_is_sorted(sort: Sort, expected: dict[str, tuple[str, str]]) -> None:
     columns = sent({}, sort=sort)["columns"]
     assert {
         column["name"]: (column["sorted"], column["arrow"]) for column in columns if column["sorted"]
-    } == told
+    } == expected
 
 
 def test_fifty_rows_of_long_text_stay_small() -> None:
@@ -308,7 +308,7 @@ def test_every_suspicion_has_its_few_words() -> None:
 
 
 @pytest.mark.parametrize(
-    ("part", "whole", "told"),
+    ("part", "whole", "expected"),
     [
         (6, 41, "15 % of 41 · 7–28 %"),
         (0, 0, "of no questions"),
@@ -317,5 +317,5 @@ def test_every_suspicion_has_its_few_words() -> None:
         (14, 14, "100 % of 14 · 78–100 %"),
     ],
 )
-def test_a_share_says_of_how_many_and_how_sure(part: int, whole: int, told: str) -> None:
-    assert text.share_of(part, whole) == told
+def test_a_share_says_of_how_many_and_how_sure(part: int, whole: int, expected: str) -> None:
+    assert text.share_of(part, whole) == expected

@@ -55,7 +55,7 @@ def test_words_whose_centre_lies_in_a_box_line_by_line() -> None:
     assert text_under([], words) == text_under([(0, 0, 9, 9)], []) == ""
 
 
-def test_the_cells_of_a_row_stand_on_one_line() -> None:
+def test_the_cells_of_a_row_are_on_one_line() -> None:
     words: list[PageWord] = [
         ((0, 0, 50, 10), "Goodwill"),
         ((300, 1, 340, 11), "5,559"),
@@ -106,7 +106,7 @@ def test_two_thousand_boxes_are_no_work() -> None:
 
 @pytest.mark.parametrize("rotation", [0, 90, 180, 270])
 @pytest.mark.parametrize("crop", [None, (20.0, 30.0, 380.0, 290.0)])
-def test_under_a_found_quote_stands_the_quote(
+def test_the_text_under_a_found_quote_is_the_quote(
     pool: PdfPool, tmp_path: Path, rotation: int, crop: tuple[float, float, float, float] | None
 ) -> None:
     path = write_pages(tmp_path / "turned.pdf", [LINES], rotation=rotation, crop=crop)

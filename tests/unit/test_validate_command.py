@@ -103,7 +103,7 @@ def test_findings_go_into_a_file_that_is_no_input(answers: Path, tmp_path: Path)
     assert answers.read_bytes() == GOOD + WARNED + WRONG
 
 
-def test_an_unusable_file_is_told_after_the_findings_of_the_others(answers: Path, tmp_path: Path) -> None:
+def test_an_unusable_file_is_reported_after_the_findings_of_the_others(answers: Path, tmp_path: Path) -> None:
     result = run(tmp_path / "none.jsonl", answers, "--as", "auditable-answer")
     assert len(result.stdout.splitlines()) == 2
     assert isinstance(result.exception, InputFault)

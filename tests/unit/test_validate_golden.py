@@ -95,9 +95,14 @@ def test_the_files_give_exactly_the_findings_of_the_table() -> None:
 
 
 def test_every_rule_is_broken_in_a_file_or_tested_elsewhere() -> None:
-    told = {line.split("\t")[2] for line in TABLE.read_text().splitlines()[1:]}
-    assert set(RULES) - told == set(ELSEWHERE)
-    assert {code.split("_")[0] for code in told if is_of_family(code)} == {"missing", "empty", "wrong", "bad"}
+    reported = {line.split("\t")[2] for line in TABLE.read_text().splitlines()[1:]}
+    assert set(RULES) - reported == set(ELSEWHERE)
+    assert {code.split("_")[0] for code in reported if is_of_family(code)} == {
+        "missing",
+        "empty",
+        "wrong",
+        "bad",
+    }
     for code, place in ELSEWHERE.items():
         test, _, word = place.partition(" ")
         assert (word or code) in (CHECKOUT / test).read_text(), (code, test)

@@ -18,18 +18,18 @@ from proofspan.services import validation
 from proofspan.services.validation import Tally
 from proofspan.traces.lines import reader
 from tests.unit.store_workspace import ENVELOPE
-from tests.unit.validating_room import PAYLOAD, answer, found, told, written
+from tests.unit.validating_room import PAYLOAD, answer, codes_of, found, written
 
 
 def test_a_record_is_of_the_type_that_its_schema_names(tmp_path: Path) -> None:
     path = written(tmp_path / "r.jsonl", answer("Q1"), {**answer("Q2"), "cited_chunks": []})
-    assert told(found(path)) == [(2, "empty_citations", "cited_chunks")]
+    assert codes_of(found(path)) == [(2, "empty_citations", "cited_chunks")]
 
 
 def test_a_record_that_names_no_type_is_of_the_first_ones(tmp_path: Path) -> None:
     plain = {**answer("Q2"), "cited_chunks": []}
     del plain["$schema"]
-    assert told(found(written(tmp_path / "r.jsonl", answer("Q1"), plain))) == [
+    assert codes_of(found(written(tmp_path / "r.jsonl", answer("Q1"), plain))) == [
         (2, "empty_citations", "cited_chunks")
     ]
 
@@ -38,7 +38,7 @@ def test_a_file_whose_type_nothing_names_says_how_to_name_it(tmp_path: Path) -> 
     good = written(tmp_path / "good.jsonl", answer("Q1", cited_chunks=[]))
     tally = Tally()
     findings = found([written(tmp_path / "r.jsonl", {"a": 1}), good], None, tally)
-    assert told(findings) == [(1, "empty_citations", "cited_chunks")]
+    assert codes_of(findings) == [(1, "empty_citations", "cited_chunks")]
     (problem,) = tally.problems
     assert problem.code == "type_not_named"
     assert "--as" in problem.fix
@@ -52,7 +52,7 @@ def test_a_schema_that_contradicts_the_given_type_is_a_finding(tmp_path: Path) -
 @pytest.mark.parametrize(
     "kind", sorted({*RECORD_TYPES} - {"envelope", "citation", "auditable-answer", "metrics"})
 )
-def test_a_record_that_comes_again_is_told_whatever_its_type(tmp_path: Path, kind: str) -> None:
+def test_a_record_that_comes_again_is_reported_whatever_its_type(tmp_path: Path, kind: str) -> None:
     example = schema(kind)["examples"][0]
     twice = found(written(tmp_path / "r.jsonl", example, example), kind)
     code = "duplicate_question" if kind in ("answer", "trace") else "duplicate_id"
@@ -65,26 +65,26 @@ def test_arrays_objects_over_lines_and_packed_files_are_read(tmp_path: Path) -> 
     array.write_text(json.dumps([PAYLOAD, wrong, 3], indent=1))
     lines = array.read_text().splitlines()
     places = [number for number, line in enumerate(lines, start=1) if line in (" {", " 3")]
-    assert told(found(array, "citation")) == [
+    assert codes_of(found(array, "citation")) == [
         (places[1], "empty_rev", "rev"),
         (places[2], "not_an_object", ""),
     ]
     single = tmp_path / "o.json"
     single.write_text(json.dumps(wrong, indent=1).replace('"rev": ""', '"rev": "", "tokens": 18'))
-    assert told(found(single, "citation")) == [(1, "duplicate_key", "tokens"), (1, "empty_rev", "rev")]
+    assert codes_of(found(single, "citation")) == [(1, "duplicate_key", "tokens"), (1, "empty_rev", "rev")]
     packed = tmp_path / "p.jsonl.gz"
     packed.write_bytes(gzip.compress(orjson.dumps(PAYLOAD) + b"\n" + orjson.dumps(wrong)))
-    assert told(found(packed, "citation")) == [(2, "empty_rev", "rev")]
+    assert codes_of(found(packed, "citation")) == [(2, "empty_rev", "rev")]
 
 
 @pytest.mark.parametrize("begin", [b"{}", b""])
-def test_an_overlong_line_is_none_whatever_it_begins_with(
+def test_an_overlong_line_is_no_record_whatever_it_begins_with(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, begin: bytes
 ) -> None:
     monkeypatch.setattr(reader, "MAX_LINE", 2_000)
     path = tmp_path / "p.jsonl"
     path.write_bytes(begin + b" " * 5_000 + b"\n" + orjson.dumps({**PAYLOAD, "rev": ""}))
-    assert told(found(path, "citation")) == [(1, "line_too_long", ""), (2, "empty_rev", "rev")]
+    assert codes_of(found(path, "citation")) == [(1, "line_too_long", ""), (2, "empty_rev", "rev")]
 
 
 def test_what_is_no_file_of_records_is_a_problem_and_the_next_is_read(tmp_path: Path) -> None:
@@ -111,12 +111,12 @@ def test_separate_records_are_held_against_each_other_in_any_order(tmp_path: Pat
         (2, "cited_not_retrieved", "cited_chunks[1]"),
     ]
     of_lists = [(3, "unjoined_record", "q_id")]
-    assert told(found([answers, lists])) == of_answers + of_lists
-    assert told(found([lists, answers])) == of_lists + of_answers
+    assert codes_of(found([answers, lists])) == of_answers + of_lists
+    assert codes_of(found([lists, answers])) == of_lists + of_answers
     both = tmp_path / "both.jsonl"
     both.write_bytes(answers.read_bytes() + lists.read_bytes())
-    assert told(found(both)) == [*of_answers, (5, "unjoined_record", "q_id")]
-    assert told(found(answers)) == []
+    assert codes_of(found(both)) == [*of_answers, (5, "unjoined_record", "q_id")]
+    assert codes_of(found(answers)) == []
     broken = tmp_path / "broken.json"
     broken.write_text('[{"q_id": "Q1"},')
     tally = Tally()
@@ -126,23 +126,23 @@ def test_separate_records_are_held_against_each_other_in_any_order(tmp_path: Pat
 
 def test_an_answer_that_declines_in_the_words_of_its_profile_owes_no_citations(tmp_path: Path) -> None:
     path = written(tmp_path / "a.jsonl", answer("Q1", answer_text="No idea.", cited_chunks=[]))
-    assert told(found(path)) == [(1, "empty_citations", "cited_chunks")]
-    assert told(found(path, refusal=["no idea"])) == []
+    assert codes_of(found(path)) == [(1, "empty_citations", "cited_chunks")]
+    assert codes_of(found(path, refusal=["no idea"])) == []
 
 
 def test_variants_of_a_question_are_no_repeats(tmp_path: Path) -> None:
     path = written(tmp_path / "a.jsonl", answer("Q1"), answer("Q1", seed=1), answer("Q1", paraphrase=0))
-    assert told(found(path)) == [(3, "duplicate_question", "q_id")]
+    assert codes_of(found(path)) == [(3, "duplicate_question", "q_id")]
     again = [written(tmp_path / "b.jsonl", answer("Q1")), written(tmp_path / "c.jsonl", answer("Q1"))]
-    assert told(found(again)) == []
+    assert codes_of(found(again)) == []
 
 
-def test_what_most_of_a_run_has_is_usual_wherever_it_stands(tmp_path: Path) -> None:
+def test_what_most_of_a_run_has_is_usual_wherever_it_is(tmp_path: Path) -> None:
     other = {**ENVELOPE, "mem_rev": "r2"}
     first_differs = written(tmp_path / "a.jsonl", answer("Q1", **other), answer("Q2"), answer("Q3"))
-    assert told(found(first_differs)) == [(1, "memory_desync", "mem_rev")]
+    assert codes_of(found(first_differs)) == [(1, "memory_desync", "mem_rev")]
     of_two_runs = written(tmp_path / "b.jsonl", answer("Q1", run_id="A", **other), answer("Q2", run_id="B"))
-    assert told(found(of_two_runs)) == []
+    assert codes_of(found(of_two_runs)) == []
     even = written(tmp_path / "c.jsonl", answer("Q1"), answer("Q2", **other))
     (finding,) = found(even)
     assert (finding.line, finding.message) == (2, "mem_rev is 'r2', and mostly 'r7'")
@@ -151,7 +151,7 @@ def test_what_most_of_a_run_has_is_usual_wherever_it_stands(tmp_path: Path) -> N
 def test_chunks_given_make_a_corpus(tmp_path: Path) -> None:
     chunks = written(tmp_path / "chunks.jsonl", {"id": "s1", "text": "x"})
     path = written(tmp_path / "p.jsonl", PAYLOAD, {**PAYLOAD, "snippet_id": "s2"})
-    assert told(found(path, "citation", chunks=chunks)) == [(2, "not_in_corpus", "snippet_id")]
+    assert codes_of(found(path, "citation", chunks=chunks)) == [(2, "not_in_corpus", "snippet_id")]
     with pytest.raises(InputFault):
         found(path, "citation", chunks=tmp_path / "none.jsonl")
 

@@ -102,7 +102,7 @@ def test_log_lines_are_questions_that_other_records_may_join(tmp_path: Path) -> 
         f"      answer: {{path: {answers.name}}}\n"
     )
     codes = [(each.record_id, each.code) for each in found(tmp_path, cache_dir=tmp_path / "cache")]
-    assert [told for told in codes if told[1] == "unjoined_record"] == [("Q2", "unjoined_record")]
+    assert [words for words in codes if words[1] == "unjoined_record"] == [("Q2", "unjoined_record")]
 
 
 def test_a_run_of_a_workspace_that_lacks_a_file_says_so_and_the_rest_is_read(tmp_path: Path) -> None:
@@ -115,18 +115,18 @@ def test_a_run_of_a_workspace_that_lacks_a_file_says_so_and_the_rest_is_read(tmp
     assert [problem.code for problem in tally.problems] == ["missing"]
 
 
-@pytest.mark.parametrize(("declared", "told"), [(2, 0), (1, 2), (3, 2)])
+@pytest.mark.parametrize(("declared", "expected"), [(2, 0), (1, 2), (3, 2)])
 def test_lines_that_a_manifest_declares_to_hold_no_record_are_a_note(
-    tmp_path: Path, declared: int, told: int
+    tmp_path: Path, declared: int, expected: int
 ) -> None:
     path = workspace(tmp_path / "w", "", trace("Q1", PAYLOAD), {"no": "question"}, trace("Q2", PAYLOAD))
     with (path / "t.jsonl").open("ab") as file:
         file.write(b"{torn\n")
     manifest = path / "pipeline_manifest.yaml"
-    said = manifest.read_text().replace("t.jsonl}", f"t.jsonl, unreadable_lines: {declared}}}")
-    manifest.write_text(said)
+    declaring = manifest.read_text().replace("t.jsonl}", f"t.jsonl, unreadable_lines: {declared}}}")
+    manifest.write_text(declaring)
     tally = Tally()
     lines = {each.line for each in found(path, "trace", tally, cache_dir=tmp_path)}
-    assert (len(lines), tally.read) == (told, 4)
+    assert (len(lines), tally.read) == (expected, 4)
     notes = [(note.code, note.where, "2 lines" in note.message) for note in tally.notes]
-    assert notes == ([] if told else [("lines_unreadable_declared", f"{path / 't.jsonl'}:2", True)])
+    assert notes == ([] if expected else [("lines_unreadable_declared", f"{path / 't.jsonl'}:2", True)])

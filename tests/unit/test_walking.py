@@ -93,15 +93,13 @@ def test_a_stored_bundle_is_shown_as_it_was_built(folder: Path, pool: PdfPool) -
     assert slide.known["cite:1"].status == "exact"
 
 
-def test_without_a_file_of_bundles_one_is_built_and_nothing_has_to_be_said(
-    folder: Path, pool: PdfPool
-) -> None:
+def test_without_a_file_of_bundles_one_is_built_without_a_note(folder: Path, pool: PdfPool) -> None:
     slide = only(materials(folder, pool, [trace()]))
     assert (slide.bundle.level, slide.outdated) == ("full", "")
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "expected"),
     [
         (lambda record: record.update(answer="Something else."), "not that of its trace"),
         (lambda record: record.update(run_id="R9"), "it belongs to run R9"),
@@ -112,13 +110,13 @@ def test_without_a_file_of_bundles_one_is_built_and_nothing_has_to_be_said(
     ],
 )
 def test_a_bundle_that_is_not_true_any_more_is_built_now(
-    folder: Path, pool: PdfPool, change: Change, told: str
+    folder: Path, pool: PdfPool, change: Change, expected: str
 ) -> None:
     (record,) = built(folder, pool, trace())
     record["citation"]["found"]["rects"] = [[0.0, 0.0, 5.0, 5.0]]
     change(record)
     slide = only(materials(folder, pool, [trace()], [sealed(record)]))
-    assert told in slide.outdated
+    assert expected in slide.outdated
     assert slide.known["cite:1"].rects != ((0.0, 0.0, 5.0, 5.0),), "a box of another edition is never drawn"
     assert slide.bundle.level == "full"
 
@@ -131,7 +129,7 @@ def test_a_bundle_that_was_changed_after_it_was_written_is_built_now(folder: Pat
     assert slide.known["cite:1"].rects != ((0.0, 0.0, 5.0, 5.0),)
 
 
-def test_another_edition_of_the_document_is_placed_anew(folder: Path, pool: PdfPool) -> None:
+def test_another_edition_of_the_document_is_placed_again(folder: Path, pool: PdfPool) -> None:
     stored = built(folder, pool, trace())
     write_pages(folder / "manual.pdf", [["A new first page"], ["Some words"], ["Others", "and", QUOTE]])
     slide = only(materials(folder, pool, [trace()], stored))
@@ -139,7 +137,7 @@ def test_another_edition_of_the_document_is_placed_anew(folder: Path, pool: PdfP
     assert slide.known["cite:1"].page_idx == 2
 
 
-def test_a_broken_line_and_a_missing_bundle_are_told(folder: Path, pool: PdfPool) -> None:
+def test_a_broken_line_and_a_missing_bundle_are_reported(folder: Path, pool: PdfPool) -> None:
     stored = built(folder, pool, trace("Q2"))
     slide = only(materials(folder, pool, [trace("Q1")], [b'{"q_id": "Q1"', *stored]))
     assert slide.outdated.startswith("the run's stored bundles do not include this question; 1 line can't")

@@ -40,7 +40,7 @@ def found(
     return list(validate(paths, record_type, cache_dir=cache, tally=tally, **options))
 
 
-def told(findings: list[Finding]) -> list[tuple[int, str, str]]:
+def codes_of(findings: list[Finding]) -> list[tuple[int, str, str]]:
     return [(each.line, each.code, each.where) for each in findings]
 
 
