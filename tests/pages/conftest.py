@@ -157,11 +157,11 @@ def _lines(records: Sequence[dict[str, Any] | bytes]) -> bytes:
 
 
 def shown(app: AppTest) -> str:
-    """All the text that our own elements put on the page, as HTML."""
+    """All the text that our own elements put on the page, as HTML, with plain spaces."""
     elements = [str(element.proto.body) for element in app.main.get("html")]
     marked = "".join(str(piece["text"]) for text in marked_texts(app) for piece in text["pieces"])
     texts = (str(item[name]) for item in attachments(app) for name in ("signal", "title", "text", "problem"))
-    return "\n".join([*elements, *(html.escape(text) for text in (marked, *texts))])
+    return "\n".join([*elements, *(html.escape(text) for text in (marked, *texts))]).replace("\u00a0", " ")
 
 
 def attachments(app: AppTest) -> list[dict[str, Any]]:
@@ -179,9 +179,11 @@ def marked_texts(app: AppTest) -> list[dict[str, Any]]:
 
 
 def tables(app: AppTest) -> list[dict[str, Any]]:
-    """Return the data sent to the browser for each table."""
+    """Return the data sent to the browser for each table, with plain spaces."""
     sent = (element.proto.bytes for element in app.main.get("bidi_component"))
-    return [orjson.loads(data) for data in sent if data.startswith(b'{"table":')]
+    return [
+        orjson.loads(data.replace("\u00a0".encode(), b" ")) for data in sent if data.startswith(b'{"table":')
+    ]
 
 
 def grids(app: AppTest) -> dict[str, dict[str, Any]]:

@@ -71,7 +71,7 @@ def test_a_header_of_names_and_values_does_not_hide_what_a_chunk_is_about() -> N
     texts = [f"{header}\n22.4\n%\nEngine oil.", "Note: oil\n\nText.", header, "a: b\nc: d\ntext"]
     found = rows(*(candidate(rank, text=text) for rank, text in enumerate(texts, start=1)))
     assert [row["chunk"] for row in found] == [
-        "22.4 % Engine oil.",
+        "22.4\u00a0% Engine oil.",
         "Note: oil Text.",
         "Company: MERIDIAN Period: 2026 Document ID: m-26",
         "a: b c: d text",

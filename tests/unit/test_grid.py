@@ -43,6 +43,11 @@ def test_a_cell_sends_only_what_it_has() -> None:
     assert cells["c3"] == {"chips": [{"text": "Hit", "look": "accent", "tip": "hit"}]}
 
 
+def test_a_percent_sign_stays_on_the_line_of_its_number() -> None:
+    (row,) = sent(made(Cell("26 of 37, 70 %", note="54–83 % of 41")))["rows"]
+    assert row["cells"]["c1"] == {"text": "26 of 37, 70\u00a0%", "note": "54–83\u00a0% of 41"}
+
+
 @given(ANY_TEXT, ANY_TEXT, ANY_TEXT)
 @example("", "\ud800", "")
 @example("\ud800", "", "\ud800")

@@ -247,8 +247,8 @@ def test_a_card_says_number_goal_and_difference_in_that_order() -> None:
     now, then = (run_of(name, {SECTION: Tally(37, part, part)}) for name, part in (("R2", 26), ("R1", 20)))
     reported = [part.html for part in card(now, then, SECTION, "6 fixed, 0 regressed.")]
     assert "SectionMatch@1" in reported[0]
-    assert "70 %" in reported[1] and "26 of 37 · 54–83 %" in reported[1]
+    assert "70\u00a0%" in reported[1] and "26 of 37 · 54–83\u00a0%" in reported[1]
     assert "✓ passes" in reported[2] and "at least 0.70" in reported[2]
-    assert "+16 pts from R1 (54 %)" in reported[3] and "6 fixed" in reported[3]
+    assert "+16 pts from R1 (54\u00a0%)" in reported[3] and "6 fixed" in reported[3]
     (_, nothing, why) = card(run_of("R2"), None, SECTION, "")
     assert "nothing to count" in nothing.html and "no gold question (3)" in why.html

@@ -84,12 +84,14 @@ def label_cards(
     with st.container(key="cards"):
         for label in LABELS:
             number = counts[label]
-            summary = text.unbroken(text.share_of(number, whole, unlabelled=counts[None]))
+            share = text.share_of(number, whole, unlabelled=counts[None])
+            parts = list(map(text.unbroken, share.split(" · "))) if whole else [share]
             if moved:
                 more = sum(count * ((now == label) - (was == label)) for was, now, count in moved)
                 signed = "±0" if not more else f"{'+' if more > 0 else '−'}{abs(more):,}"
                 against = markup.label(f"{signed} vs {view.filter.vs}", limit=30)
-                summary += " · " + against.replace(" ", "\u00a0")
+                parts.append(text.unbroken(against))
+            summary = " · ".join(parts)
             st.button(
                 f"{badge(label)} **{number:,}** *{summary}*",
                 key=f"card-{label}",

@@ -96,6 +96,11 @@ def clean(text: str) -> str:
     return _UNSHOWABLE.sub("\ufffd", text)
 
 
+def keep_percent(text: str) -> str:
+    """Return the words with each percent sign on the line of its number; as many characters as before."""
+    return text.replace(" %", "\u00a0%")
+
+
 def label(text: str, *, limit: int = 80) -> str:
     """Return foreign text as a widget's label: one line, at most `limit` characters, without Markdown."""
     line = " ".join(clean(text).split())
@@ -237,7 +242,7 @@ def tag_of(kind: Kind) -> str:
 def _inline(pieces: Iterable[Piece]) -> str:
     parts = []
     for piece in pieces:
-        tag, words = tag_of(piece.kind), _escape(piece.text)
+        tag, words = tag_of(piece.kind), keep_percent(_escape(piece.text))
         tip = f' title="{_escape(piece.tip)}"' if piece.tip else ""
         is_bare = piece.kind == "plain" and not tip
         parts.append(words if is_bare else f'<{tag} class="ps-{piece.kind}"{tip}>{words}</{tag}>')

@@ -15,7 +15,7 @@ import orjson
 import streamlit as st
 
 from proofspan.ui.component import component
-from proofspan.ui.widgets.markup import clean
+from proofspan.ui.widgets.markup import clean, keep_percent
 
 Look = Literal["", "red", "violet", "yellow", "gray", "green", "orange", "blue", "accent", "quiet", "none"]
 Align = Literal["start", "center", "end"]
@@ -214,7 +214,8 @@ def packed(grid: Grid, *, chosen: str | None = None) -> bytes:
 
 def _packed(cell: Cell) -> dict[str, Any]:
     """Return a cell without the fields that are empty."""
-    texts = {"text": cell.text, "note": cell.note, "tip": cell.tip, "look": cell.look, "spoken": cell.spoken}
+    texts = {"text": keep_percent(cell.text), "note": keep_percent(cell.note), "tip": cell.tip}
+    texts |= {"look": cell.look, "spoken": cell.spoken}
     kept: dict[str, Any] = {name: clean(text) for name, text in texts.items() if text}
     if cell.tone is not None:
         kept["tone"] = round(cell.tone, 3)

@@ -32,8 +32,8 @@ def shortened(text: str, limit: int) -> str:
 
 
 def unbroken(text: str) -> str:
-    """Return the words with intervals and percentages unbroken, for a narrow column."""
-    return text.replace("–", "\u2060–\u2060").replace(" %", "\u00a0%")
+    """Return the words so that they stay on one line."""
+    return text.replace(" ", "\u00a0").replace("–", "\u2060–\u2060")
 
 
 def variant(key: TraceKey) -> list[str]:
