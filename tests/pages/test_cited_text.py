@@ -101,9 +101,9 @@ def test_pages_that_are_cited_rightly_need_no_line(located: Open) -> None:
 def test_health_has_the_offsets_the_sentence_and_the_remedy(located: Open) -> None:
     app = located(2, page="pages/health.py")
     (row,) = app.dataframe[2].value.to_dict("records")
-    assert (row["run"], row["document"], row["−1"]) == ("R1", "manual", 7)
-    assert row["what it says"].startswith("7 of 7 quotes, 100 % (65–100 %), ")
-    assert row["what to do"] == (
+    assert (row["Run"], row["Document"], row["−1"]) == ("R1", "manual", 7)
+    assert row["What it says"].startswith("7 of 7 quotes, 100 % (65–100 %), ")
+    assert row["What to do"] == (
         "Let the producer count page_idx from 0 and page from 1: what it writes is one too high."
     )
 
@@ -111,8 +111,8 @@ def test_health_has_the_offsets_the_sentence_and_the_remedy(located: Open) -> No
 def test_health_without_anything_to_fix_has_no_column_for_it(located: Open) -> None:
     app = located(1, page="pages/health.py")
     frame = app.dataframe[2].value
-    assert "what to do" not in frame
-    assert list(frame["what it says"]) == ["7 of 7 quotes are on the cited page (65–100 %)."]
+    assert "What to do" not in frame
+    assert list(frame["What it says"]) == ["7 of 7 quotes are on the cited page (65–100 %)."]
     assert frame["−1"].isna().all()
 
 

@@ -23,8 +23,8 @@ def test_a_workspace_without_findings_is_all_as_named(make_workspace: MakeWorksp
     assert not app.exception
     assert "all as the manifest names them" in shown(app)
     table = app.dataframe[0].value
-    assert {chips[0] for chips in table["state"]} == {"as named"}
-    assert "what is wrong" not in table
+    assert {chips[0] for chips in table["State"]} == {"as named"}
+    assert "What is wrong" not in table
 
 
 def test_page_and_command_agree(make_workspace: MakeWorkspace, open_app: Open) -> None:
@@ -42,7 +42,7 @@ def test_page_and_command_agree(make_workspace: MakeWorkspace, open_app: Open) -
     text = html.unescape(shown(app)).lower()
     for message in messages:
         assert message.removeprefix("`").lower().split("`: ")[1] in text
-    reported = app.dataframe[0].value["what is wrong"]
+    reported = app.dataframe[0].value["What is wrong"]
     assert sum(map(bool, reported)) == len(messages) - 1  # declared lines are a note above
     assert "2 with a problem" in shown(app)
     assert "problems when Health was last opened" in badge(open_app(folder))
@@ -55,8 +55,8 @@ def test_lines_declared_unreadable_are_a_note(make_workspace: MakeWorkspace, ope
     assert "all as the manifest names them" in shown(app)
     assert "1 line of 4 could not be read, as declared" in shown(app)
     assert "`" not in shown(app)
-    assert [chips[0] for chips in app.dataframe[0].value["state"]] == ["as named", "as named"]
-    assert "what is wrong" not in app.dataframe[0].value
+    assert [chips[0] for chips in app.dataframe[0].value["State"]] == ["as named", "as named"]
+    assert "What is wrong" not in app.dataframe[0].value
 
 
 def test_without_a_run_everything_else_is_there(make_workspace: MakeWorkspace, open_app: Open) -> None:
@@ -64,7 +64,7 @@ def test_without_a_run_everything_else_is_there(make_workspace: MakeWorkspace, o
     (folder / "gold.jsonl").write_text('{"q_id": "Q1", "q": "?", "spans": []}\n')
     app = open_app(folder, page=PAGE, indexed=False)
     assert not app.exception
-    assert list(app.dataframe[0].value["artifact"]) == ["chunks", "gold"]
+    assert list(app.dataframe[0].value["Artifact"]) == ["chunks", "gold"]
     assert "This workspace lists no run yet" in shown(app)
 
 
@@ -83,13 +83,13 @@ def test_every_problem_is_in_its_row_with_its_remedy(make_workspace: MakeWorkspa
     )
     app = open_app(folder, page=PAGE)
     table = app.dataframe[0].value
-    states = dict(zip(table["artifact"], [chips[0] for chips in table["state"]], strict=True))
+    states = dict(zip(table["Artifact"], [chips[0] for chips in table["State"]], strict=True))
     assert states == {
         "documents[manual]": "missing",
         "chunks": "hash differs",
         "runs[R1].traces": "as named",
     }
-    assert all(table["what to do"][:2]), "each problem has its remedy"
+    assert all(table["What to do"][:2]), "each problem has its remedy"
     assert "2 with a problem" in shown(app)
 
 
@@ -98,11 +98,11 @@ def test_unreadable_lines_are_listed_with_line_reason_and_raw_text(
 ) -> None:
     app = open_app(make_workspace([*TRACES, b"{<b>not json"]), page=PAGE)
     runs, lines = app.dataframe[1].value, app.dataframe[2].value
-    assert list(runs["line issues"]) == [1]
-    assert list(lines["line"]) == [4]
-    assert lines["the line begins"][0] == "{<b>not json"
-    assert lines["reason"][0]
-    assert lines["what to do"][0]
+    assert list(runs["Line issues"]) == [1]
+    assert list(lines["Line"]) == [4]
+    assert lines["The line begins"][0] == "{<b>not json"
+    assert lines["Reason"][0]
+    assert lines["What to do"][0]
 
 
 def test_a_run_without_bad_lines_says_so(make_workspace: MakeWorkspace, open_app: Open) -> None:
@@ -121,7 +121,7 @@ def test_each_kind_of_problem_is_written_out_once_and_counted(
     assert words.count("correct its path, or put it there: cp FILE") == 1
     assert "4 more like this in the table of artifacts." in words
     assert "is a web page, not a PDF" in words
-    assert "documents[d5]" in set(app.dataframe[0].value["artifact"])
+    assert "documents[d5]" in set(app.dataframe[0].value["Artifact"])
 
 
 def test_the_sidebar_counts_what_opening_finds_once_it_was_looked_for(
@@ -150,7 +150,7 @@ def test_an_unfinished_last_line_is_a_note_and_no_finding(
     app = open_app(folder, page=PAGE)
     assert "the last line (12 bytes) has no line end" in shown(app)
     assert "Every line of R1 could be read and belongs to something." in shown(app)
-    assert list(app.dataframe[1].value["line issues"]) == [0]
+    assert list(app.dataframe[1].value["Line issues"]) == [0]
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_an_age_is_shown_in_the_unit_that_fits(seconds: float, words: str) -> No
 
 def test_every_file_has_its_rows_size_and_age(make_workspace: MakeWorkspace, open_app: Open) -> None:
     table = open_app(make_workspace([*TRACES, b"{torn"]), page=PAGE).dataframe[0].value
-    rows = dict(zip(table["artifact"], table["rows"], strict=True))
+    rows = dict(zip(table["Artifact"], table["Rows"], strict=True))
     assert rows == {"chunks": 2, "runs[R1].traces": 3}, "of traces those that were read"
-    assert all(table["changed"].str.contains(" · "))
-    assert (table["size"] > 0).all()
+    assert all(table["Changed"].str.contains(" · "))
+    assert (table["Size"] > 0).all()

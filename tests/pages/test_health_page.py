@@ -90,12 +90,12 @@ def test_every_number_opens_a_list_of_as_many(two_runs: Path, open_app: Open, tm
 
 def test_what_is_new_in_a_run_is_called_so(two_runs: Path, open_app: Open) -> None:
     app = open_app(two_runs, page=PAGE)
-    clean, broken, trend = rows(app)["analyzer differs"]
+    clean, broken, trend = rows(app)["Analyzer differs"]
     assert (clean["text"], broken["text"], trend["text"]) == ("–", "1", "new in R2")
     assert broken["spoken"].startswith("R2, analyzer differs: 1 of 2 questions, 50 % (9–91 %)")
     assert "Index and query configuration" in rows(app)
     earlier = open_app(two_runs, page=PAGE, run="R1")
-    assert [cell.get("text", "") for cell in rows(earlier)["analyzer differs"]] == ["–", "1", ""]
+    assert [cell.get("text", "") for cell in rows(earlier)["Analyzer differs"]] == ["–", "1", ""]
 
 
 def test_many_missing_fields_are_one_row_with_the_single_ones_below(two_runs: Path, open_app: Open) -> None:
@@ -147,7 +147,7 @@ def test_a_metrics_pack_that_differs_counts_as_a_problem(
 
 
 def test_written_and_read_are_side_by_side(two_runs: Path, open_app: Open) -> None:
-    cells = rows(open_app(two_runs, page=PAGE), "Index and query configuration")["analyzer"]
+    cells = rows(open_app(two_runs, page=PAGE), "Index and query configuration")["Analyzer"]
     assert [cell["text"] for cell in cells] == ["✗ differs", "lower", "lower × 2; upper × 1", "1"]
 
 
@@ -229,8 +229,8 @@ def job_is_done(app: AppTest) -> None:
 
 def test_filters_of_the_address_do_not_narrow_the_table(two_runs: Path, open_app: Open) -> None:
     app = open_app(two_runs, page=PAGE, run="R2", label="ok", text="nothing")
-    assert rows(app)["analyzer differs"][1]["text"] == "1"
-    href = rows(app)["analyzer differs"][1]["href"]
+    assert rows(app)["Analyzer differs"][1]["text"] == "1"
+    href = rows(app)["Analyzer differs"][1]["href"]
     asked = ViewState.parse(parse_qs(urlsplit(href).query)).filter
     assert asked == Filter("R2", code=("analyzer_mismatch",))
 
@@ -239,4 +239,4 @@ def test_traces_as_usual_are_judged_by_rules_that_they_break(
     make_workspace: MakeWorkspace, open_app: Open
 ) -> None:
     app = open_app(make_workspace(TRACES), page=PAGE)
-    assert rows(app)["no citations"][0]["text"] == "1"
+    assert rows(app)["No citations"][0]["text"] == "1"

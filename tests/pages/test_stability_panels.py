@@ -47,8 +47,8 @@ def test_trends_shows_what_stays(asked_often: Path, open_app: Open) -> None:
     text, tables = html.unescape(shown(app)), grids(app)
     assert "over 1 question with several traces; 1 asked once" in text
     shares = {row["head"]["text"]: row["cells"][0]["text"] for row in tables["Stability of this run"]["rows"]}
-    assert shares["same top section"] == "1 of 1, 100 % (21–100 %)"
-    assert shares["same label"] == "0 of 1, 0 % (0–79 %)"
+    assert shares["Same top section"] == "1 of 1, 100 % (21–100 %)"
+    assert shares["Same label"] == "0 of 1, 0 % (0–79 %)"
     assert shares["λ logged convergent"] == "1 of 1, 100 % (21–100 %)"
     assert "1 of 1 that log convergent throughout do change." in text
     (least,) = tables["Least steady questions"]["rows"]

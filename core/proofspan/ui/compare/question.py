@@ -205,13 +205,13 @@ def candidates_grid(rows: Sequence[Aligned], view: ViewState) -> Grid:
         marked = Cell(" · ".join(marks), look="green" if row.gold else "orange")
         listed.append(Row(head, (*ranks, move, marked)))
     columns = (
-        Column(Cell(f"in {view.vs}", tip="Rank then"), "end"),
-        Column(Cell(f"in {view.run}", tip="Rank now"), "end"),
-        Column(Cell("move"), "start"),
+        Column(Cell(f"In {view.vs}", tip="Rank then"), "end"),
+        Column(Cell(f"In {view.run}", tip="Rank now"), "end"),
+        Column(Cell("Move"), "start"),
         Column(Cell(""), "start"),
     )
     name = f"Candidates of {view.vs} and of {view.run}, by chunk"
-    return Grid(name, "chunk", columns, tuple(listed), height=HEIGHT)
+    return Grid(name, "Chunk", columns, tuple(listed), height=HEIGHT)
 
 
 def _move_spoken(row: Aligned) -> str:

@@ -129,8 +129,8 @@ def show_run(health: Health, view: ViewState) -> None:
                 message = problem.message.replace("`", "")
                 head = Cell(title, note=message, tip=problem.code, href=href, spoken=spoken)
                 rows.append(Row(head, (Cell(word, look=look), Cell(problem.fix.replace("`", "")))))
-            columns = tuple(Column(Cell(name), "start") for name in ("", "what to do"))
-            show_grid(Grid("Findings of the run", "of the run", columns, tuple(rows)), key="run-cells")
+            columns = tuple(Column(Cell(name), "start") for name in ("Severity", "What to do"))
+            show_grid(Grid("Findings of the run", "Finding", columns, tuple(rows)), key="run-cells")
         elif health.pending is None:
             parts = "files, report, metrics pack, citations and bundles"
             markup.note(f"No data-quality issues found in its {parts}.", role="line")
@@ -198,22 +198,22 @@ def artifacts(report: CheckReport, rows: Mapping[str, int], *, now: float) -> No
         height=table_height(len(frame), row),
         placeholder="–",
         column_config={
-            "state": st.column_config.MultiselectColumn(
+            "State": st.column_config.MultiselectColumn(
                 width=110,
                 options=[words for words, _ in (*STATES.values(), PARTLY)],
                 color=[colour for _, colour in (*STATES.values(), PARTLY)],
                 pinned=True,
             ),
-            "artifact": st.column_config.TextColumn(width=190),
-            "path": st.column_config.TextColumn(width=210),
-            "rows": st.column_config.NumberColumn(
+            "Artifact": st.column_config.TextColumn(width=190),
+            "Path": st.column_config.TextColumn(width=210),
+            "Rows": st.column_config.NumberColumn(
                 width=70, format="localized", help="Traces that were read; of other records the lines"
             ),
-            "size": st.column_config.NumberColumn(width=80, format="bytes"),
-            "hash": st.column_config.TextColumn(width=100, help="The manifest's sha256 against the file's"),
-            "changed": st.column_config.TextColumn(width=195),
-            "what is wrong": st.column_config.TextColumn(width=260),
-            "what to do": st.column_config.TextColumn(width=440),
+            "Size": st.column_config.NumberColumn(width=80, format="bytes"),
+            "Hash": st.column_config.TextColumn(width=100, help="The manifest's sha256 against the file's"),
+            "Changed": st.column_config.TextColumn(width=195),
+            "What is wrong": st.column_config.TextColumn(width=260),
+            "What to do": st.column_config.TextColumn(width=440),
         },
         alt="Artifacts of the manifest",
     )
@@ -233,19 +233,19 @@ def artifact_frame(checks: Iterable[ArtifactCheck], rows: Mapping[str, int], *, 
         messages = (problem.message.removeprefix(f"`{key}`: ") for problem in wrong)
         rows_of.append(
             {
-                "state": [words],
-                "artifact": text_cell(key),
-                "what is wrong": text_cell("; ".join(messages)),
-                "what to do": text_cell("; ".join(problem.fix for problem in wrong if problem.fix)),
-                "path": text_cell(check.artifact.path),
-                "rows": rows.get(key),
-                "size": check.size,
-                "changed": _changed(check, now),
-                "hash": "none given" if check.artifact.sha256 is None else compared,
+                "State": [words],
+                "Artifact": text_cell(key),
+                "What is wrong": text_cell("; ".join(messages)),
+                "What to do": text_cell("; ".join(problem.fix for problem in wrong if problem.fix)),
+                "Path": text_cell(check.artifact.path),
+                "Rows": rows.get(key),
+                "Size": check.size,
+                "Changed": _changed(check, now),
+                "Hash": "none given" if check.artifact.sha256 is None else compared,
             }
         )
-    names = ["state", "artifact", "what is wrong", "what to do", "path", "rows", "size", "changed", "hash"]
-    frame = pd.DataFrame(rows_of, columns=names).astype({"rows": "Int64", "size": "Int64"})
+    names = ["State", "Artifact", "What is wrong", "What to do", "Path", "Rows", "Size", "Changed", "Hash"]
+    frame = pd.DataFrame(rows_of, columns=names).astype({"Rows": "Int64", "Size": "Int64"})
     return frame.drop(columns=[name for name in names[2:4] if not frame[name].any()])
 
 
@@ -305,13 +305,13 @@ def runs(manifest: Manifest, view: ViewState, facts: Mapping[str, RunFacts], row
     bundles = [rows.get(run.bundles.key) if run.bundles else None for run in manifest.runs]
     frame = pd.DataFrame(
         {
-            "run": [text_cell(run.run_id) for run in manifest.runs],
-            "title": [text_cell(run.title or "") for run in manifest.runs],
-            "date": [text_cell(run_date(run)) for run in manifest.runs],
-            "traces": pd.array([about.traces if about else None for about in known], dtype="Int64"),
-            "line issues": pd.array([about.line_issues if about else None for about in known], dtype="Int64"),
-            "citations": [_located(about) for about in known],
-            "bundles": pd.array(bundles, dtype="Int64"),
+            "Run": [text_cell(run.run_id) for run in manifest.runs],
+            "Title": [text_cell(run.title or "") for run in manifest.runs],
+            "Date": [text_cell(run_date(run)) for run in manifest.runs],
+            "Traces": pd.array([about.traces if about else None for about in known], dtype="Int64"),
+            "Line issues": pd.array([about.line_issues if about else None for about in known], dtype="Int64"),
+            "Citations": [_located(about) for about in known],
+            "Bundles": pd.array(bundles, dtype="Int64"),
         }
     )
     st.dataframe(
@@ -322,17 +322,17 @@ def runs(manifest: Manifest, view: ViewState, facts: Mapping[str, RunFacts], row
         height=table_height(len(manifest.runs)),
         placeholder="–",
         column_config={
-            "run": st.column_config.TextColumn(width=110),
-            "title": st.column_config.TextColumn(width=300),
-            "date": st.column_config.TextColumn(width=110),
-            "traces": st.column_config.NumberColumn(width=90, format="localized"),
-            "line issues": st.column_config.NumberColumn(
+            "Run": st.column_config.TextColumn(width=110),
+            "Title": st.column_config.TextColumn(width=300),
+            "Date": st.column_config.TextColumn(width=110),
+            "Traces": st.column_config.NumberColumn(width=90, format="localized"),
+            "Line issues": st.column_config.NumberColumn(
                 width=100, format="localized", help="Lines that could not be read or belong to nothing"
             ),
-            "citations": st.column_config.TextColumn(
+            "Citations": st.column_config.TextColumn(
                 width=190, help="How many were looked for on the pages of their documents"
             ),
-            "bundles": st.column_config.NumberColumn(width=90, format="localized"),
+            "Bundles": st.column_config.NumberColumn(width=90, format="localized"),
         },
         on_select=choose_run,
         selection_mode="single-cell",
@@ -374,12 +374,12 @@ def line_issues(frame: pd.DataFrame, undeclared: pd.Index, run_id: str) -> None:
         return
     shown = pd.DataFrame(
         {
-            "line": frame["line"],
-            "declared": ["no" if row in undeclared else "yes" for row in frame.index],
-            "reason": frame["reason"].map(text_cell),
-            "what to do": frame["remedy"].map(text_cell),
-            "the line begins": frame["excerpt"].map(text_cell),
-            "file": frame["file"].map(text_cell),
+            "Line": frame["line"],
+            "Declared": ["no" if row in undeclared else "yes" for row in frame.index],
+            "Reason": frame["reason"].map(text_cell),
+            "What to do": frame["remedy"].map(text_cell),
+            "The line begins": frame["excerpt"].map(text_cell),
+            "File": frame["file"].map(text_cell),
         }
     )
     st.dataframe(
@@ -389,14 +389,14 @@ def line_issues(frame: pd.DataFrame, undeclared: pd.Index, run_id: str) -> None:
         row_height=TALL_ROW_PIXELS,
         height=TALL_ROW_PIXELS * min(len(shown), ROWS_IN_SIGHT) + ROW_PIXELS + 2,
         column_config={
-            "line": st.column_config.NumberColumn(width=80, format="localized"),
-            "declared": st.column_config.TextColumn(
+            "Line": st.column_config.NumberColumn(width=80, format="localized"),
+            "Declared": st.column_config.TextColumn(
                 width=80, help="Whether the manifest declares as many lines of the file (unreadable_lines)"
             ),
-            "reason": st.column_config.TextColumn(width=260),
-            "what to do": st.column_config.TextColumn(width=260),
-            "the line begins": st.column_config.TextColumn(width=340),
-            "file": st.column_config.TextColumn(width=180),
+            "Reason": st.column_config.TextColumn(width=260),
+            "What to do": st.column_config.TextColumn(width=260),
+            "The line begins": st.column_config.TextColumn(width=340),
+            "File": st.column_config.TextColumn(width=180),
         },
         alt="Lines that could not be read or belong to nothing",
     )

@@ -100,7 +100,7 @@ def code_grid(
         )
         columns.append(Column(head, "end"))
     if is_compared:
-        columns.append(Column(Cell("trend", tip=f"How it came about in {table.run_id}"), "start"))
+        columns.append(Column(Cell("Trend", tip=f"How it came about in {table.run_id}"), "start"))
     found = []
     for group, alike in groupby(rows, key=lambda row: row.group):
         found.append(Row(Cell(group, look="quiet"), (Cell(""),) * (len(places) + is_compared)))
@@ -108,7 +108,7 @@ def code_grid(
             cells = [_cell(table, row, place, view) for place in places]
             trends = [Cell(trend(table, row), look="quiet")] if is_compared else []
             found.append(Row(_head(table, row, view), (*cells, *trends)))
-    return Grid(name, "finding", tuple(columns), tuple(found), height=HEIGHT, from_end=True)
+    return Grid(name, "Finding", tuple(columns), tuple(found), height=HEIGHT, from_end=True)
 
 
 def title_of(row: HealthRow) -> str:
@@ -123,8 +123,9 @@ def _head(table: HealthTable, row: HealthRow, view: ViewState) -> Cell:
     run_id = table.runs[place].run_id
     opened = linked(view, row.filter(run_id, row.counts[place])).link("")
     tip = f"{row.problem.message} {row.problem.fix}".replace("`", "").strip()
-    title = title_of(row)
-    return Cell(title, tip=tip, href=opened, spoken=f"{title}: {tip} Opens its questions in {run_id}.")
+    title = sentence_start(title_of(row))
+    spoken = f"{title}: {tip} Opens its questions in {run_id}."
+    return Cell(title, tip=tip, href=opened, spoken=spoken)
 
 
 def _cell(table: HealthTable, row: HealthRow, place: int, view: ViewState) -> Cell:
@@ -224,8 +225,8 @@ def parity_panel(rows: Sequence[ParityRow], differing: Mapping[str, int], view: 
 def parity_grid(rows: Sequence[ParityRow], differing: Mapping[str, int], view: ViewState) -> Grid:
     """Return a row per setting: verdict, value of the index, logged values, and questions that differ."""
     columns = (
-        *(Column(Cell(name), "start") for name in ("verdict", "index (pinned)", "queries (logged)")),
-        Column(Cell("questions that differ"), "end"),
+        *(Column(Cell(name), "start") for name in ("Verdict", "Index (pinned)", "Queries (logged)")),
+        Column(Cell("Questions that differ"), "end"),
     )
     found = []
     for row in rows:
@@ -243,8 +244,8 @@ def parity_grid(rows: Sequence[ParityRow], differing: Mapping[str, int], view: V
             Cell("; ".join(values), note=more) if values else Cell("not logged", look="quiet"),
             questions,
         )
-        found.append(Row(Cell(row.name), cells))
-    return Grid("Index and query configuration", "", columns, tuple(found))
+        found.append(Row(Cell(sentence_start(row.name)), cells))
+    return Grid("Index and query configuration", "Setting", columns, tuple(found))
 
 
 def _short(value: str) -> str:
@@ -269,14 +270,14 @@ def ids_panel(found: Audited) -> None:
         if audits:
             steps = [audit.fix.replace("`", "") if audit.status == "fail" else "" for audit in audits]
             shown = 3 if any(steps) else 2
-            names = ("result", "counted", "what to do")[:shown]
+            names = ("Result", "Counted", "What to do")[:shown]
             rows = []
             for audit, step in zip(audits, steps, strict=True):
                 word, look = _AUDIT_VERDICTS[audit.status]
                 cells = (Cell(word, look=look), Cell(sentence_start(audit.message)), Cell(step))
                 rows.append(Row(Cell(QUESTIONS[audit.name]), cells[:shown]))
             columns = tuple(Column(Cell(name), "start") for name in names)
-            show_grid(Grid("Audits of the chunk file", "audit", columns, tuple(rows)), key="audit-cells")
+            show_grid(Grid("Audits of the chunk file", "Audit", columns, tuple(rows)), key="audit-cells")
             failed = [audit for audit in audits if audit.status == "fail"]
             examples = [(audit, finding) for audit in failed for finding in audit.examples]
             if examples:
@@ -301,8 +302,8 @@ def is_asked() -> bool:
 
 
 #: Offsets as column titles: pages before the cited one, the cited one, pages after it.
-TITLES: Mapping[int, str] = {-2: "−2", -1: "−1", 0: "cited", 1: "+1", 2: "+2"}
-ELSEWHERE = "farther"
+TITLES: Mapping[int, str] = {-2: "−2", -1: "−1", 0: "Cited", 1: "+1", 2: "+2"}
+ELSEWHERE = "Farther"
 _OFFSETS = (*(TITLES[offset] for offset in NEAR_OFFSETS), ELSEWHERE)
 ALL_DOCUMENTS = "all documents"
 #: Pixels of a row whose sentence takes one line, or up to three: below 65 a table breaks no line.
@@ -329,8 +330,8 @@ def cited_pages(known: Mapping[str, CitedPages], writer: Writer) -> None:
         "are long enough and on one page only."
     )
     markup.note(hint, "muted")
-    has_remedy = "what to do" in frame
-    row = TALL_ROW if has_remedy or frame["what it says"].str.len().max() > FIT else LOW_ROW
+    has_remedy = "What to do" in frame
+    row = TALL_ROW if has_remedy or frame["What it says"].str.len().max() > FIT else LOW_ROW
     st.dataframe(
         frame,
         hide_index=True,
@@ -339,10 +340,10 @@ def cited_pages(known: Mapping[str, CitedPages], writer: Writer) -> None:
         height=row * min(len(frame), ROWS_IN_SIGHT) + 36,
         placeholder="·",
         column_config={
-            "run": st.column_config.TextColumn(width=60),
-            "document": st.column_config.TextColumn(width=130),
-            "what it says": st.column_config.TextColumn(width=280 if has_remedy else 560),
-            "what to do": st.column_config.TextColumn(width=290),
+            "Run": st.column_config.TextColumn(width=60),
+            "Document": st.column_config.TextColumn(width=130),
+            "What it says": st.column_config.TextColumn(width=280 if has_remedy else 560),
+            "What to do": st.column_config.TextColumn(width=290),
             **{title: st.column_config.NumberColumn(width=56, format="localized") for title in _OFFSETS},
         },
         alt="Cited pages by run and document",
@@ -364,6 +365,6 @@ def page_frame(known: Mapping[str, CitedPages], writer: Writer) -> pd.DataFrame:
             ]
             counts = [count or None for count in (*finding.near, finding.elsewhere)]
             rows.append([*map(markup.clean, (run_id, document, *words)), *counts])
-    frame = pd.DataFrame(rows, columns=["run", "document", "what it says", "what to do", *_OFFSETS])
+    frame = pd.DataFrame(rows, columns=["Run", "Document", "What it says", "What to do", *_OFFSETS])
     frame = frame.astype(dict.fromkeys(_OFFSETS, "Int64"))
-    return frame if frame["what to do"].any() else frame.drop(columns="what to do")
+    return frame if frame["What to do"].any() else frame.drop(columns="What to do")

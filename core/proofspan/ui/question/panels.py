@@ -310,4 +310,4 @@ def variants_grid(traces: pd.DataFrame, view: ViewState) -> Grid:
         top = Cell(section[:60]) if isinstance(section, str) and section else NOTHING
         rows.append(Row(head, (verdict, top, gold_rank(record["unranked"], record["section_rank"]))))
         listed.add(key.paraphrase)
-    return Grid("This question in other words and with other seeds", "trace", _COLUMNS, tuple(rows))
+    return Grid("This question in other words and with other seeds", "Trace", _COLUMNS, tuple(rows))

@@ -164,7 +164,7 @@ def line_table(trends: Trends, metric_ids: Sequence[str], view: ViewState, *, na
 
     columns = tuple(Column(Cell(METRICS[metric_id].name), "end") for metric_id in metric_ids)
     rows = tuple(Row(_head(run), tuple(number(run, one) for one in metric_ids)) for run in trends.runs)
-    return Grid(name, "run", columns, rows, wide=False)
+    return Grid(name, "Run", columns, rows, wide=False)
 
 
 def _head(run: RunTrend) -> Cell:
@@ -295,7 +295,7 @@ def bands(
         for value, parts in points.items()
         if any(part.value for part in parts)
     )
-    return drawn, Grid(title, "run", tuple(columns), tuple(rows), wide=False)
+    return drawn, Grid(title, "Run", tuple(columns), tuple(rows), wide=False)
 
 
 def flows(runs: Sequence[str], known: Ranks) -> tuple[Mapping[str, str], ...]:

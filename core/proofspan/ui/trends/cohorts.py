@@ -64,7 +64,7 @@ def cohort_grid(trends: Trends, cohorts: Sequence[Cohort], converted: Converted,
         message = found.in_words(cohort.name)
         return Cell(
             f"{found.hits:,} of {found.questions:,}",
-            note="frozen here" if cohort.run_id == found.run_id else f"top 20: {found.in_top_20:,}",
+            note="frozen here" if cohort.run_id == found.run_id else f"top\u00a020:\u00a0{found.in_top_20:,}",
             tip=message,
             look="accent",
             tone=0.1 + 0.8 * found.hits / found.questions,
@@ -81,7 +81,7 @@ def cohort_grid(trends: Trends, cohorts: Sequence[Cohort], converted: Converted,
         rows.append(Row(head, tuple(cell(cohort, found.get(run.run_id)) for run in trends.runs)))
     columns = tuple(Column(Cell(run.run_id, tip=run.run.title or "")) for run in trends.runs)
     title = "Cohorts and how many of their questions converted"
-    return Grid(title, "cohort", columns, tuple(rows), wide=False)
+    return Grid(title, "Cohort", columns, tuple(rows), wide=False)
 
 
 def _freezing(run: RunTrend, manifest: Manifest, store: Store, *, file: str) -> None:

@@ -30,6 +30,7 @@ from proofspan.ui.widgets.controls import panel, segments
 from proofspan.ui.widgets.export_menu import export_menu
 from proofspan.ui.widgets.markup import Piece
 from proofspan.ui.widgets.table import Cell, Column, Grid, Look, Row, show_grid
+from proofspan.ui.widgets.text import sentence_start
 
 #: What the status of a goal or of a check is called and looks like.
 VERDICTS: Mapping[str, tuple[str, Look]] = {
@@ -73,7 +74,7 @@ def metrics_panel(trends: Trends, view: ViewState, slices: Slices | None, *, wor
         with st.container(horizontal=True, vertical_alignment="center", key="metric-head"):
             segments(
                 "Sliced by",
-                {"whole": "whole run", **{name: f"by {words}" for name, (words, _) in _SLICES.items()}},
+                {"whole": "Whole run", **{name: f"By {words}" for name, (words, _) in _SLICES.items()}},
                 view.by or "whole",
                 key="metrics-by",
                 on_choose=lambda by: change_view(by=None if by == "whole" else by),
@@ -109,12 +110,12 @@ def metrics_panel(trends: Trends, view: ViewState, slices: Slices | None, *, wor
 
 def metric_grid(run: RunTrend, other: RunTrend | None, view: ViewState) -> Grid:
     """Return a row per metric in groups, beside the other run's number and the difference."""
-    columns = [Column(Cell("value"), "end"), Column(Cell("counted"), "end"), Column(Cell("95 %"), "end")]
-    columns += [Column(Cell("goal"), "start")]
+    columns = [Column(Cell(name), "end") for name in ("Value", "Counted", "95 %")]
+    columns += [Column(Cell("Goal"), "start")]
     if other is not None:
         columns += [Column(Cell(other.run_id, tip=other.run.title or ""), "end")]
-        columns += [Column(Cell("difference"), "end")]
-    columns += [Column(Cell("left out"), "start")]
+        columns += [Column(Cell("Difference"), "end")]
+    columns += [Column(Cell("Left out"), "start")]
     rows = []
     for group, name in GROUPS.items():
         metrics = [metric for metric in METRICS.values() if metric.group == group]
@@ -123,7 +124,7 @@ def metric_grid(run: RunTrend, other: RunTrend | None, view: ViewState) -> Grid:
             rows.append(Row(Cell(name, look="quiet"), (Cell(""),) * len(columns)))
         for metric in found:
             rows.append(Row(Cell(metric.name, tip=metric.counted), tuple(_cells(metric, run, other, view))))
-    return Grid(f"All metrics of {run.run_id}", "metric", tuple(columns), tuple(rows))
+    return Grid(f"All metrics of {run.run_id}", "Metric", tuple(columns), tuple(rows))
 
 
 def _cells(metric: Metric, run: RunTrend, other: RunTrend | None, view: ViewState) -> Iterator[Cell]:
@@ -198,4 +199,6 @@ def slice_grid(slices: Slices, by: Slice, run_id: str, view: ViewState) -> Grid:
             )
         rows.append(Row(Cell(title, tip=name), tuple(cells)))
     columns = tuple(Column(Cell(METRICS[one].name, tip=METRICS[one].counted), "end") for one in shown)
-    return Grid(f"Metrics of {run_id} by {by}", by, columns, tuple(rows), height=HEIGHT)
+    return Grid(
+        f"Metrics of {run_id} by {by}", sentence_start(_SLICES[by][0]), columns, tuple(rows), height=HEIGHT
+    )

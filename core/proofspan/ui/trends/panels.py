@@ -127,10 +127,10 @@ _REFUSALS: Mapping[bool, Mapping[bool, tuple[Look, str]]] = {
 def refusal_grid(run: RunTrend, view: ViewState) -> Grid:
     """Return refused or not × gold in the top 20 or not, over the judged questions of a run."""
     whole = sum(run.refusals.values())
-    heads = {True: "gold in the top 20", False: "gold not in the top 20"}
+    heads = {True: "Gold in the top 20", False: "Gold not in the top 20"}
     rows = []
     for refused, meanings in _REFUSALS.items():
-        name, cells = "refused" if refused else "answered", []
+        name, cells = "Refused" if refused else "Answered", []
         for found, (look, meaning) in meanings.items():
             count = run.refusals.get((refused, found), 0)
             if not count:
@@ -152,7 +152,7 @@ def refusal_grid(run: RunTrend, view: ViewState) -> Grid:
         rows.append(Row(Cell(name), tuple(cells)))
     columns = tuple(Column(Cell(head)) for head in heads.values())
     title = f"Refusals of {run.run_id} by whether the gold is in the top 20"
-    return Grid(title, "", columns, tuple(rows), wide=False)
+    return Grid(title, "Answer", columns, tuple(rows), wide=False)
 
 
 def show_verdict(report: GateReport, view: ViewState) -> None:
@@ -190,11 +190,11 @@ def check_grid(report: GateReport, view: ViewState) -> Grid:
         questions = Cell(f"{check.count:,}" if check.count else "", href=href, spoken=spoken)
         rows.append(Row(Cell(check.title), (Cell(word, look=look), Cell(check.message), questions)))
     columns = (
-        Column(Cell("result"), "start"),
-        Column(Cell("counted"), "start"),
-        Column(Cell("questions"), "end"),
+        Column(Cell("Result"), "start"),
+        Column(Cell("Counted"), "start"),
+        Column(Cell("Questions"), "end"),
     )
-    return Grid(f"Checks of {report.run_id}", "check", columns, tuple(rows))
+    return Grid(f"Checks of {report.run_id}", "Check", columns, tuple(rows))
 
 
 def show_cards(trends: Trends, flips: Mapping[str, str], view: ViewState) -> None:
@@ -238,7 +238,7 @@ def card(run: RunTrend, other: RunTrend | None, metric_id: str, flipped: str) ->
 #: How many of the least steady questions are listed.
 LISTED = 8
 #: The columns' heads; the same words as in `ASPECTS`, shorter.
-_HEADS: dict[Aspect, str] = {"rank1": "rank 1", "cited": "cited", "label": "label"}
+_HEADS: dict[Aspect, str] = {"rank1": "Rank 1", "cited": "Cited", "label": "Label"}
 _STAYS: dict[bool | None, Cell] = {
     None: Cell("–", tip="Not known of every trace"),
     True: Cell("stays", look="quiet"),
@@ -260,11 +260,11 @@ def show_stability(found: Stability, logged: MetricValue, view: ViewState) -> No
     markup.titled("Stability ", about + (f"; {found.once:,} asked once" if found.once else ""))
     tip = "The state λ that the pipeline logged, convergent in every trace of the question."
     convergent = Cell(value_in_words(logged), note=left_out_in_words(logged))
-    shares = {f"same {words}": found.staying(aspect).words for aspect, words in ASPECTS.items()}
+    shares = {f"Same {words}": found.staying(aspect).words for aspect, words in ASPECTS.items()}
     rows = [Row(Cell("λ logged convergent", tip=tip), (convergent,))]
-    rows += [Row(Cell(name), (Cell(w),)) for name, w in (shares | {"all three": found.steady.words}).items()]
-    columns = (Column(Cell("questions"), "start"),)
-    title, corner = "Stability of this run", "over all traces of a question"
+    rows += [Row(Cell(name), (Cell(w),)) for name, w in (shares | {"All three": found.steady.words}).items()]
+    columns = (Column(Cell("Questions"), "start"),)
+    title, corner = "Stability of this run", "Over all traces of a question"
     show_grid(Grid(title, corner, columns, tuple(rows), wide=False), key="stability-shares")
     doubted = found.convergent_by_log_alone
     if doubted.part:
@@ -290,4 +290,4 @@ def _questions(questions: list[Steadiness], view: ViewState) -> Grid:
         stays = (_STAYS[each.stays[aspect]] for aspect in _HEADS)
         rows.append(Row(head, (*stays, Cell(", ".join(each.states) or "–"))))
     columns = (*(Column(Cell(head)) for head in _HEADS.values()), Column(Cell("λ logged"), "start"))
-    return Grid("Least steady questions", "least steady", columns, tuple(rows))
+    return Grid("Least steady questions", "Least steady", columns, tuple(rows))

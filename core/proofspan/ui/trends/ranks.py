@@ -22,7 +22,7 @@ from proofspan.wording import counted
 ROWS_A_PAGE = 40
 #: CSS pixels of the frame; of a longer list the rest scrolls inside.
 HEIGHT = 640
-ORDERS: Mapping[RankOrder, str] = {"falls": "falls most", "climbs": "climbs most", "question": "by question"}
+ORDERS: Mapping[RankOrder, str] = {"falls": "Falls most", "climbs": "Climbs most", "question": "By question"}
 #: How strong a tint is: a hit, a place in the top 20 (from the second to the last), a gap.
 _HIT, _NEAR, _FAR, _GAP = 0.85, 0.8, 0.25, 0.6
 
@@ -119,7 +119,7 @@ def rank_grid(
     columns = [Column(Cell(run_id, tip=title)) for run_id, title in runs.items()]
     if against is not None:
         tip = f"Ranks gained or lost from {against} to {run}; not found counts as rank {known.worst + 1}"
-        columns.append(Column(Cell("change", tip=tip), "end"))
+        columns.append(Column(Cell("Change", tip=tip), "end"))
     starts = {run_id: base(view, run_id).link("question") for run_id in runs}
     rows = []
     for q_id in q_ids:
@@ -129,4 +129,4 @@ def rank_grid(
         words = known.questions[q_id]
         rows.append(Row(Cell(f"{q_id}  {words}", tip=words), tuple(cells)))
     title = "Rank of the gold section by question and run"
-    return Grid(title, "question", tuple(columns), tuple(rows), height=HEIGHT, from_end=True)
+    return Grid(title, "Question", tuple(columns), tuple(rows), height=HEIGHT, from_end=True)

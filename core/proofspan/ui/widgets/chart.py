@@ -35,7 +35,7 @@ def palette() -> Palette:
 def show_chart(figure: go.Figure, *, key: str, alt: str, table: Grid) -> None:
     """Draw a figure; a click on a point follows the address that its customdata begins with.
 
-    `alt` describes the figure in a sentence; `table` is behind "as a table" below it. A point without
+    `alt` describes the figure in a sentence; `table` is behind "As a table" below it. A point without
     customdata, or with an empty one, does nothing.
     """
 
@@ -55,7 +55,7 @@ def show_chart(figure: go.Figure, *, key: str, alt: str, table: Grid) -> None:
         config=_CONFIG,
         alt=clean(alt),
     )
-    with st.expander("as a table", key=f"{key}-table"):
+    with st.expander("As a table", key=f"{key}-table"):
         show_grid(table, key=f"{key}-cells")
 
 
