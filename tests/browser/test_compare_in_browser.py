@@ -89,3 +89,18 @@ def test_in_a_narrow_window_everything_is_below_one_another(
     ]
     assert len(tops) == 4 and tops == sorted(set(tops))
     assert page.get_by_test_id("stMain").evaluate("main => main.scrollWidth - main.clientWidth") == 0
+
+
+@pytest.mark.parametrize("width", [420, 900])
+def test_the_last_column_of_every_table_is_in_sight(
+    width: int, serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
+) -> None:
+    page = page_at(width, 900)
+    opened(page, f"{serve(DEMO).url}/compare?run=R006&vs=R004", wait_for_run)
+    tables = page.get_by_test_id("ps-grid")
+    expect(tables).to_have_count(6)
+    sizes = tables.evaluate_all(
+        "all => all.map(each => [each.scrollWidth, each.clientWidth, each.offsetWidth])"
+    )
+    assert all(content <= frame for content, frame, _ in sizes), sizes
+    assert len({outer for *_, outer in sizes}) == 1, "the tables are equally wide"

@@ -188,6 +188,19 @@ def test_scores_are_shown_for_all_candidates_when_asked_for(
     assert frame.evaluate("frame => frame.scrollWidth - frame.clientWidth") == 0
 
 
+@pytest.mark.parametrize("width", [420, 1100])
+def test_a_candidates_text_has_most_of_a_narrow_row(
+    width: int, serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
+) -> None:
+    page = page_at(width, 900)
+    opened(page, f"{serve(DEMO).url}/question?run=R005&q=Q77", wait_for_run)
+    frame = page.get_by_test_id("ps-rows")
+    assert frame.evaluate("frame => frame.scrollWidth - frame.clientWidth") == 0
+    text = frame.locator("tbody td.chunk").first
+    assert text.evaluate("cell => cell.offsetWidth / cell.closest('.frame').offsetWidth") > 0.5
+    expect(text).to_contain_text("Score 0.817")
+
+
 def test_a_warning_that_may_be_left_out_is_outlined_on_its_page(
     serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
 ) -> None:

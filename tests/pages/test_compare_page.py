@@ -89,7 +89,8 @@ def test_a_metric_opens_the_questions_that_count_against_it(
     metrics = grids(compare(run="R006", vs="R004"))["Metrics"]
     there, here, difference = metrics["rows"][0]["cells"]
     assert metrics["rows"][0]["head"]["text"] == "SectionMatch@1"
-    assert (there["text"], here["text"]) == ("21 of 37 · 57 %", "25 of 37 · 68 %")
+    assert (there["text"], here["text"]) == ("57 %", "68 %")
+    assert (there["note"], here["note"]) == ("41\u2060–\u206071 %, 21 of 37", "51\u2060–\u206080 %, 25 of 37")
     assert difference["text"] == "+11 pts" and "look" not in difference and "p = 0.289" in difference["note"]
     (clear,) = (row["cells"][2] for row in metrics["rows"] if row["head"]["text"] == "MRR")
     assert (clear["text"], clear["look"]) == ("+0.118 · better", "green")

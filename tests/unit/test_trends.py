@@ -200,7 +200,7 @@ def test_the_table_of_metrics_has_all_of_them_under_their_groups() -> None:
         "70 %",
         "26 of 37",
         "54–83 %",
-        "✓ passes · ≥ 0.70",
+        "✓\u00a0passes · ≥\u00a00.70",
         "54 %",
         "+16 pts",
         "",

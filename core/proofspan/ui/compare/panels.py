@@ -19,6 +19,7 @@ from proofspan.metrics.values import (
     interval_in_words,
     left_out_in_words,
     number_in_words,
+    value_in_words,
 )
 from proofspan.services.compare import (
     FLIP_KINDS,
@@ -45,7 +46,7 @@ from proofspan.ui.widgets.chart import BY_BUCKET, BY_LABEL, Split
 from proofspan.ui.widgets.controls import select
 from proofspan.ui.widgets.markup import Piece
 from proofspan.ui.widgets.table import Cell, Chip, Column, Grid, Look, Row, show_grid
-from proofspan.ui.widgets.text import shortened
+from proofspan.ui.widgets.text import shortened, unbroken
 from proofspan.wording import counted
 
 #: A matrix of more columns takes a line of its own.
@@ -217,7 +218,7 @@ def metrics(pairs: Sequence[MetricPair], view: ViewState) -> None:
         return
     run, vs = view.run, view.vs or ""
     tip = f"{run} − {vs}, question by question, with its 95 % interval"
-    columns = (Column(Cell(vs), "end"), Column(Cell(run), "end"), Column(Cell("difference", tip=tip), "end"))
+    columns = (Column(Cell(vs), "end"), Column(Cell(run), "end"), Column(Cell("Difference", tip=tip), "end"))
     rows = tuple(
         Row(
             Cell(pair.metric.name, tip=f"{pair.metric.counted} {pair.metric.source}."),
@@ -229,7 +230,7 @@ def metrics(pairs: Sequence[MetricPair], view: ViewState) -> None:
         )
         for pair in pairs
     )
-    show_grid(Grid(f"Metrics of {vs} and {run}", "metric", columns, rows), key="grid-metrics")
+    show_grid(Grid(f"Metrics of {vs} and {run}", "Metric", columns, rows), key="grid-metrics")
 
 
 def pins(found: Pins, view: ViewState) -> None:
@@ -249,7 +250,7 @@ def pins(found: Pins, view: ViewState) -> None:
         rows = tuple(Row(Cell(each.key), (pinned(each.was), pinned(each.now))) for each in found.differing)
         columns = (Column(Cell(view.vs or ""), "start"), Column(Cell(view.run), "start"))
         title = f"Configuration changes from {view.vs} to {view.run}"
-        show_grid(Grid(title, "setting", columns, rows), key="grid-pins")
+        show_grid(Grid(title, "Setting", columns, rows), key="grid-pins")
     elif found.same:
         markup.note("No pinned setting differs.")
     else:
@@ -302,21 +303,18 @@ def flips_grid(rows: pd.DataFrame, view: ViewState, kind: FlipKind) -> Grid:
     )
     message = "were fixed" if kind == "fixed" else "regressed"
     title = f"Questions that {message} in {view.run} compared with {view.vs}"
-    return Grid(title, "Question", columns, tuple(listed), wide=False)
+    return Grid(title, "Question", columns, tuple(listed))
 
 
 def _value_cell(value: MetricValue | None, view: ViewState) -> Cell:
     if value is None or value.value is None:
         return Cell(NOTHING, look="quiet", tip=left_out_in_words(value) if value else "")
-    metric, number = value.metric, number_in_words(value.metric, value.value)
-    counted, interval = counted_in_words(value), interval_in_words(value)
-    is_share = value.numerator is not None
-    text = f"{counted} · {number}" if is_share else number
+    metric, words = value.metric, value_in_words(value)
     href = view.change(miss=metric.metric_id).link("") if metric.metric_id in MISSES else None
-    spoken = f"{metric.name} of {view.run}: {text}. Open the questions that count against it in Triage."
+    spoken = f"{metric.name} of {view.run}: {words}. Open the questions that count against it in Triage."
     return Cell(
-        text,
-        note=interval if is_share else ", ".join(filter(None, (interval, counted))),
+        number_in_words(metric, value.value),
+        note=", ".join(map(unbroken, filter(None, (interval_in_words(value), counted_in_words(value))))),
         tip=left_out_in_words(value),
         href=href,
         spoken=spoken if href else "",
@@ -332,7 +330,7 @@ def _difference(pair: MetricPair) -> Cell:
         message = f"equal in all {mean.pairs:,}" if mean.pairs > 1 else "equal in the one"
         return Cell(difference_in_words(pair.metric, 0.0), note=message, look="quiet")
     low, high = (difference_in_words(pair.metric, bound, with_unit=False) for bound in (mean.low, mean.high))
-    p = f" · {p_words(pair.p)}" if pair.p is not None else ""
+    p = f" · {unbroken(p_words(pair.p))}" if pair.p is not None else ""
     word, look = _SIGNS[pair.is_better] if pair.is_clear else ("", "")
     method = "normal interval, as there are many" if mean.method == "normal" else "bootstrap of 2,000 samples"
     return Cell(
@@ -387,7 +385,7 @@ def transition_matrix(split: Split, counts: Transitions, view: ViewState) -> Gri
         whole = total(count for (then, _), count in known.items() if then == was)
         rows.append(Row(chip(was), (*(cell(was, now) for now in new), whole)))
     sums = [total(count for (_, now), count in known.items() if now == value) for value in new]
-    rows.append(Row(Cell(f"all in {run}", look="quiet"), (*sums, total(known.values()))))
-    columns = (*(Column(chip(value)) for value in new), Column(Cell(f"all in {vs}"), "end"))
+    rows.append(Row(Cell(f"All in {run}", look="quiet"), (*sums, total(known.values()))))
+    columns = (*(Column(chip(value)) for value in new), Column(Cell(f"All in {vs}"), "end"))
     title = f"{split.title}: rows by {vs}, columns by {run}"
-    return Grid(title, f"{vs} ↓  {run} →", columns, tuple(rows), wide=False)
+    return Grid(title, f"{vs} ↓  {run} →", columns, tuple(rows))

@@ -10,7 +10,7 @@ from dataclasses import replace
 from proofspan.display_names import COLUMN_NAMES
 from proofspan.services.question.view import CandidateView, StageView
 from proofspan.ui.widgets.markup import clean
-from proofspan.ui.widgets.table import Cell, Chip, Column, Grid, Row
+from proofspan.ui.widgets.table import Cell, Chip, Column, Folding, Grid, Row
 from proofspan.ui.wording.citation import redirected
 
 #: The one table of the page: it stays, with its focus and its scroll, while its rows change.
@@ -28,13 +28,27 @@ NOTHING = Cell("–", look="none")
 _HEADER = re.compile(r"\A\s*(?:\w[\w .-]{0,30}:[^\n]{0,100}\n){2,20}[^\S\n]*\n")
 _GOLD = {"chunk": "gold", "page": "gold page", "section": "gold section"}
 
+#: Below this many rem a column moves under the chunk's text, after its title.
+_UNDER = {width: Folding(width, "chunk", titled=True) for width in (32, 38)}
 _COLUMNS = (
     Column(Cell("Rank", tip="Place in this list, the best first"), "end", "rank", width=2.9),
     Column(Cell("Chunk", tip="How the retrieved piece of text begins"), "start", "chunk", lines=True),
-    Column(Cell("Section"), "start", "section", width=3.8),
-    Column(Cell("Page", tip="PDF page, counted from 1"), "end", "page", width=2.9),
-    Column(Cell("Score", tip="The last score that the pipeline gave it"), "end", "score", width=3.5),
-    Column(Cell(COLUMN_NAMES["previous_rank"], tip="Rank in the stage before"), "end", "was", width=3),
+    Column(Cell("Section"), "start", "section", width=3.8, folds=_UNDER[32]),
+    Column(Cell("Page", tip="PDF page, counted from 1"), "end", "page", width=2.9, folds=_UNDER[32]),
+    Column(
+        Cell("Score", tip="The last score that the pipeline gave it"),
+        "end",
+        "score",
+        width=3.5,
+        folds=_UNDER[38],
+    ),
+    Column(
+        Cell(COLUMN_NAMES["previous_rank"], tip="Rank in the stage before"),
+        "end",
+        "was",
+        width=3,
+        folds=_UNDER[38],
+    ),
     Column(
         Cell(tip="What the answer cites, what the gold question expects, and ids of an earlier build"),
         "start",

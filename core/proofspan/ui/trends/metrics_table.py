@@ -30,7 +30,7 @@ from proofspan.ui.widgets.controls import panel, segments
 from proofspan.ui.widgets.export_menu import export_menu
 from proofspan.ui.widgets.markup import Piece
 from proofspan.ui.widgets.table import Cell, Column, Grid, Look, Row, show_grid
-from proofspan.ui.widgets.text import sentence_start
+from proofspan.ui.widgets.text import sentence_start, unbroken
 
 #: What the status of a goal or of a check is called and looks like.
 VERDICTS: Mapping[str, tuple[str, Look]] = {
@@ -147,7 +147,7 @@ def _cells(metric: Metric, run: RunTrend, other: RunTrend | None, view: ViewStat
     else:
         words, look = VERDICTS[verdict.status]
         tip = f"goal {goal.in_words()}: {verdict.why}."
-        yield Cell(f"{words} · {bound_words(goal.passes)}", tip=tip, look=look)
+        yield Cell(f"{unbroken(words)} · {unbroken(bound_words(goal.passes))}", tip=tip, look=look)
     if other is not None:
         there = other.measured.values.get(metric_id)
         yield Cell(number_in_words(metric, there.value if there else None), look="quiet")

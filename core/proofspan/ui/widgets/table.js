@@ -3,8 +3,8 @@
 // come encoded.
 const views = new WeakMap();
 const DRAG_PIXELS = 4;
-// A longer text is a sentence, which may wrap.
-const LONG = 30;
+// A longer text is a sentence or a hash, which may wrap; a short one never does.
+const [LONG, SHORT] = [24, 12];
 const STEPS = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0] };
 // A table that is only a little higher than its frame is shown whole. Of a longer one the last row is cut, with at least
 // this share of it in sight and hidden: a row that is cut shows that there are more.
@@ -86,8 +86,11 @@ function draw(view, data) {
 const nameOf = (target) => target.getAttribute("href") ?? target.dataset.name;
 
 // Ends the frame inside a row and never near its edge. A frame that scrolls can be scrolled by keys, also without a link.
+// Details span the columns that are shown: a wider span would make columns of its own.
 function fit(view) {
   const { frame, table, data } = view;
+  const shown = [...view.head.children].filter((one) => one.offsetParent).length;
+  for (const cell of table.querySelectorAll(".details td")) cell.colSpan = shown || view.head.children.length;
   if (data?.height) {
     const border = frame.offsetHeight - frame.clientHeight;
     const top = table.getBoundingClientRect().top - border;
@@ -112,9 +115,9 @@ function columnStyles(columns) {
     narrow ? `@container (max-width: 46rem) { .${name} { width: ${narrow}rem; } }` : "",
     folds ? `@container (max-width: ${folds.below}rem) { .${name} { display: none; } }
       @container (max-width: ${folds.shown ?? folds.below}rem) {
-        .below { display: block; } .below > .in-${name} { display: inline; } }` : "",
+        .below { display: block; } .below > .in-${name} { display: inline-block; } }` : "",
   ]);
-  made.textContent = `:host { container-type: inline-size; } ${rules.join("\n")}`;
+  made.textContent = rules.join("\n");
   return made;
 }
 
@@ -147,15 +150,13 @@ function drawn(row, data) {
     line.append(box);
   }
   made.append(line);
-  if (row.details) made.append(details(row.details, data.columns.length));
+  if (row.details) made.append(details(row.details));
   return made;
 }
 
-function details(words, columns) {
+function details(words) {
   const made = element("tr", "details");
-  const all = element("td", "", words);
-  all.colSpan = columns;
-  made.append(all);
+  made.append(element("td", "", words));
   return made;
 }
 
@@ -178,7 +179,8 @@ function filled(box, { text = "", note, tip, look, tone, href, spoken, chips = [
     words.draggable = false;
     if (spoken) words.setAttribute("aria-label", spoken);
   } else if (spoken) words.append(element("span", "aloud", `: ${spoken}`));
-  if (text.length > LONG) box.classList.add("long");
+  box.classList.toggle("long", text.length > LONG);
+  box.classList.toggle("short", text.length <= SHORT);
   if (tip) box.title = tip;
   if (look) box.classList.add(look);
   if (tone !== undefined) {
