@@ -6,6 +6,7 @@ import html
 import json
 import re
 from pathlib import Path
+from threading import Event
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -13,10 +14,15 @@ import orjson
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from proofspan.contracts.chunk_ids.audit import Audit
 from proofspan.manifest.load import load_manifest
+from proofspan.services.chunk_ids import audit_workspace
+from proofspan.services.health.failure_modes import FailureCounts, failure_counts
 from proofspan.store.index.build import build_index, index_folder, index_state
 from proofspan.store.query.filters import Filter
 from proofspan.store.query.store import Store
+from proofspan.ui.health import load
+from proofspan.ui.status import background
 from proofspan.ui.visit.view_state import ViewState
 from tests.pages.conftest import TRACES, MakeWorkspace, Open, grids, shown, trace
 from tests.unit.store_workspace import ENVELOPE
@@ -173,6 +179,35 @@ def test_an_audit_that_fails_is_in_the_verdict_and_counts(
     app = open_app(folder, page=PAGE)
     assert "1 failed audit of chunk ids." in shown(app)
     assert badge(open_app(folder)) == ("Health :red-badge[1]", "1 problem when Health was last opened")
+
+
+def test_failures_are_counted_once_however_long_audits_take(
+    make_workspace: MakeWorkspace, open_app: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = {"doc_id": "manual", "offsets": {"start": 900, "end": 928, "unit": "char"}}
+    spans = [{**place, "quote": "Check the brakes every year."}]
+    gold = {"q_id": "Q1", "q": "How often is the oil changed?", "spans": spans}
+    folder = make_workspace([good("Q1")], gold={"path": "gold.jsonl"})
+    (folder / "gold.jsonl").write_bytes(orjson.dumps(gold))
+    may_end, counted = Event(), []
+
+    def late(*args: Any, **options: Any) -> tuple[Audit, ...]:
+        may_end.wait(30)
+        return audit_workspace(*args, **options)
+
+    def count(*args: Any) -> FailureCounts:
+        counted.append(args)
+        return failure_counts(*args)
+
+    monkeypatch.setattr(load, "audit_workspace", late)
+    monkeypatch.setattr(load, "failure_counts", count)
+    monkeypatch.setattr(background, "PATIENCE_S", 0.0)
+    app = open_app(folder, page=PAGE)
+    assert "Auditing the chunk file" in shown(app)
+    monkeypatch.setattr(background, "PATIENCE_S", 60.0)
+    may_end.set()
+    assert "the citation misses the passage" in shown(app.run())
+    assert len(counted) == 1
 
 
 def test_without_runs_files_and_chunk_ids_are_shown_nevertheless(

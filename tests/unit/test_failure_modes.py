@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
+from proofspan.contracts.chunk_ids.audit import Audit
 from proofspan.services.health.failure_modes import FailureCounts, failure_modes
 
 
-def shown(**signs: Any) -> dict[str, list[str]]:
-    """Each mode that applies with the addresses of what it rests on."""
-    found = failure_modes(FailureCounts("R1", 40, **signs))
+def shown(*, audits: Sequence[Audit] = (), **signs: Any) -> dict[str, list[str]]:
+    """Return the reasons of each failure that applies."""
+    found = failure_modes(FailureCounts("R1", 40, **signs), audits)
     return {mode.problem.code: [reason.text for reason in mode.reasons] for mode in found}
 
 
@@ -51,9 +53,9 @@ def shown(**signs: Any) -> dict[str, list[str]]:
         ({"codes": {"not_in_corpus": 5}}, "ids_change", None),
         ({"codes": {"rev_mismatch": 5}}, "ids_change", None),
         ({"suspicions": {"unresolved_chunk_id": 5}}, "ids_change", None),
-        ({"audits": {"recomputed": "1 of 2 comes out different"}}, "ids_change", None),
-        ({"audits": {"one_to_one": "80 % go on"}}, "ids_change", ["80 % go on"]),
-        ({"audits": {"citation_match": "4 of 9 match"}}, "span_missed", ["4 of 9 match"]),
+        ({"audits": [Audit("recomputed", "fail", "1 of 2 comes out different")]}, "ids_change", None),
+        ({"audits": [Audit("one_to_one", "fail", "80 % go on")]}, "ids_change", ["80 % go on"]),
+        ({"audits": [Audit("citation_match", "fail", "4 of 9 match")]}, "span_missed", ["4 of 9 match"]),
     ],
 )
 def test_a_mode_applies_by_its_signs(signs: dict[str, Any], name: str, because: list[str] | None) -> None:
@@ -74,7 +76,8 @@ def test_a_mode_applies_by_its_signs(signs: dict[str, Any], name: str, because: 
         {"codes": {"tie_order": 0}},
         {"codes": {"empty_citations": 3}},
         {"codes": {"empty_citations": 40, "missing_score": 40}},
-        {"audits": {"unique": "2 ids come twice"}},
+        {"audits": [Audit("unique", "fail", "2 ids come twice")]},
+        {"audits": [Audit("recomputed", "pass", "all can be computed again")]},
     ],
 )
 def test_no_mode_applies_without_its_signs(signs: dict[str, Any]) -> None:

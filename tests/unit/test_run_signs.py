@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from proofspan.contracts.chunk_ids.audit import Audit
 from proofspan.contracts.records.records import Chunk, GoldQuestion
 from proofspan.services.health.failure_map import Place, section_map
 from proofspan.services.health.failure_modes import adjacent, failure_counts, gold_places
@@ -66,9 +65,7 @@ def test_the_counts_of_a_run_are_those_of_its_lists(tmp_path: Path) -> None:
     store = built(manifest, tmp_path / "cache")
     chunks = read_chunks(tmp_path / "chunks.jsonl", file="chunks.jsonl")[0]
     known = read_gold(tmp_path / "gold.jsonl", file="gold.jsonl")[0]
-    audits = [Audit("unique", "pass", "all differ"), Audit("order", "fail", "2 are out of order")]
     table = health_table(store, manifest.runs, "R1")
-    counts = failure_counts(store, table, known, chunks.values(), audits=audits)
+    counts = failure_counts(store, table, known, chunks.values())
     assert (counts.questions, counts.hits, counts.missed) == (3, 2, 1)
     assert (counts.outranked, counts.checked, counts.adjacent) == (1, 1, 1)
-    assert counts.audits == {"order": "2 are out of order"}

@@ -32,11 +32,11 @@ MOST_CHECKED = 500
 
 @dataclass(frozen=True, slots=True)
 class FailureCounts:
-    """The counts of a run from which failures are derived; all but `audits` count questions.
+    """The counts of questions of a run from which failures are derived.
 
     `drifting` have the label `retrieval_drift`. `hits` have the gold section first, and `missed` of them cite
     no gold passage. `outranked` have it lower among the top 20; of the first `checked` ones, `adjacent` have
-    a neighbour of the gold section first. `audits` maps failed audits of chunk ids to their messages.
+    a neighbour of the gold section first.
     """
 
     run_id: str
@@ -50,7 +50,6 @@ class FailureCounts:
     outranked: int = 0
     checked: int = 0
     adjacent: int = 0
-    audits: Mapping[str, str] = field(default_factory=dict)
 
 
 class Reason(NamedTuple):
@@ -114,15 +113,15 @@ _FAILURES: tuple[Problem, ...] = (
 )
 
 
-def failure_modes(counts: FailureCounts) -> tuple[FailureMode, ...]:
-    """Return the failures that apply, those of retrieval first."""
-    reasons = _reasons(counts)
+def failure_modes(counts: FailureCounts, audits: Iterable[Audit] = ()) -> tuple[FailureMode, ...]:
+    """Return the failures that apply, those of retrieval first; failed `audits` of chunk ids are reasons."""
+    reasons = _reasons(counts, {audit.name: audit.message for audit in audits if audit.status == "fail"})
     return tuple(
         FailureMode(problem, tuple(reasons[problem.code])) for problem in _FAILURES if reasons[problem.code]
     )
 
 
-def _reasons(counts: FailureCounts) -> dict[str, list[Reason]]:
+def _reasons(counts: FailureCounts, failed: Mapping[str, str]) -> dict[str, list[Reason]]:
     def on(count: int, what: str, **narrow: Any) -> list[Reason]:
         text = f"{what} on {count:,} of {counted(counts.questions, 'question')}"
         return [Reason(text, Filter(counts.run_id, **narrow))] if count else []
@@ -137,7 +136,7 @@ def _reasons(counts: FailureCounts) -> dict[str, list[Reason]]:
         return on(counts.evidence.get(state, 0), EVIDENCE[state].name, evidence=(state,))
 
     def audited(*names: str) -> list[Reason]:
-        return [Reason(counts.audits[name]) for name in names if name in counts.audits]
+        return [Reason(failed[name]) for name in names if name in failed]
 
     fields: list[Reason] = []
     if counts.codes.get("empty_citations", 0) < counts.questions:  # else no citation has any field
@@ -191,8 +190,6 @@ def failure_counts(
     table: HealthTable,
     gold: Mapping[str, GoldQuestion],
     chunks: Iterable[Chunk],
-    *,
-    audits: Iterable[Audit] = (),
 ) -> FailureCounts:
     """Count what points to failures in the table's shown run; of chunks with one id the last counts."""
     run_id, shown = table.run_id, Filter(table.run_id)
@@ -213,7 +210,6 @@ def failure_counts(
         outranked=buckets.get("score_policy", 0),
         checked=len(firsts),
         adjacent=adjacent(firsts, gold, {chunk.chunk_id: chunk for chunk in chunks}),
-        audits={audit.name: audit.message for audit in audits if audit.status == "fail"},
     )
 
 

@@ -20,7 +20,7 @@ from proofspan.manifest.check import CheckReport
 from proofspan.services.chunk_ids import audit_workspace, gold_questions, workspace_chunks
 from proofspan.services.documents.background import Done, Failed, Waiting
 from proofspan.services.documents.document_cache import Recent
-from proofspan.services.health.failure_modes import FailureMode, failure_counts, failure_modes
+from proofspan.services.health.failure_modes import FailureCounts, FailureMode, failure_counts, failure_modes
 from proofspan.services.health.rule_counts import HealthTable, health_table
 from proofspan.services.health.run_findings import RunFinding, index_findings, run_findings
 from proofspan.services.metrics.run_metrics import bundle_levels, in_order, run_metrics
@@ -134,19 +134,18 @@ def modes(
 ) -> tuple[Hashable, tuple[FailureMode, ...] | None]:
     """Return the typical failures of the shown run, None while gold and chunks are read under the key."""
     manifest, cache = opened.manifest, session.cache_dir().path
-    failed = (f"{audit.name}: {audit.message}" for audit in audits if audit.status == "fail")
-    files = workspace_status.state_of_files(opened)
-    key = ("modes", *files, table.run_id, _stamps(store, table.run_id), *failed)
+    key = ("modes", *workspace_status.state_of_files(opened), table.run_id, _stamps(store, table.run_id))
 
-    def look() -> tuple[FailureMode, ...]:
+    def count() -> FailureCounts:
         gold: Mapping[str, GoldQuestion] = {}
         chunks: Sequence[Chunk] = ()
         with suppress(Fault):  # a file that is lost is reported elsewhere
             if known := gold_questions(manifest, cache_dir=cache):
                 gold, chunks = known, workspace_chunks(manifest, cache_dir=cache)[0]
-        return failure_modes(failure_counts(store, table, gold, chunks, audits=audits))
+        return failure_counts(store, table, gold, chunks)
 
-    return key, _read(key, look)
+    counts = _read(key, count)
+    return key, None if counts is None else failure_modes(counts, audits)
 
 
 def _stamps(store: Store, run_id: str) -> str:
