@@ -4,7 +4,6 @@ import time
 
 import streamlit as st
 
-from proofspan.services.health.parity import logged_of_run, parity_rows
 from proofspan.services.health.run_findings import run_lines
 from proofspan.services.page_base import writer_of
 from proofspan.ui.health import load, overview, rules
@@ -13,15 +12,18 @@ from proofspan.ui.visit import session
 
 opened = session.current(needs_run=False)
 manifest, view = opened.manifest, opened.view
+head = st.container(key="health-head")
+with head:
+    overview.heading(manifest)
+    notices.notes(view.notes)
 facts, damaged = session.run_facts(opened)
+load.prepare(opened)
 full = workspace_status.full_check(opened)
 report, counts = full or (workspace_status.known_check(opened), {})
 rows = {**counts, **overview.trace_rows(manifest, facts)}
 audited = load.audits(opened, with_documents=rules.is_asked())
 
-with st.container(key="health-head"):
-    overview.heading(opened.manifest)
-    notices.notes(view.notes)
+with head:
     notices.fault_panel(damaged)
     verdict = st.container()
     overview.show_files(report, is_full=full is not None, failed_audits=audited.failed)
@@ -50,7 +52,6 @@ with of_run:
     store = notices.store_or_progress(opened)
     health = load.load(opened, store)
     modes_key, modes = load.modes(opened, store, health.table, audited.audits)
-    parity = parity_rows(opened.manifest, opened.run, logged_of_run(store, view.run))
     load.remember_problems(opened, report, health, audited)
     with verdict:
         overview.show_verdict(health)
@@ -63,6 +64,6 @@ with of_run:
     rules.codes_panel(health.table, view, workspace=opened.manifest.name)
     overview.show_run(health, view)
     rules.modes_panel(modes, view)
-    rules.parity_panel(parity, health.table.questions_by("code"), view)
+    rules.parity_panel(health.parity, health.table.questions_by("code"), view)
 undeclared = run_lines(store, opened.manifest, opened.run).undeclared.index
 overview.line_issues(store.line_issues(view.run), undeclared, view.run)

@@ -15,9 +15,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from proofspan.contracts.chunk_ids.audit import Audit
+from proofspan.errors import StoreFault
 from proofspan.manifest.load import load_manifest
 from proofspan.services.chunk_ids import audit_workspace
 from proofspan.services.health.failure_modes import FailureCounts, failure_counts
+from proofspan.services.health.rule_counts import HealthTable, health_table
 from proofspan.store.index.build import build_index, index_folder, index_state
 from proofspan.store.query.filters import Filter
 from proofspan.store.query.store import Store
@@ -208,6 +210,39 @@ def test_failures_are_counted_once_however_long_audits_take(
     may_end.set()
     assert "the citation misses the passage" in shown(app.run())
     assert len(counted) == 1
+
+
+def test_the_index_is_read_before_anything_runs_in_the_background(
+    two_runs: Path, open_app: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order: list[str] = []
+
+    def ask(*args: Any, **options: Any) -> Any:
+        order.append("background")
+        return ask_now(*args, **options)
+
+    def table(*args: Any) -> HealthTable:
+        order.append("index")
+        return health_table(*args)
+
+    ask_now = background.ask
+    monkeypatch.setattr(background, "ask", ask)
+    monkeypatch.setattr(load, "health_table", table)
+    open_app(two_runs, page=PAGE)
+    assert order[0] == "index"
+    assert order.count("index") == 1
+
+
+def test_files_are_shown_where_the_index_fails(
+    two_runs: Path, open_app: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*args: Any) -> HealthTable:
+        raise StoreFault.of("query_failed", "the query took too long", fix="try again")
+
+    monkeypatch.setattr(load, "health_table", fail)
+    app = open_app(two_runs, page=PAGE)
+    assert app.exception  # the frame, which an AppTest leaves out, shows a panel instead
+    assert "Audits of the chunk file" in grids(app)
 
 
 def test_without_runs_files_and_chunk_ids_are_shown_nevertheless(

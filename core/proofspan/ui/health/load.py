@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeVar
 
@@ -21,6 +21,7 @@ from proofspan.services.chunk_ids import audit_workspace, gold_questions, worksp
 from proofspan.services.documents.background import Done, Failed, Waiting
 from proofspan.services.documents.document_cache import Recent
 from proofspan.services.health.failure_modes import FailureCounts, FailureMode, failure_counts, failure_modes
+from proofspan.services.health.parity import ParityRow, logged_of_run, parity_rows
 from proofspan.services.health.rule_counts import HealthTable, health_table
 from proofspan.services.health.run_findings import RunFinding, index_findings, run_findings
 from proofspan.services.metrics.run_metrics import bundle_levels, in_order, run_metrics
@@ -36,7 +37,7 @@ SHARE = 0.15
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """The findings about the shown run.
+    """The findings about the shown run, and its settings beside those of its index.
 
     `levels` counts its stored bundles. `pending` is the key of the files that are still being read, None once
     `findings` and `levels` are complete.
@@ -44,31 +45,56 @@ class Health:
 
     table: HealthTable
     findings: tuple[RunFinding, ...]
-    levels: Mapping[Level, int]
+    parity: tuple[ParityRow, ...]
+    levels: Mapping[Level, int] = field(default_factory=dict)
     pending: Hashable | None = None
+
+
+def prepare(opened: session.Opened) -> None:
+    """Compute what the index alone gives: beside background tasks its queries are several times slower.
+
+    Faults are left to those who ask for it.
+    """
+    store = session.store_of(opened)
+    with suppress(Fault):
+        if store.stamp(opened.run.run_id) is not None:
+            _of_index(opened, store)
+            session.cited_pages_of_runs(opened)
+
+
+def _of_index(opened: session.Opened, store: Store) -> Health:
+    manifest, run = opened.manifest, opened.run
+    runs = [each for each in in_order(manifest) if store.stamp(each.run_id) is not None]
+
+    def make() -> Health:
+        table = health_table(store, runs, run.run_id)
+        parity = parity_rows(manifest, run, logged_of_run(store, run.run_id))
+        return Health(table, index_findings(store, manifest, table), parity)
+
+    key = (*session.identity(opened), run.run_id, *(_stamps(store, each.run_id) for each in runs))
+    return session.cached("health", key, make, most=64)
 
 
 def load(opened: session.Opened, store: Store) -> Health:
     """Load the table of all indexed runs and the findings about the shown one."""
     manifest, run, known = opened.manifest, opened.run, session.identity(opened)
-    runs = [each for each in in_order(manifest) if store.stamp(each.run_id) is not None]
-    stamps = (_stamps(store, each.run_id) for each in runs)
-    key: tuple[Hashable, ...] = (*known, run.run_id, *stamps)
-    table = session.cached("health", key, lambda: health_table(store, runs, run.run_id), most=64)
+    health = _of_index(opened, store)
     pages = session.cited_pages(opened, store, run.run_id)
 
     def read() -> tuple[tuple[RunFinding, ...], Mapping[Level, int]]:
-        findings = run_findings(store, manifest, table, run_metrics(store, manifest, run.run_id), pages)
+        findings = run_findings(
+            store, manifest, health.table, run_metrics(store, manifest, run.run_id), pages
+        )
         levels, _ = bundle_levels(manifest, run)
         return findings, Counter((levels or {}).values())
 
     files = [each.metrics for each in manifest.runs] + [run.bundles]
     prints = (workspace_status.state_of(manifest, each) for each in files if each is not None)
-    key = ("health", *known, run.run_id, _stamps(store, run.run_id), *prints)
+    key: tuple[Hashable, ...] = ("health", *known, run.run_id, _stamps(store, run.run_id), *prints)
     found = _read(key, read)
     if found is None:
-        return Health(table, index_findings(store, manifest, table), {}, key)
-    return Health(table, *found)
+        return replace(health, pending=key)
+    return replace(health, findings=found[0], levels=found[1])
 
 
 def _read(key: Hashable, make: Callable[[], T]) -> T | None:

@@ -119,7 +119,7 @@ def index(opened: Opened) -> tuple[Store | None, IndexJob | None]:
         job = job if job is not None and (job.is_running or job.failure) else None
     if fresh:
         _jobs().once(("others", *known), index_others)
-    store = _store_of(opened)
+    store = store_of(opened)
     if store.stamp(run_id) is None:
         return None, job
     if fresh:
@@ -181,7 +181,7 @@ def cited_pages(opened: Opened, store: Store, run_id: str) -> CitedPages | None:
 
 def cited_pages_of_runs(opened: Opened) -> dict[str, CitedPages]:
     """Return the same for every run whose citations are located."""
-    store = _store_of(opened)
+    store = store_of(opened)
     found = {run_id: cited_pages(opened, store, run_id) for run_id in store.runs()}
     return {run_id: cited for run_id, cited in found.items() if cited is not None}
 
@@ -196,7 +196,7 @@ def placed(opened: Opened, store: Store) -> pd.DataFrame | None:
 
 def run_facts(opened: Opened) -> tuple[dict[str, RunFacts], list[Problem]]:
     """Return the facts of every run that has an index, and the problems of indexes that cannot be read."""
-    store, facts = _store_of(opened), dict[str, RunFacts]()
+    store, facts = store_of(opened), dict[str, RunFacts]()
     problems: list[Problem] = []
     for run_id in store.runs():
         try:
@@ -357,7 +357,8 @@ def indexes_key(opened: Opened, store: Store, *run_ids: str) -> tuple[Hashable, 
     return *identity(opened), *run_ids, *map(store.stamp, run_ids)
 
 
-def _store_of(opened: Opened) -> Store:
+def store_of(opened: Opened) -> Store:
+    """Return the workspace's index as it is; `index` has it built where that is due."""
     return _store(opened.manifest, *identity(opened), str(cache_dir().path))
 
 
