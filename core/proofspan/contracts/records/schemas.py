@@ -147,7 +147,8 @@ def both(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
         elif name in ("minimum", "minLength", "minItems"):
             joined[name] = max(mine, theirs)
         elif name == "type" and (shared := [each for each in _types(theirs) if each in _types(mine)]):
-            joined[name] = [each for each in shared if each != "integer" or "number" not in shared]
+            types = [each for each in shared if each != "integer" or "number" not in shared]
+            joined[name] = types[0] if len(types) == 1 else types
         elif mine != theirs:
             apart.append({name: mine})
     return {**joined, "allOf": [*joined.get("allOf", ()), *apart]} if apart else joined
