@@ -58,4 +58,4 @@ else:
         panels.bar(scene, state, walk.playlist, position)
     load.ahead(walk, position)
 if state.present:  # hide everything but the evidence
-    markup.stylesheet("ui/walkthrough/presenting.css")
+    markup.stylesheet("walkthrough", state="presenting")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 
@@ -17,8 +18,17 @@ DEMO = DATA / "demo"
 DASHBOARD = CHECKOUT or PACKAGE / "dashboard"
 APP = DASHBOARD / "app.py"
 
+_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+
 
 @cache
 def text_of(name: str) -> str:
-    """Return the text of a file beside the code that uses it: `ui/viewer/viewer.html`."""
-    return (PACKAGE / name).read_text(encoding="utf-8")
+    """Return the text of a file beside the code that uses it: `ui/viewer/viewer.html`.
+
+    Stylesheets and scripts, which are sent with each page, come without comments and indentation.
+    """
+    text = (PACKAGE / name).read_text(encoding="utf-8")
+    if not name.endswith((".css", ".js")):
+        return text
+    lines = map(str.strip, _COMMENT.sub("", text).splitlines())
+    return "\n".join(line for line in lines if line and not line.startswith("//"))

@@ -34,7 +34,7 @@ def rows(*views: CandidateView) -> list[dict[str, str]]:
     return [
         {name: cell.get("text", "") for name, cell in row["cells"].items()}
         | {"marks": ", ".join(chip["text"] for chip in row["cells"].get("marks", {}).get("chips", ()))}
-        | {"details": row["details"]}
+        | {"details": row.get("details", "")}
         for row in sent(*views)["rows"]
     ]
 

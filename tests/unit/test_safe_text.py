@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from proofspan.contracts.records.records import LABELS
 from proofspan.display_names import LABEL_NAMES, NO_LABEL
+from proofspan.resources import PACKAGE, text_of
 from proofspan.ui.widgets import markup as safe
 from proofspan.ui.widgets.markup import Piece
 
@@ -113,12 +114,25 @@ def test_an_unknown_kind_is_a_defect_not_a_class_name() -> None:
 
 
 def test_every_label_has_a_chip_and_a_rule() -> None:
-    css = safe._css()
+    css = safe._css("")
     for name in LABELS:
         assert safe.chip(name) == Piece(LABEL_NAMES[name], name, tip=name)
         assert f".ps-{name}" in css
     assert safe.chip(None).text == NO_LABEL
 
 
-def test_the_stylesheet_fetches_nothing() -> None:
-    assert not re.search(r"url\(|@import|https?:|<", safe._css())
+@pytest.mark.parametrize("page", ["", "compare", "health", "question", "trends", "walkthrough"])
+def test_the_stylesheet_fetches_nothing(page: str) -> None:
+    assert not re.search(r"url\(|@import|https?:|<", safe._css(page))
+
+
+def test_each_page_gets_its_own_styles_alone() -> None:
+    assert ".st-key-fixed" in safe._css("compare") and ".st-key-fixed" not in safe._css("trends")
+
+
+def test_styles_and_scripts_are_sent_without_comments_and_indentation() -> None:
+    for path in sorted([*PACKAGE.glob("ui/*/*.css"), *PACKAGE.glob("ui/*/*.js")]):
+        whole, sent = path.read_text("utf-8"), text_of(str(path.relative_to(PACKAGE)))
+        assert not re.search(r"^(\s|//)|/\*", sent, re.MULTILINE)
+        written = re.sub(r"/\*.*?\*/|^\s*//.*?$", "", whole, flags=re.DOTALL | re.MULTILINE)
+        assert "".join(sent.split()) == "".join(written.split())

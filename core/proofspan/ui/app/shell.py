@@ -22,7 +22,6 @@ SIDEBAR_PIXELS = 210
 def run() -> None:
     """Draw the whole dashboard for one script run; `app.py` calls it."""
     st.set_page_config(page_title="Proofspan", layout="wide", initial_sidebar_state=SIDEBAR_PIXELS)
-    markup.stylesheet()
     page = st.navigation(
         [
             st.Page(script, title=title, url_path=path or None, default=not path)
@@ -32,6 +31,7 @@ def run() -> None:
         + [st.Page(_moved, title=HEALTH_TITLE, url_path=OLD_HEALTH)],
         position="hidden",
     )
+    markup.stylesheet(page.url_path)
     if page.url_path == OLD_HEALTH:
         follow(read_view().link("health"), replaces=True)
     show_links()

@@ -214,18 +214,19 @@ def show_more(pieces: Sequence[Piece], *, key: str) -> None:
         st.button("Show more", key=f"more:{key}", on_click=more)
 
 
-def stylesheet(path: str = "") -> None:
-    """Add the dashboard's stylesheet, once per page, or that of one of its states by its path."""
-    st.html(f"<style>{text_of(path) if path else _css()}</style>")
+def stylesheet(page: str = "", *, state: str = "") -> None:
+    """Add the dashboard's stylesheet and that of a page by its address: `ui/trends/trends.css` for trends.
+
+    With a `state`, add only what the page looks like in that state: `ui/walkthrough/presenting.css`.
+    """
+    st.html(f"<style>{text_of(f'ui/{page}/{state}.css') if state else _css(page)}</style>")
 
 
 @cache
-def _css() -> str:
-    """Return the common stylesheets and those of the pages: `trends/trends.css` in the folder of Trends."""
-    pages = (path for path in (PACKAGE / "ui").glob("*/*.css") if path.stem == path.parent.name)
-    styles = [path for path in sorted(pages) if not path.with_suffix(".html").exists()]
-    common = (PACKAGE / f"ui/css/{name}.css" for name in ("style", "pieces", "frame", "attached"))
-    return "\n".join(path.read_text(encoding="utf-8") for path in (*common, *styles))
+def _css(page: str) -> str:
+    own = f"ui/{page}/{page}.css"
+    common = [f"ui/css/{name}.css" for name in ("style", "pieces", "frame", "attached")]
+    return "\n".join(map(text_of, [*common, *([own] if (PACKAGE / own).exists() else [])]))
 
 
 def _escape(raw: str) -> str:

@@ -128,7 +128,7 @@ function header(column) {
   if (column.sorted) cell.setAttribute("aria-sort", column.sorted);
   filled(cell, column.head, "button");
   cell.querySelector("button").dataset.name = column.name;
-  const arrow = element("span", "arrow", column.arrow);
+  const arrow = element("span", "arrow", column.arrow ?? "");
   arrow.ariaHidden = "true";
   cell.querySelector("button").append(arrow);
   return cell;
@@ -170,8 +170,9 @@ function below(row, columns) {
   return made;
 }
 
-// `spoken` is the name of a link; of other cells it is what is read aloud after the text.
+// `spoken` is the name of a link; of other cells it is what is read aloud after the text. If true, it is the tip.
 function filled(box, { text = "", note, tip, look, tone, href, spoken, chips = [] }, tag) {
+  if (spoken === true) spoken = tip;
   const words = element(href === undefined ? tag : "a", "words", text);
   if (tag === "button") words.type = "button";
   if (href !== undefined) {

@@ -189,22 +189,21 @@ def packed(grid: Grid, *, chosen: str | None = None) -> bytes:
             "choose": grid.choose,
             "more": grid.more,
             "columns": [
-                {
-                    **{part.name: getattr(column, part.name) for part in fields(Column)},
-                    "name": name,
-                    "head": _packed(column.head),
-                    "arrow": {"ascending": "↑", "descending": "↓"}.get(column.sorted, ""),
-                }
+                _stated(
+                    **{part.name: getattr(column, part.name) for part in fields(Column)}
+                    | {"name": name, "head": _packed(column.head)},
+                    arrow={"ascending": "↑", "descending": "↓"}.get(column.sorted),
+                )
                 for name, column in named.items()
             ],
             "rows": [
-                {
-                    "key": row.key,
-                    "details": clean(row.details),
-                    "cells": {
+                _stated(
+                    key=row.key,
+                    details=clean(row.details),
+                    cells={
                         name: _packed(cell) for name, cell in zip(named, (row.head, *row.cells), strict=True)
                     },
-                }
+                )
                 for row in grid.rows
             ],
             "chosen": chosen,
@@ -212,11 +211,18 @@ def packed(grid: Grid, *, chosen: str | None = None) -> bytes:
     )
 
 
+def _stated(**fields: Any) -> dict[str, Any]:
+    """Return the fields that are not empty; to the browser an absent one is the same."""
+    return {name: value for name, value in fields.items() if value not in (None, "", False)}
+
+
 def _packed(cell: Cell) -> dict[str, Any]:
     """Return a cell without the fields that are empty."""
     texts = {"text": keep_percent(cell.text), "note": keep_percent(cell.note), "tip": cell.tip}
     texts |= {"look": cell.look, "spoken": cell.spoken}
     kept: dict[str, Any] = {name: clean(text) for name, text in texts.items() if text}
+    if cell.spoken and cell.spoken == cell.tip:
+        kept["spoken"] = True  # the tip; as text it would be sent twice
     if cell.tone is not None:
         kept["tone"] = round(cell.tone, 3)
     if cell.href is not None:
