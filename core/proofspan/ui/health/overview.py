@@ -330,7 +330,7 @@ def runs(manifest: Manifest, view: ViewState, facts: Mapping[str, RunFacts], row
                 width=100, format="localized", help="Lines that could not be read or belong to nothing"
             ),
             "Citations": st.column_config.TextColumn(
-                width=190, help="How many were looked for on the pages of their documents"
+                width=190, help="How many were located on the pages of their documents"
             ),
             "Bundles": st.column_config.NumberColumn(width=90, format="localized"),
         },
@@ -353,7 +353,7 @@ def _located(about: RunFacts | None) -> str:
         return "not located yet"
     if not about.placed.citations:
         return "none"
-    return f"{about.placed.located:,} of {about.placed.citations:,} looked for"
+    return f"{about.placed.located:,} of {about.placed.citations:,} located"
 
 
 def bundle_levels(levels: Mapping[Level, int], run_id: str) -> None:
