@@ -36,8 +36,7 @@ lines = sum(map(bool, (has_gold, has_citations, off_pages, facts.waiting_bytes, 
 above = st.container(key=f"above-{lines:d}", gap="xsmall")
 with above:
     with st.container(horizontal=True, vertical_alignment="center", key="head"):
-        panels.heading(view, total=total, profile=opened.profile)
-        panels.compare_choice(view, opened.manifest.runs)
+        panels.heading(view, opened.manifest.runs, total=total, profile=opened.profile)
     notices.notes(view.notes)
     notices.waiting_notice(facts.waiting_bytes)
     notices.fault_panel(facts.problems)

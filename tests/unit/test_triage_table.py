@@ -306,7 +306,7 @@ def test_fifty_rows_of_long_text_stay_small() -> None:
 
 def test_every_suspicion_has_its_few_words() -> None:
     assert set(ISSUE_NAMES) == set(SUSPICIONS)
-    assert text.short("somebody_elses") == "somebody_elses"
+    assert issues_of(suspicions=["somebody_elses"]) == "somebody_elses"
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from proofspan.services.compare import TOP, Aligned, Part, aligned, answer_diffe
 from proofspan.services.page.target import cite_id
 from proofspan.store.files.types import Neighbours
 from proofspan.ui.compare.load import Side
-from proofspan.ui.question.candidates import beginning_of
+from proofspan.ui.question.candidates import GOLD_WORDS, beginning_of
 from proofspan.ui.question.panels import STAGE_NAMES
 from proofspan.ui.status import background, notices
 from proofspan.ui.viewer import page_panel, text_frame
@@ -175,7 +175,6 @@ def candidates(was: Side, now: Side, view: ViewState) -> None:
 
 #: How the move of a gold chunk looks; whether that of another is good nobody knows.
 _LOOKS: dict[str, Look] = {"up": "green", "new": "green", "down": "red", "gone": "red"}
-_GOLD = {"chunk": "gold", "page": "gold page", "section": "gold section"}
 #: Of more rows the rest scrolls inside the frame, in CSS pixels.
 HEIGHT = 560
 
@@ -198,7 +197,7 @@ def candidates_grid(rows: Sequence[Aligned], view: ViewState) -> Grid:
         ranks = [Cell("–" if rank is None else f"{rank:,}") for rank in (row.was_rank, row.rank)]
         look: Look = _LOOKS.get(row.move, "quiet") if row.gold else "quiet"
         cited = [run for run, each in ((view.vs, row.was), (view.run, row.now)) if each and each.cited_by]
-        marks = [_GOLD[row.gold]] if row.gold else []
+        marks = [GOLD_WORDS[row.gold]] if row.gold else []
         marks += [f"cited in {' and '.join(map(str, cited))}"] if cited else []
         signs = {"up": f"↑{row.places:,}", "down": f"↓{row.places:,}", "same": "="}
         move = Cell(signs.get(row.move, row.move), look=look, tip=_move_spoken(row))

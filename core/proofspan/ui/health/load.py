@@ -9,8 +9,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeVar
 
-import streamlit as st
-
 from proofspan.contracts.chunk_ids.audit import Audit
 from proofspan.contracts.records.records import Chunk, GoldQuestion
 from proofspan.errors import Fault
@@ -19,7 +17,6 @@ from proofspan.evidence.text_file import extractor
 from proofspan.manifest.check import CheckReport
 from proofspan.services.chunk_ids import audit_workspace, gold_questions, workspace_chunks
 from proofspan.services.documents.background import Done, Failed, Waiting
-from proofspan.services.documents.document_cache import Recent
 from proofspan.services.health.failure_modes import FailureCounts, FailureMode, failure_counts, failure_modes
 from proofspan.services.health.parity import ParityRow, logged_of_run, parity_rows
 from proofspan.services.health.rule_counts import HealthTable, health_table
@@ -109,17 +106,14 @@ def remember_problems(opened: session.Opened, report: CheckReport, health: Healt
     """Remember how many problems Health shows: of files, broken rules, errors of the run, failed audits."""
     errors = sum(each.problem.severity == "error" and not each.is_of_file for each in health.findings)
     count = len(report.findings) + len(health.table.broken()) + errors + audited.failed
-    _counts().put((*session.identity(opened), opened.run.run_id), count)
+    session.recent("problems", 64).put((*session.identity(opened), opened.run.run_id), count)
 
 
 def known_problems(opened: session.Opened) -> int | None:
     """Return how many problems Health showed last for the shown run; None where it has not been looked at."""
-    return _counts().get((*session.identity(opened), opened.run.run_id))
-
-
-@st.cache_resource(show_spinner=False)
-def _counts() -> Recent[int]:
-    return Recent(64)
+    key = (*session.identity(opened), opened.run.run_id)
+    count: int | None = session.recent("problems", 64).get(key)
+    return count
 
 
 @dataclass(frozen=True, slots=True)

@@ -188,7 +188,29 @@ def artifacts(report: CheckReport, rows: Mapping[str, int], *, now: float) -> No
         markup.note(f"{message}.", "muted")
     if len(notes) > MAX_NOTES:
         markup.note(f"{len(notes) - MAX_NOTES:,} more such notes, which proofspan check prints.", "muted")
-    frame = artifact_frame(report.artifacts, rows, now=now)
+    rows_of: list[dict[str, object]] = []
+    for check in _worst_first(report.artifacts):
+        wrong, key = _wrong(check), check.artifact.key
+        words, _ = STATES[check.state] if check.is_good or check.state != "ok" else PARTLY
+        # The key has its own column.
+        compared = "not compared" if check.sha256 is None else "agrees" if check.state == "ok" else "differs"
+        messages = (problem.message.removeprefix(f"`{key}`: ") for problem in wrong)
+        rows_of.append(
+            {
+                "State": [words],
+                "Artifact": text_cell(key),
+                "What is wrong": text_cell("; ".join(messages)),
+                "What to do": text_cell("; ".join(problem.fix for problem in wrong if problem.fix)),
+                "Path": text_cell(check.artifact.path),
+                "Rows": rows.get(key),
+                "Size": check.size,
+                "Changed": _changed(check, now),
+                "Hash": "none given" if check.artifact.sha256 is None else compared,
+            }
+        )
+    names = ["State", "Artifact", "What is wrong", "What to do", "Path", "Rows", "Size", "Changed", "Hash"]
+    frame = pd.DataFrame(rows_of, columns=names).astype({"Rows": "Int64", "Size": "Int64"})
+    frame = frame.drop(columns=[name for name in names[2:4] if not frame[name].any()])  # of what is wrong
     row = TALL_ROW_PIXELS if any(map(_wrong, report.artifacts)) else ROW_PIXELS
     st.dataframe(
         frame,
@@ -217,36 +239,6 @@ def artifacts(report: CheckReport, rows: Mapping[str, int], *, now: float) -> No
         },
         alt="Artifacts of the manifest",
     )
-
-
-def artifact_frame(checks: Iterable[ArtifactCheck], rows: Mapping[str, int], *, now: float) -> pd.DataFrame:
-    """Return a row per artifact: state, key, problem, fix, path, rows, size in bytes, age, hash.
-
-    The columns of problems and fixes are left out if they are empty.
-    """
-    rows_of: list[dict[str, object]] = []
-    for check in _worst_first(checks):
-        wrong, key = _wrong(check), check.artifact.key
-        words, _ = STATES[check.state] if check.is_good or check.state != "ok" else PARTLY
-        # The key has its own column.
-        compared = "not compared" if check.sha256 is None else "agrees" if check.state == "ok" else "differs"
-        messages = (problem.message.removeprefix(f"`{key}`: ") for problem in wrong)
-        rows_of.append(
-            {
-                "State": [words],
-                "Artifact": text_cell(key),
-                "What is wrong": text_cell("; ".join(messages)),
-                "What to do": text_cell("; ".join(problem.fix for problem in wrong if problem.fix)),
-                "Path": text_cell(check.artifact.path),
-                "Rows": rows.get(key),
-                "Size": check.size,
-                "Changed": _changed(check, now),
-                "Hash": "none given" if check.artifact.sha256 is None else compared,
-            }
-        )
-    names = ["State", "Artifact", "What is wrong", "What to do", "Path", "Rows", "Size", "Changed", "Hash"]
-    frame = pd.DataFrame(rows_of, columns=names).astype({"Rows": "Int64", "Size": "Int64"})
-    return frame.drop(columns=[name for name in names[2:4] if not frame[name].any()])
 
 
 def age_words(seconds: float) -> str:

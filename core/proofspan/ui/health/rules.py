@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from proofspan.contracts.chunk_ids.audit import QUESTIONS, Status
+from proofspan.display_names import ISSUE_NAMES
 from proofspan.evidence.page_base import NEAR_OFFSETS
 from proofspan.metrics.statistics import share_in_words
 from proofspan.services.health.failure_modes import FailureMode
@@ -31,7 +32,7 @@ from proofspan.ui.widgets.controls import panel
 from proofspan.ui.widgets.export_menu import export_menu
 from proofspan.ui.widgets.markup import Piece
 from proofspan.ui.widgets.table import Cell, Column, Grid, Look, Row, show_grid
-from proofspan.ui.widgets.text import sentence_start, short
+from proofspan.ui.widgets.text import sentence_start
 from proofspan.wording import counted
 
 #: CSS pixels of the frame.
@@ -113,7 +114,7 @@ def code_grid(
 
 def title_of(row: HealthRow) -> str:
     """Return a row's title, the same as on Triage."""
-    return short(row.codes[0]) if row.kind == "suspicion" else row.title
+    return ISSUE_NAMES.get(row.codes[0], row.codes[0]) if row.kind == "suspicion" else row.title
 
 
 def _head(table: HealthTable, row: HealthRow, view: ViewState) -> Cell:
@@ -215,37 +216,35 @@ def parity_panel(rows: Sequence[ParityRow], differing: Mapping[str, int], view: 
         f"what the traces of {view.run} log of them."
     )
     with panel("parity", "Index and query configuration", about):
-        if rows:
-            show_grid(parity_grid(rows, differing, view), key="parity-cells")
-        else:
+        if not rows:
             message = "Nothing is pinned and nothing is logged, so queries and index cannot be compared."
             markup.note(message, role="line")
-
-
-def parity_grid(rows: Sequence[ParityRow], differing: Mapping[str, int], view: ViewState) -> Grid:
-    """Return a row per setting: verdict, value of the index, logged values, and questions that differ."""
-    columns = (
-        *(Column(Cell(name), "start") for name in ("Verdict", "Index (pinned)", "Queries (logged)")),
-        Column(Cell("Questions that differ"), "end"),
-    )
-    found = []
-    for row in rows:
-        word, look = _PARITY_VERDICTS[row.is_same]
-        values = [f"{_short(each.value)} × {each.traces:,}" for each in row.read[:NAMED]]
-        more = f"and {len(row.read) - NAMED:,} more" if len(row.read) > NAMED else ""
-        questions, count = Cell("–", look="quiet"), differing.get(row.code, 0)
-        if row.is_same is False and count:
-            href = linked(view, Filter(view.run, code=(row.code,))).link("")
-            spoken = f"{row.name}: {counted(count, 'question')} that differ, list"
-            questions = Cell(f"{count:,}", href=href, spoken=spoken)
-        cells = (
-            Cell(word, look=look),
-            Cell(_short(row.written), tip=row.written) if row.written else Cell("not pinned", look="quiet"),
-            Cell("; ".join(values), note=more) if values else Cell("not logged", look="quiet"),
-            questions,
+            return
+        columns = (
+            *(Column(Cell(name), "start") for name in ("Verdict", "Index (pinned)", "Queries (logged)")),
+            Column(Cell("Questions that differ"), "end"),
         )
-        found.append(Row(Cell(sentence_start(row.name)), cells))
-    return Grid("Index and query configuration", "Setting", columns, tuple(found))
+        found = []
+        for row in rows:
+            word, look = _PARITY_VERDICTS[row.is_same]
+            values = [f"{_short(each.value)} × {each.traces:,}" for each in row.read[:NAMED]]
+            more = f"and {len(row.read) - NAMED:,} more" if len(row.read) > NAMED else ""
+            questions, count = Cell("–", look="quiet"), differing.get(row.code, 0)
+            if row.is_same is False and count:
+                href = linked(view, Filter(view.run, code=(row.code,))).link("")
+                spoken = f"{row.name}: {counted(count, 'question')} that differ, list"
+                questions = Cell(f"{count:,}", href=href, spoken=spoken)
+            cells = (
+                Cell(word, look=look),
+                Cell(_short(row.written), tip=row.written)
+                if row.written
+                else Cell("not pinned", look="quiet"),
+                Cell("; ".join(values), note=more) if values else Cell("not logged", look="quiet"),
+                questions,
+            )
+            found.append(Row(Cell(sentence_start(row.name)), cells))
+        grid = Grid("Index and query configuration", "Setting", columns, tuple(found))
+        show_grid(grid, key="parity-cells")
 
 
 def _short(value: str) -> str:
@@ -314,9 +313,26 @@ FIT = 85
 
 
 def cited_pages(known: Mapping[str, CitedPages], writer: Writer) -> None:
-    """Show how many pages quotes are from the cited page, by run and document, with fixes."""
+    """Show how many pages quotes are from the cited page: a row per run and document, those with a fix first.
+
+    The column of fixes is left out if it is empty.
+    """
     markup.note("Cited pages", role="heading")
-    frame = page_frame(known, writer)
+    rows = []
+    for run_id, cited in known.items():
+        for finding in sorted(cited.findings, key=lambda each: not each.is_systematic):
+            document = ALL_DOCUMENTS if finding.doc_id is None else finding.doc_id
+            words = [
+                f"{sentence_start(text)}.".replace("`", "") if text else ""
+                for text in (sentence(finding), fix(finding, writer) or "")
+            ]
+            counts = [count or None for count in (*finding.near, finding.elsewhere)]
+            rows.append([*map(markup.clean, (run_id, document, *words)), *counts])
+    frame = pd.DataFrame(rows, columns=["Run", "Document", "What it says", "What to do", *_OFFSETS])
+    frame = frame.astype(dict.fromkeys(_OFFSETS, "Int64"))
+    has_remedy = frame["What to do"].any()
+    if not has_remedy:
+        frame = frame.drop(columns="What to do")
     if frame.empty:
         message = (
             "No run cites text that determines its page."
@@ -330,7 +346,6 @@ def cited_pages(known: Mapping[str, CitedPages], writer: Writer) -> None:
         "are long enough and on one page only."
     )
     markup.note(hint, "muted")
-    has_remedy = "What to do" in frame
     row = TALL_ROW if has_remedy or frame["What it says"].str.len().max() > FIT else LOW_ROW
     st.dataframe(
         frame,
@@ -348,23 +363,3 @@ def cited_pages(known: Mapping[str, CitedPages], writer: Writer) -> None:
         },
         alt="Cited pages by run and document",
     )
-
-
-def page_frame(known: Mapping[str, CitedPages], writer: Writer) -> pd.DataFrame:
-    """Return a row per run and document, those with a fix first; offsets without a quote are missing.
-
-    The column of fixes is left out if it is empty.
-    """
-    rows = []
-    for run_id, cited in known.items():
-        for finding in sorted(cited.findings, key=lambda each: not each.is_systematic):
-            document = ALL_DOCUMENTS if finding.doc_id is None else finding.doc_id
-            words = [
-                f"{sentence_start(text)}.".replace("`", "") if text else ""
-                for text in (sentence(finding), fix(finding, writer) or "")
-            ]
-            counts = [count or None for count in (*finding.near, finding.elsewhere)]
-            rows.append([*map(markup.clean, (run_id, document, *words)), *counts])
-    frame = pd.DataFrame(rows, columns=["Run", "Document", "What it says", "What to do", *_OFFSETS])
-    frame = frame.astype(dict.fromkeys(_OFFSETS, "Int64"))
-    return frame if frame["What to do"].any() else frame.drop(columns="What to do")

@@ -12,7 +12,6 @@ import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
 
 import orjson
 import streamlit as st
@@ -33,10 +32,9 @@ from proofspan.ui.status import background, documents, workspace_status
 from proofspan.ui.visit import session
 from proofspan.ui.visit.view_state import change_view
 from proofspan.ui.widgets import markup
-from proofspan.ui.widgets.markup import Piece, clean
+from proofspan.ui.widgets.markup import Piece, Size, clean
 from proofspan.ui.wording import safety as words
 
-Size = Literal["panel", "stage"]
 #: An attachment and its picture; None where its text is enough.
 Drawn = tuple[Attachment, Drawing | None]
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from proofspan.display_names import COLUMN_NAMES
 from proofspan.services.question.view import CandidateView, StageView
 from proofspan.ui.widgets.markup import clean
-from proofspan.ui.widgets.table import Cell, Chip, Column, Folding, Grid, Row
+from proofspan.ui.widgets.table import NOTHING, Cell, Chip, Column, Folding, Grid, Row
 from proofspan.ui.wording.citation import redirected
 
 #: The one table of the page: it stays, with its focus and its scroll, while its rows change.
@@ -23,10 +23,9 @@ MAX_SCORES = 12
 TEXT_CHARS, TIP_CHARS, NAME_CHARS = 110, 600, 80
 #: Characters of a chunk in which its text is looked for.
 READ_CHARS = 1_500
-NOTHING = Cell("–", look="none")
 #: Two or more lines of `name: value`, then an empty line.
 _HEADER = re.compile(r"\A\s*(?:\w[\w .-]{0,30}:[^\n]{0,100}\n){2,20}[^\S\n]*\n")
-_GOLD = {"chunk": "gold", "page": "gold page", "section": "gold section"}
+GOLD_WORDS = {"chunk": "gold", "page": "gold page", "section": "gold section"}
 
 #: Below this many rem a column moves under the chunk's text, after its title.
 _UNDER = {width: Folding(width, "chunk", titled=True) for width in (32, 38)}
@@ -68,7 +67,7 @@ def candidates_grid(stage: StageView) -> Grid:
         candidate, (text, tip) = view.candidate, beginning_of(view)
         section = clean(candidate.section_id or "")[:NAME_CHARS]
         marks = [Chip(f"cited {', '.join(map(str, view.cited_by))}", "orange")] if view.cited_by else []
-        marks += [Chip(_GOLD[view.gold], "green")] if view.gold else []
+        marks += [Chip(GOLD_WORDS[view.gold], "green")] if view.gold else []
         marks += [Chip("redirected", "gray")] if view.redirect else []
         cells = (
             Cell(text, tip=tip),

@@ -21,13 +21,13 @@ from proofspan.services.question.variants import ASPECTS, Steadiness
 from proofspan.services.question.view import QuestionView
 from proofspan.store.files.types import Neighbours
 from proofspan.ui.question.candidates import KEY, candidates_grid, row_key
-from proofspan.ui.triage.table import NOTHING, gold_rank
+from proofspan.ui.triage.table import gold_rank
 from proofspan.ui.visit.view_state import ViewState, change_view, question_name, read_view
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.chart import LABEL_COLOURS
 from proofspan.ui.widgets.controls import feed, show_steps
 from proofspan.ui.widgets.markup import Piece
-from proofspan.ui.widgets.table import Cell, Column, Grid, Row, show_grid
+from proofspan.ui.widgets.table import NOTHING, Cell, Column, Grid, Row, show_grid
 from proofspan.ui.widgets.text import variant
 from proofspan.ui.wording import answer, question
 from proofspan.ui.wording.safety import notice_ways

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 
-import streamlit as st
-
 from proofspan.errors import Fault
 from proofspan.fingerprints import file_state
 from proofspan.manifest.check import CheckReport, check_workspace
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Artifact, Manifest
 from proofspan.services.documents.background import Failed, Waiting
-from proofspan.services.documents.document_cache import Recent
 from proofspan.services.workspace.contents_check import everything
 from proofspan.services.workspace.open import goals_of
 from proofspan.services.workspace.readable import rows_of
@@ -40,7 +37,7 @@ def full_check(opened: session.Opened) -> tuple[CheckReport, Mapping[str, int]] 
         raise outcome.fault
     if isinstance(outcome, Waiting):
         return None
-    _reports().put(state_of_files(opened), outcome.value[0])
+    session.recent("reports", 8).put(state_of_files(opened), outcome.value[0])
     return outcome.value
 
 
@@ -52,8 +49,11 @@ def full_key(opened: session.Opened) -> Hashable:
 def known_check(opened: session.Opened) -> CheckReport:
     """Return the fullest report so far: with hashes and opened PDFs after a full check."""
     manifest = opened.manifest
-    return _reports().get_or_make(
-        state_of_files(opened), lambda: check_workspace(manifest, hashes=False, others=goals_of(manifest)[1])
+    return session.cached(
+        "reports",
+        state_of_files(opened),
+        lambda: check_workspace(manifest, hashes=False, others=goals_of(manifest)[1]),
+        most=8,
     )
 
 
@@ -61,11 +61,6 @@ def state_of_files(opened: session.Opened) -> tuple[str, ...]:
     """Return what changes whenever a report on the workspace may."""
     manifest = opened.manifest
     return (*session.identity(opened), *(state_of(manifest, artifact) for artifact in manifest.artifacts()))
-
-
-@st.cache_resource(show_spinner=False)
-def _reports() -> Recent[CheckReport]:
-    return Recent(8)
 
 
 def state_of(manifest: Manifest, artifact: Artifact | None) -> str:

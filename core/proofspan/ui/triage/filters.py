@@ -55,7 +55,16 @@ def filter_bar(
     menu = st.popover("More", key=MENU, on_change="rerun")  # with another title it would close
     if menu.open:  # a widget that the browser does not show yet would not take its value from the address
         with menu:
-            _menu(options, view, cohorts)
+            for name in ("code", "type", "state"):
+                offered, chosen = options.get(name, ()), getattr(view.filter, name)
+                if offered or chosen:
+                    _choice(name, offered, chosen, in_menu=True)
+            counts, cohort = dict(cohorts), view.filter.cohort
+            names = {name: _option("cohort", name, counts.get(name)) for name in (*counts, cohort) if name}
+            if names:
+                _one_of("cohort", names, cohort or None, key=_key("cohort", counts), none="")
+            unsupported = {True: "some unsupported", False: "none unsupported"}
+            _one_of("unsupported", unsupported, view.filter.unsupported, key="filter-unsupported")
             if traces > questions:
                 feed("all-variants", view.filter.all_variants)
                 st.toggle(
@@ -66,19 +75,6 @@ def filter_bar(
                 )
     if view.is_filtered:
         st.button("Clear", key="clear", type="tertiary", on_click=show_all)
-
-
-def _menu(options: Mapping[str, Choices], view: ViewState, cohorts: Choices) -> None:
-    for name in ("code", "type", "state"):
-        offered, chosen = options.get(name, ()), getattr(view.filter, name)
-        if offered or chosen:
-            _choice(name, offered, chosen, in_menu=True)
-    counts, cohort = dict(cohorts), view.filter.cohort
-    names = {name: _option("cohort", name, counts.get(name)) for name in (*counts, cohort) if name}
-    if names:
-        _one_of("cohort", names, cohort or None, key=_key("cohort", counts), none="")
-    unsupported = {True: "some unsupported", False: "none unsupported"}
-    _one_of("unsupported", unsupported, view.filter.unsupported, key="filter-unsupported")
 
 
 def chips(view: ViewState, *, elsewhere: Container[str] = ()) -> None:

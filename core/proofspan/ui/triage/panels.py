@@ -47,16 +47,11 @@ FLIPS_SHOWN: Mapping[Flip, str] = {
 }
 
 
-def heading(view: ViewState, *, total: int, profile: Profile) -> None:
-    """Draw the page's title with the profile that every count depends on."""
+def heading(view: ViewState, runs: Sequence[Run], *, total: int, profile: Profile) -> None:
+    """Draw the page's title with the profile that every count depends on, and the choice of another run."""
     noun = "trace" if view.filter.all_variants else "question"
     markup.titled("Triage", f"  {view.run} · {counted(total, noun)} · {profile.describe()}", role="title")
-
-
-def compare_choice(view: ViewState, runs: Sequence[Run]) -> None:
-    """Draw the choice of another run; nothing where this run is the only one."""
-    names = run_names(runs, but=view.run)
-    if names:
+    if names := run_names(runs, but=view.run):
         select(
             "Compare with",
             names,

@@ -16,11 +16,12 @@ from proofspan.contracts.records.records import Label, TraceKey
 from proofspan.contracts.rules.catalogue import in_order, rule_of
 from proofspan.diagnosis.messages import LITTLE_COVERED
 from proofspan.display_names import BUCKET_NAMES, COLUMN_NAMES, GOLD_NAMES, ISSUE_NAMES, LABEL_NAMES, NO_LABEL
+from proofspan.store.files.evidence_states import EVIDENCE
 from proofspan.store.query.filters import Sort
 from proofspan.ui.visit.view_state import ViewState, question_name, read_view, write_view
 from proofspan.ui.widgets.chart import LABEL_COLOURS
 from proofspan.ui.widgets.markup import clean
-from proofspan.ui.widgets.table import Cell, Chip, Column, Folding, Grid, Row, show_grid
+from proofspan.ui.widgets.table import NOTHING, Cell, Chip, Column, Folding, Grid, Row, show_grid
 from proofspan.ui.widgets.text import shortened, variant
 from proofspan.ui.wording import citation
 
@@ -42,7 +43,6 @@ WHY: Mapping[str, str] = {
 }
 #: Gold that the answerer was given within these ranks is not an issue.
 FIRST_RANKS = 3
-NOTHING = Cell("–", look="none")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +86,6 @@ def _label(row: TriageRow) -> Cell:
 def _question(row: TriageRow) -> Cell:
     text = shortened(" · ".join([*variant(row.key), row.text("q") or row.key.q_id]), MAX_QUESTION)
     return Cell(text, href=row.href)
-
-
-def _section(row: TriageRow) -> Cell:
-    return Cell(shortened(row.text("rank1_section"), 40)) if row.text("rank1_section") else NOTHING
 
 
 def gold_rank(unranked: Any, rank: Any) -> Cell:
@@ -164,7 +160,7 @@ COLUMNS: Mapping[str, TriageColumn] = {
         _layout("why", "The rule that decided the label", width=10, folds=Folding(84, "label", shown=64)),
     ),
     "section": TriageColumn(
-        _section,
+        lambda row: Cell(shortened(section, 40)) if (section := row.text("rank1_section")) else NOTHING,
         "section",
         ("by top section", "by top section, reversed"),
         _layout(
@@ -328,7 +324,8 @@ def issues(row: TriageRow) -> list[str]:
     is_thin = row.text("label") == "ok" and coverage is not None and coverage < LITTLE_COVERED
     listed = [
         *(ISSUE_NAMES[code] for code in first),
-        *citation.wrong_text(states),
+        # Faults of the cited text, worst first.
+        *(EVIDENCE[state].name.capitalize() for state in ("not_found", "numbers_differ") if state in states),
         _gold_issue(row),
         *citation.besides(states, offset=row.offset, omitted=len(row.list("safety_omitted"))),
         *(ISSUE_NAMES.get(code, code) for code in codes if code not in first),

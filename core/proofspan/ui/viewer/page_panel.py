@@ -105,7 +105,20 @@ def _place(
         text_frame.show_text(shown.text, name=_named(shown), focus=shown.target.id)
     elif shown.image is not None:
         drawn_page(shown, targets, cards=cards, region=region)
-        show_pages(shown, targets)
+        if shown.document is None or not shown.page_count or shown.page_idx is None:
+            return
+        labels: Sequence[str] = ()
+        with suppress(Fault):  # the page itself says what is wrong
+            labels = documents.placer().document(shown.path).labels if shown.path else ()
+        by_id = {target.id: target for target in (*targets, shown.target)}
+        show_strip(
+            page_marks(by_id.values(), shown.found, shown.document.doc_id),
+            page_count=shown.page_count,
+            page_idx=shown.page_idx,
+            key="pages",
+            on_go=lambda page_idx: change_view(page=page_idx),
+            labels=labels,
+        )
     else:
         _passage(shown)
 
@@ -116,7 +129,7 @@ def drawn_page(
     *,
     cards: Mapping[str, SpanCard],
     key: str = "page",
-    height: viewer.Height = "panel",
+    height: markup.Size = "panel",
     region: Percent | None = None,
 ) -> None:
     """Draw the viewer with the shown page, if it has a picture. "Next span" steps through `targets`.
@@ -139,25 +152,26 @@ def drawn_page(
         chosen=shown.target.id,
         region=region,
     )
+    by_id = {target.id: target for target in (*targets, shown.target)}
+
+    def choose(span_id: str) -> None:
+        """Write the passage into the address. One that also lies on the shown page keeps that page."""
+        found, target = shown.found.get(span_id), by_id[span_id]
+        is_drawn = any(span.id == span_id for span in shown.spans)
+        is_of_other_page = found is not None and found.page_idx not in (None, shown.page_idx)
+        change_view(
+            cite=target.number if target.kind == "cited" else None,
+            chunk=target.chunk_param,
+            page=shown.page_idx if is_drawn and is_of_other_page else None,
+        )
+
     viewer.show_page(
         page,
         key=key,
         height=height,
         on_turn=lambda page_idx: change_view(page=page_idx),
-        on_choose=partial(_choose, shown, {target.id: target for target in (*targets, shown.target)}),
+        on_choose=choose,
         render=partial(detail_of, documents.placer(), shown),
-    )
-
-
-def _choose(shown: PageView, targets: Mapping[str, Target], span_id: str) -> None:
-    """Write the passage into the address. One that also lies on the shown page keeps that page."""
-    found, target = shown.found.get(span_id), targets[span_id]
-    is_drawn = any(span.id == span_id for span in shown.spans)
-    is_of_other_page = found is not None and found.page_idx not in (None, shown.page_idx)
-    change_view(
-        cite=target.number if target.kind == "cited" else None,
-        chunk=target.chunk_param,
-        page=shown.page_idx if is_drawn and is_of_other_page else None,
     )
 
 
@@ -170,21 +184,3 @@ def _passage(shown: PageView) -> None:
     if quote:
         markup.note(f"{shown.target.tag}:", "muted")
         markup.show_long([Piece(quote)], key=f"passage:{shown.target.id}", role="quote")
-
-
-def show_pages(shown: PageView, targets: Sequence[Target]) -> None:
-    """Draw the strip of all pages of the shown document, where it has pages. A cell turns to its page."""
-    if shown.document is None or not shown.page_count or shown.page_idx is None:
-        return
-    labels: Sequence[str] = ()
-    with suppress(Fault):  # the page itself says what is wrong
-        labels = documents.placer().document(shown.path).labels if shown.path else ()
-    by_id = {target.id: target for target in (*targets, shown.target)}
-    show_strip(
-        page_marks(by_id.values(), shown.found, shown.document.doc_id),
-        page_count=shown.page_count,
-        page_idx=shown.page_idx,
-        key="pages",
-        on_go=lambda page_idx: change_view(page=page_idx),
-        labels=labels,
-    )

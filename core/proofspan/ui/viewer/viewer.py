@@ -14,7 +14,7 @@ import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 import orjson
 import streamlit as st
@@ -25,10 +25,9 @@ from proofspan.services.page.shapes import PageSpan, Percent
 from proofspan.services.page.zoom import snapped
 from proofspan.ui.status.fragments import fragment
 from proofspan.ui.viewer.span_cards import SpanCard
-from proofspan.ui.widgets.markup import clean
+from proofspan.ui.widgets.markup import Size, clean
 
 T = TypeVar("T")
-Height = Literal["panel", "stage"]
 Render = Callable[[Percent, int], Picture | None]
 
 #: Concatenated in this order.
@@ -88,7 +87,7 @@ def show_page(
     page: ViewerPage,
     *,
     key: str = "page",
-    height: Height = "panel",
+    height: Size = "panel",
     on_turn: Callable[[int], None],
     on_choose: Callable[[str], None],
     render: Render | None = None,
@@ -113,7 +112,7 @@ def show_page(
     fragment(place=f"viewer-wire-{key}")(_wire_of)(page, key, render)
 
 
-def packed(page: ViewerPage, *, key: str, height: Height, with_picture: bool = True) -> bytes:
+def packed(page: ViewerPage, *, key: str, height: Size, with_picture: bool = True) -> bytes:
     """Return the header's length (4 bytes, big endian), the header as JSON, and the picture if requested.
 
     `natural` is the page's width in CSS pixels at its true size.

@@ -336,12 +336,13 @@ def cached(name: str, key: Hashable, make: Callable[[], T], *, most: int = 16) -
 
     The key has to change with everything that the value is made of.
     """
-    value: T = _cache(name, most).get_or_make(key, make)
+    value: T = recent(name, most).get_or_make(key, make)
     return value
 
 
 @st.cache_resource(show_spinner=False)
-def _cache(name: str, most: int) -> Recent[Any]:
+def recent(name: str, most: int) -> Recent[Any]:
+    """Return the `most` recent values that all visits keep under a name."""
     return Recent(most)
 
 

@@ -34,6 +34,8 @@ from proofspan.ui.status.workspace_status import state_of
 from proofspan.ui.visit import session
 from proofspan.ui.visit.view_state import ViewState, parse_question_name, question_name, write_view
 
+MOST_SLIDES = 256
+
 
 @dataclass(frozen=True, slots=True)
 class Walk:
@@ -151,7 +153,8 @@ def _task(
     walk: Walk, stop: Stop, *, cite: int | None = None, page: int | None = None, more: int = 0
 ) -> tuple[Hashable, Callable[[], Scene]]:
     """Return the task of a citation, a page of its document and further lists of exhibits, with its key."""
-    slides, own = _slides(), (*walk.stamp, stop.key)
+    slides: Recent[Slide] = session.recent("slides", MOST_SLIDES)
+    own = (*walk.stamp, stop.key)
 
     def make() -> Scene:  # in any thread, without Streamlit
         slide = slides.get_or_make(own, lambda: slide_of(stop, walk.materials))
@@ -175,10 +178,8 @@ def ahead(walk: Walk, position: int) -> None:
 
 def try_again(path: Path | None) -> None:
     """Forget the failures of a document, and everything made without it."""
-    if path is not None:
-        documents.placer().forget(path)
-    _slides().clear()
-    background.tasks().forget()
+    session.recent("slides", MOST_SLIDES).clear()
+    documents.try_again(path)
 
 
 def _playlist(
@@ -201,8 +202,3 @@ def _playlist(
 
     key = (*stamp, store.placed_stamp(view.run), view.filter, view.sort, view.ids, view.level)
     return session.cached("playlists", key, make, most=8)
-
-
-@st.cache_resource(show_spinner=False)
-def _slides() -> Recent[Slide]:
-    return Recent(256)

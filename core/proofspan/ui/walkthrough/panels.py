@@ -225,7 +225,36 @@ def playlist_menu(
         return
     with menu:
         markup.note(sentence(view, playlist), role="line")
-        _by_filter(view, stored)
+        st.pills(
+            "Labels",
+            LABELS,
+            selection_mode="multi",
+            format_func=lambda label: LABEL_NAMES[label],
+            default=begin("playlist-label", list(view.filter.label)),
+            key="playlist-label",
+            label_visibility="collapsed",
+            on_change=_change_from,
+            args=("playlist-label", "label"),
+        )
+        st.text_input(
+            "Search questions and answers",
+            begin("playlist-text", view.filter.text) or "",
+            key="playlist-text",
+            icon=":material/search:",
+            placeholder="Search …",
+            label_visibility="collapsed",
+            on_change=_change_from,
+            args=("playlist-text", "text"),
+        )
+        feed("playlist-full", view.level == FULL)
+        st.toggle(
+            "Only full evidence",
+            key="playlist-full",
+            disabled=not stored.levels and not view.level,
+            help="By the run's stored bundles; without them, build some: proofspan bundle build WORKSPACE",
+            on_change=_change_from,
+            args=("playlist-full", "level"),
+        )
         # Questions by name, in the order in which they are chosen.
         listed = whole().frame.head(OFFERED)
         titles: dict[str, str] = {}
@@ -259,39 +288,6 @@ def sentence(view: ViewState, playlist: Playlist) -> str:
     described = view.filter.where().sentence
     full = "with full evidence" if view.level == FULL else " or ".join(LEVELS[each] for each in view.level)
     return ", ".join(part for part in (count, described, full) if part)
-
-
-def _by_filter(view: ViewState, stored: StoredBundles) -> None:
-    st.pills(
-        "Labels",
-        LABELS,
-        selection_mode="multi",
-        format_func=lambda label: LABEL_NAMES[label],
-        default=begin("playlist-label", list(view.filter.label)),
-        key="playlist-label",
-        label_visibility="collapsed",
-        on_change=_change_from,
-        args=("playlist-label", "label"),
-    )
-    st.text_input(
-        "Search questions and answers",
-        begin("playlist-text", view.filter.text) or "",
-        key="playlist-text",
-        icon=":material/search:",
-        placeholder="Search …",
-        label_visibility="collapsed",
-        on_change=_change_from,
-        args=("playlist-text", "text"),
-    )
-    feed("playlist-full", view.level == FULL)
-    st.toggle(
-        "Only full evidence",
-        key="playlist-full",
-        disabled=not stored.levels and not view.level,
-        help="By the run's stored bundles; without them, build some: proofspan bundle build WORKSPACE",
-        on_change=_change_from,
-        args=("playlist-full", "level"),
-    )
 
 
 def _change_from(key: str, name: str) -> None:

@@ -6,17 +6,13 @@ A component of our own, because `markup.text` makes no buttons, and Streamlit's 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal
 
 import orjson
 import streamlit as st
 
 from proofspan.ui.component import component
 from proofspan.ui.widgets import markup
-from proofspan.ui.widgets.markup import Piece, clean
-
-Size = Literal["panel", "stage"]
-
+from proofspan.ui.widgets.markup import Piece, Size, clean
 
 _NUMBERS = ("number", "number-chosen")
 #: Characters of a tip: an id, a reason.

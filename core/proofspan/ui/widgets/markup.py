@@ -53,6 +53,8 @@ Kind = Literal[
     "signal-note",
 ]
 Width = Literal["stretch", "content"]
+#: In a panel of a page, or as large as the window allows.
+Size = Literal["panel", "stage"]
 Role = Literal["title", "heading", "text", "line", "hint", "quote", "says", "verdict"]
 
 #: Characters shown at once; what lies beyond waits behind "Show more".

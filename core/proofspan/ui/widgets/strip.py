@@ -107,7 +107,16 @@ def page_strip(
         _page_cell(at, held, firsts, shown=here if at == at_here else None, labels=labels)
         for at, held in sorted(shared.items())
     )
-    rest = _summary(inside, page_count)
+    # `96 pages: cited on 43, gold on 43, retrieved on 5 pages`
+    cited = [mark.page_idx for mark in inside if mark.cited]
+    gold = [mark.page_idx for mark in inside if mark.gold]
+    ranked = [mark.page_idx for mark in inside if mark.ranks]
+    parts = [
+        f"{word} on {f'PDF page {pages[0] + 1:,}' if len(pages) == 1 else counted(len(pages), 'page')}"
+        for word, pages in (("cited", cited), ("gold", gold), ("retrieved", ranked))
+        if pages
+    ]
+    rest = counted(page_count, "page") + (f": {', '.join(parts)}" if parts else "")
     return Strip(f"All pages: {rest}", rest, len(firsts) - 1, drawn, firsts, jumps=True)
 
 
@@ -168,16 +177,3 @@ def _numbered(noun: str, numbers: Sequence[int]) -> str:
     named = ", ".join(f"{number:,}" for number in numbers[:NUMBERS_NAMED])
     more = len(numbers) - NUMBERS_NAMED
     return f"{noun} {named}" + (f" and {more:,} more" if more > 0 else "")
-
-
-def _summary(marks: Sequence[PageMark], page_count: int) -> str:
-    """Return `96 pages: cited on 43, gold on 43, retrieved on 5 pages`."""
-    cited = [mark.page_idx for mark in marks if mark.cited]
-    gold = [mark.page_idx for mark in marks if mark.gold]
-    ranked = [mark.page_idx for mark in marks if mark.ranks]
-    parts = [
-        f"{word} on {f'PDF page {pages[0] + 1:,}' if len(pages) == 1 else counted(len(pages), 'page')}"
-        for word, pages in (("cited", cited), ("gold", gold), ("retrieved", ranked))
-        if pages
-    ]
-    return f"{counted(page_count, 'page')}: {', '.join(parts)}" if parts else counted(page_count, "page")

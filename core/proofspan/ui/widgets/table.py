@@ -61,6 +61,9 @@ class Cell:
             raise ValueError(f"a tone lies in 0–1: {self.tone}")
 
 
+NOTHING = Cell("–", look="none")
+
+
 @dataclass(frozen=True, slots=True)
 class Folding:
     """In a list narrower than `below` rem, a column's text moves into the column `into`, under its text.

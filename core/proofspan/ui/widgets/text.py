@@ -5,16 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from proofspan.contracts.records.records import TraceKey
-from proofspan.display_names import ISSUE_NAMES
 from proofspan.evidence.types import TextRange
 from proofspan.metrics.statistics import percent, wilson
 from proofspan.ui.widgets.markup import clean
 from proofspan.wording import counted
-
-
-def short(code: str) -> str:
-    """Return the display name of a suspicion; a code of another tool's report stays as it is."""
-    return ISSUE_NAMES.get(code, code)
 
 
 def share_of(part: int, whole: int, *, unlabelled: int = 0) -> str:

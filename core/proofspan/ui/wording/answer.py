@@ -74,7 +74,16 @@ def marked_answer(view: QuestionView, *, chosen: int | None) -> list[Piece]:
     for item in view.citations:
         if item.citation.chunk_id is not None:
             numbers.setdefault(item.citation.chunk_id, item.citation.number)
-    quoted = _quoted(view)
+    # The payload's quotes that answer and evidence contain, and none that overlaps an earlier one.
+    texts = list(seen_texts(view).values())
+    quoted: dict[Range, list[int]] = {}
+    for item in view.citations:
+        quote = item.citation.quote if item.quote_from == "payload" else None
+        start = view.trace.answer.find(quote) if quote else -1
+        if quote and start >= 0 and any(quote in text for text in texts):
+            place = (start, start + len(quote))
+            if place in quoted or not any(low < place[1] and place[0] < high for low, high in quoted):
+                quoted.setdefault(place, []).append(item.citation.number)
     # Each phrase outside of quotes, with the numbers of the citations whose chunk contains it.
     phrases: dict[Range, list[int]] = {}
     for phrase in matched_phrases(view):
@@ -123,23 +132,6 @@ def seen_texts(view: QuestionView) -> dict[int, str]:
     """Return the texts in the prompt, by rank."""
     seen = next((stage.candidates for stage in view.stages if stage.name == "chunks"), ())
     return {item.candidate.rank: item.candidate.text for item in seen if item.candidate.text}
-
-
-def _quoted(view: QuestionView) -> dict[Range, list[int]]:
-    """Return where the answer contains a payload's quote, with the citation numbers.
-
-    Only quotes that are in the evidence, and none that overlaps an earlier one.
-    """
-    texts = list(seen_texts(view).values())
-    quotes: dict[Range, list[int]] = {}
-    for item in view.citations:
-        quote = item.citation.quote if item.quote_from == "payload" else None
-        start = view.trace.answer.find(quote) if quote else -1
-        if quote and start >= 0 and any(quote in text for text in texts):
-            place = (start, start + len(quote))
-            if place in quotes or not any(low < place[1] and place[0] < high for low, high in quotes):
-                quotes.setdefault(place, []).append(item.citation.number)
-    return quotes
 
 
 def _numbers_after(phrases: Mapping[Range, list[int]], unsupported: Sequence[Range]) -> dict[int, list[int]]:

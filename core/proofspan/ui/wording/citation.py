@@ -389,11 +389,6 @@ def _page_words(page_idx: int) -> str:
 _BESIDE = {-1: "Cited page is one too high", 1: "Cited page is one too low"}
 
 
-def wrong_text(states: Collection[str]) -> list[str]:
-    """Return the faults of the text that a trace cites, worst first."""
-    return [EVIDENCE[state].name.capitalize() for state in ("not_found", "numbers_differ") if state in states]
-
-
 def besides(states: Collection[str], *, offset: int | None, omitted: int) -> list[str]:
     """Return the other faults of a trace's citations: their pages, and warnings that the answer may omit.
 

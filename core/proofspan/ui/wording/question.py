@@ -221,12 +221,22 @@ def signal_rows(
         rows.append(("Refusal", [Piece("“"), Piece(refusal), Piece("”")]))
     if refusal is None or view.explanation.is_other_wording:
         rows.append(("Phrase in evidence", _phrase(view)))
-    rows.append(("Question words", _query_words(view)))
+    # The question's content words; stopwords only if nothing else aligned.
+    content = [token for token in view.explanation.query if token.is_content]
+    found = [token.token for token in content if token.is_found]
+    missing = [token.token for token in content if not token.is_found]
+    pieces = [Piece(f"{len(found)} of {len(content)}")]
+    pieces += [Piece(f": {_listed(found)}")] if found else []
+    pieces += [Piece(" · not "), Piece(_listed(missing), "strong")] if missing else []
+    stopwords = [token.token for token in view.explanation.query if token.is_found and not token.is_content]
+    if stopwords and not found:
+        pieces.append(Piece(f" · only stopwords: {_listed(stopwords)}"))
+    rows.append(("Question words", pieces))
     if signals.answer_coverage is not None:
         # `62 % in the evidence · not found: sprocket, flange`
         pieces = [Piece(f"{percent(signals.answer_coverage)} in the evidence", tip=_COVERAGE)]
-        missing = view.explanation.words_missing
-        pieces += [Piece(f" · not found: {_listed(missing)}", "muted")] if missing else []
+        lost = view.explanation.words_missing
+        pieces += [Piece(f" · not found: {_listed(lost)}", "muted")] if lost else []
         rows.append(("Answer words", pieces))
     elif refusal is None:
         rows.append(("Answer words", [Piece("it has no content word")]))
@@ -289,20 +299,6 @@ def _phrase(view: QuestionView) -> list[Piece]:
     noun = "chunk" if len(ranks) == 1 else "chunks"
     where = f" in {noun} {', '.join(ranks[:MAX_WORDS_NAMED])}" if ranks else ""
     return [Piece("“"), Piece(shown, tip=first.phrase if is_long else ""), Piece("”"), Piece(where)]
-
-
-def _query_words(view: QuestionView) -> list[Piece]:
-    """Return the question's content words; stopwords only if nothing else aligned."""
-    content = [token for token in view.explanation.query if token.is_content]
-    found = [token.token for token in content if token.is_found]
-    missing = [token.token for token in content if not token.is_found]
-    pieces = [Piece(f"{len(found)} of {len(content)}")]
-    pieces += [Piece(f": {_listed(found)}")] if found else []
-    pieces += [Piece(" · not "), Piece(_listed(missing), "strong")] if missing else []
-    stopwords = [token.token for token in view.explanation.query if token.is_found and not token.is_content]
-    if stopwords and not found:
-        pieces.append(Piece(f" · only stopwords: {_listed(stopwords)}"))
-    return pieces
 
 
 def _listed(words: Sequence[str]) -> str:
