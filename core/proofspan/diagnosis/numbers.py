@@ -107,20 +107,17 @@ def claimed_numbers(answer: str) -> Iterator[Number]:
             covered = fraction.end()
             value = f"{_plain(fraction[1])}/{_plain(fraction[2])}"
             yield Number(fraction[0], start, covered, (value,))
-        elif not _is_a_name(answer, start) and not _is_a_reference(answer, start, end):
+        elif not _is_no_claim(answer, start, end):
             yield from _written(answer, start, end)
 
 
-def _is_a_name(answer: str, start: int) -> bool:
-    """Return whether the digits continue a word (`Q80`, `v2`, `#3`) or an upper-case name (`COVID-19`)."""
+def _is_no_claim(answer: str, start: int, end: int) -> bool:
+    """Whether digits belong to a name, number a list item, or point to a page, a step or a source."""
     before = answer[start - 1 : start]
-    if before.isalnum() or before in {"_", "#"}:
-        return bool(before)
-    return before == "-" and answer[start - 2 : start - 1].isupper()
-
-
-def _is_a_reference(answer: str, start: int, end: int) -> bool:
-    """Whether the digits number a list item or point to a page, a step or a source."""
+    if before.isalnum() or before in ("_", "#"):  # Q80, v2, #3
+        return True
+    if before == "-" and answer[start - 2 : start - 1].isupper():  # COVID-19
+        return True
     if (
         end - start <= 2
         and _LIST_MARK.match(answer, end)

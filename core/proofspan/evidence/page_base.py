@@ -155,9 +155,17 @@ def _finding(
     finding = PageBaseFinding(doc_id, "as_cited", total, near, total - sum(near), total, by_id=by_id)
     if counts[0] == total:
         return finding
-    as_printed = _as_printed(quotes, labels)
-    if is_clear(as_printed, total):
-        return replace(finding, kind="printed", supporting=as_printed)
+    # Quotes on another page whose printed number is the cited one, from 0 or from 1. A page whose printed
+    # number is its position counted from 1 is no evidence: both explanations hold there.
+    printed = [0, 0]
+    for quote in quotes:
+        label = labels[quote.page_idx] if 0 <= quote.page_idx < len(labels) else ""
+        for base in (0, 1):
+            is_cited = label == str(quote.cited_page_idx + base)
+            if quote.offset != 0 and is_cited and label != str(quote.page_idx + 1):
+                printed[base] += quote.times
+    if is_clear(max(printed), total):
+        return replace(finding, kind="printed", supporting=max(printed))
     if offset and own <= {offset, None}:
         return replace(finding, kind="shifted", supporting=counts[offset], offset=offset)
     by_section: dict[str, Counter[int]] = defaultdict(Counter)
@@ -179,21 +187,6 @@ def _finding(
         sections = {name for name, each in by_section.items() if each[0] < each.total() and kind == "too_few"}
     within = sum(by_section[section].total() for section in sections)
     return replace(finding, sections=tuple(sorted(sections)), within=within)
-
-
-def _as_printed(quotes: Sequence[PlacedQuote], labels: Sequence[str]) -> int:
-    """The number of quotes on another page whose printed number is the cited one, from 0 or from 1.
-
-    A page whose printed number is its position counted from 1 is no evidence: both explanations hold there.
-    """
-    counts = [0, 0]
-    for quote in quotes:
-        label = labels[quote.page_idx] if 0 <= quote.page_idx < len(labels) else ""
-        for base in (0, 1):
-            is_cited = label == str(quote.cited_page_idx + base)
-            if quote.offset != 0 and is_cited and label != str(quote.page_idx + 1):
-                counts[base] += quote.times
-    return max(counts)
 
 
 def _clear_offset(counts: Counter[int]) -> int | None:

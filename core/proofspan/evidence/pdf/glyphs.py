@@ -160,8 +160,17 @@ def _logical(line: Sequence[Glyph], base: int) -> list[Glyph]:
     """A line's glyphs in reading order; `base` is 1 in a block that mostly runs to the left, else 0."""
     clusters = sorted(_clusters(line), key=lambda cluster: (cluster[0].level[0], cluster[0].level[2]))
     levels = _levels("".join(cluster[0].text[:1] or " " for cluster in clusters), base)
-    ordered = [clusters[place] for place in _reversed_back(levels)]
-    return [glyph for cluster in ordered for glyph in cluster]
+    # From the highest level down, runs at or above it are reversed (L2).
+    order = list(range(len(levels)))
+    for level in range(max(levels, default=0), 0, -1):
+        start = 0
+        while start < len(order):
+            end = start
+            while end < len(order) and levels[order[end]] >= level:
+                end += 1
+            order[start:end] = order[start:end][::-1]
+            start = end + 1
+    return [glyph for place in order for glyph in clusters[place]]
 
 
 def _clusters(line: Sequence[Glyph]) -> list[list[Glyph]]:
@@ -213,17 +222,3 @@ def _kind(text: str, place: int) -> str:
     if HAS_RIGHT_TO_LEFT.match(character):
         return "R"
     return "L" if character.isalpha() else " "
-
-
-def _reversed_back(levels: Sequence[int]) -> list[int]:
-    """The positions in reading order: from the highest level down, runs at or above it are reversed (L2)."""
-    order = list(range(len(levels)))
-    for level in range(max(levels, default=0), 0, -1):
-        start = 0
-        while start < len(order):
-            end = start
-            while end < len(order) and levels[order[end]] >= level:
-                end += 1
-            order[start:end] = order[start:end][::-1]
-            start = end + 1
-    return order

@@ -302,17 +302,6 @@ def _rendered(document: Document, step: Mapping[str, Any]) -> Answer:
     return header, body
 
 
-def _located(document: Document, step: Mapping[str, Any]) -> Answer:
-    query = protocol.record_from(SpanQuery, step["query"])
-    note = ""
-    if query.cited_label is not None:
-        query, note = with_page(query, document.labels)
-    found = locate(query, document)
-    if found.page_mismatch and query.cited_label is not None and not note:
-        note = f"“{query.cited_label[:MAX_SHOWN]}” is printed on page_idx {query.cited_page_idx}"
-    return {"found": replace(found, note="; ".join(filter(None, (note, found.note))))}, b""
-
-
 def _done(document: Document, step: Mapping[str, Any]) -> Answer:
     match step["op"]:
         case "document":
@@ -324,7 +313,13 @@ def _done(document: Document, step: Mapping[str, Any]) -> Answer:
             pages = range(int(step["first"]), min(int(step["end"]), document.page_count))
             return {"texts": list(map(document.plain_text, pages))}, b""
         case "locate":
-            return _located(document, step)
+            query, note = protocol.record_from(SpanQuery, step["query"]), ""
+            if query.cited_label is not None:
+                query, note = with_page(query, document.labels)
+            found = locate(query, document)
+            if found.page_mismatch and query.cited_label is not None and not note:
+                note = f"“{query.cited_label[:MAX_SHOWN]}” is printed on page_idx {query.cited_page_idx}"
+            return {"found": replace(found, note="; ".join(filter(None, (note, found.note))))}, b""
     return _rendered(document, step)
 
 

@@ -181,7 +181,11 @@ def judged(quote: QuoteText, page: PageText, place: tuple[int, int]) -> Match | 
     alignment = _with_cut_ends(quote, page, alignment)
     count, (start, end) = len(quote.tokens), alignment.quote
     if (start, end) == (0, count) and alignment.is_whole:
-        is_verbatim = _is_verbatim(quote, page, alignment)
+        first, last = page.tokens.first[alignment.page[0]], page.tokens.last[alignment.page[1] - 1]
+        # Words without a letter or digit that open and close the quote (bullets, dashes).
+        lead, trail = quote.tokens.first[0], len(quote.words) - 1 - quote.tokens.last[-1]
+        own_words = " ".join(page.words[max(0, first - lead) : last + trail + 1])
+        is_verbatim = " ".join(quote.words) in own_words
         return _match(quote, page, alignment, "exact" if is_verbatim else "normalized")
     if _letters_beside_a_figure(quote, page, alignment) >= MISQUOTED_LETTERS:
         return _match(quote, page, alignment, "fuzzy")
@@ -281,14 +285,6 @@ def _numbers_contradict(quote: QuoteText, page: PageText, alignment: Alignment) 
         if not (is_long and Levenshtein.distance(ours, theirs) == 1):
             differing += count
     return (numbers >= 2 and 2 * differing > numbers) or (numbers >= 4 and 2 * differing == numbers)
-
-
-def _is_verbatim(quote: QuoteText, page: PageText, alignment: Alignment) -> bool:
-    """Whether the page's own words have the quote character by character, apart from white space."""
-    first, last = page.tokens.first[alignment.page[0]], page.tokens.last[alignment.page[1] - 1]
-    # Words without a letter or digit that open and close the quote (bullets, dashes).
-    lead, trail = quote.tokens.first[0], len(quote.words) - 1 - quote.tokens.last[-1]
-    return " ".join(quote.words) in " ".join(page.words[max(0, first - lead) : last + trail + 1])
 
 
 def _match(quote: QuoteText, page: PageText, alignment: Alignment, status: Status) -> Match:

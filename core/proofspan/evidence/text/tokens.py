@@ -157,7 +157,11 @@ def tokenize(words: Sequence[str], *, touching: Sequence[bool] | None = None) ->
         if is_number:
             key, start, end = _number(text, key, start, end)
         elif key[0].isdigit() or key[-1].isdigit():
-            key, start, end = _glued(text, key, start, end)
+            # A word with digits takes sign and percent: -5mm, R16%.
+            if key[0].isdigit() and text[start - 1 : start] == "-" and _is_sign(text, start - 1):
+                key, start = "-" + key, start - 1
+            if key[-1].isdigit() and text[end : end + 1] in PERCENT:
+                key, end = key + text[end], end + 1
         keys.append(key)
         spans.append((start, end))
         numbers.append(is_number)
@@ -232,15 +236,6 @@ def _currencies(text: str, keys: Sequence[str], spans: Sequence[tuple[int, int]]
         around = text[max(0, before) : _skip_spaces(text, end) + 1]
         signs.append("".join(sorted(CURRENCY.intersection(around))))
     return tuple(signs)
-
-
-def _glued(text: str, key: str, start: int, end: int) -> tuple[str, int, int]:
-    """The key of a word with digits (-5mm, R16%) with sign and percent, and its range of characters."""
-    if key[0].isdigit() and text[start - 1 : start] == "-" and _is_sign(text, start - 1):
-        key, start = "-" + key, start - 1
-    if key[-1].isdigit() and text[end : end + 1] in PERCENT:
-        key, end = key + text[end], end + 1
-    return key, start, end
 
 
 def _number(text: str, digits: str, start: int, end: int) -> tuple[str, int, int]:

@@ -65,7 +65,10 @@ class IndexedRun:
         """Yield traces and unreadable lines. Raises StoreFault if the index is damaged or was replaced."""
         try:
             for segment in self.run_file.segments:
-                lines: list[IndexedTrace | LineIssue] = [*self._traces(segment), *self._issues(segment)]
+                lines: list[IndexedTrace | LineIssue] = [*self._traces(segment)]
+                if segment.issues:
+                    records = read_table(self.folder / issues_name(segment.name)).to_pylist()
+                    lines += map(issue_from, records)
                 yield from sorted(lines, key=lambda each: each.source.line)
         except DamagedError as error:
             raise discard_damaged(self.manifest, self.run_id, error.folder) from error
@@ -80,8 +83,3 @@ class IndexedRun:
         for _, q_id, paraphrase, seed, repeat, line, offset, length, *values in rows:
             key = TraceKey(self.run_id, q_id, paraphrase, seed, repeat)
             yield IndexedTrace(key, SourceLine(self.run_file.file, line, offset, length), *values)
-
-    def _issues(self, segment: Segment) -> Iterator[LineIssue]:
-        if segment.issues:
-            records = read_table(self.folder / issues_name(segment.name)).to_pylist()
-            yield from map(issue_from, records)

@@ -147,26 +147,24 @@ class LoadedRun:
         return pd.DataFrame({name: _series(table[name]) for name in columns})
 
     def _row_states(self) -> pa.Table:
+        if self._states is None and self._placed is not None:
+            columns = ("row", "status", "page_mismatch", "numbers_differ", "agreement")
+            count, parts = self.run_file.rows, self._placed.parts
+            try:
+                table = read_placed(self.folder, parts, columns)
+                rows = table.column("row").to_numpy()
+                starts = np.cumsum([0, *(segment.rows for segment in self.run_file.segments)])[:-1]
+                rows = rows + np.repeat(starts, [part.citations for part in parts])
+                if len(rows) and not 0 <= rows.min() <= rows.max() < count:
+                    why = "citations of rows that the index does not have"
+                    raise segment_files.DamagedError(self.folder, why)
+                self._states = row_states(table.set_column(0, "row", pa.array(rows)), count)
+            except segment_files.DamagedError:
+                self._placed = None
         if self._states is None:
-            if self._placed is not None:
-                try:
-                    self._states = self._read_states(self._placed)
-                    return self._states
-                except segment_files.DamagedError:
-                    self._placed = None
             nulls = [pa.nulls(self.run_file.rows, field.type) for field in ROW_STATES]
             self._states = pa.table(nulls, schema=ROW_STATES)
         return self._states
-
-    def _read_states(self, placed: PlacedFile) -> pa.Table:
-        columns = ("row", "status", "page_mismatch", "numbers_differ", "agreement")
-        table = read_placed(self.folder, placed.parts, columns)
-        rows = table.column("row").to_numpy()
-        starts = np.cumsum([0, *(segment.rows for segment in self.run_file.segments)])[:-1]
-        rows = rows + np.repeat(starts, [part.citations for part in placed.parts])
-        if len(rows) and not 0 <= rows.min() <= rows.max() < self.run_file.rows:
-            raise segment_files.DamagedError(self.folder, "citations of rows that the index does not have")
-        return row_states(table.set_column(0, "row", pa.array(rows)), self.run_file.rows)
 
     def _rows_at(self, rows: np.ndarray, names: Sequence[str]) -> dict[str, pa.ChunkedArray]:
         if not names or not len(rows):

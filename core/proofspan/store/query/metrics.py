@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cache, lru_cache
@@ -72,15 +72,6 @@ def quantiles_statements(*, where: str, slice_sql: str) -> tuple[tuple[tuple[str
     return tuple(found)
 
 
-def quantiles_of(metric_ids: Sequence[str], rows: Iterable[Row]) -> Ends:
-    """Return the rows of a statement of quantiles by slice and metric."""
-    return {
-        (row[0], metric_id): row[3 * place + 1 : 3 * place + 4]
-        for row in rows
-        for place, metric_id in enumerate(metric_ids)
-    }
-
-
 def tallies_of(sums: Iterable[Row], ends: Ends) -> dict[object, dict[str, Tally]]:
     """Return the metrics of each slice, the largest slice first, then by name."""
     sizes: Counter[object] = Counter()
@@ -99,22 +90,19 @@ def tallies_of(sums: Iterable[Row], ends: Ends) -> dict[object, dict[str, Tally]
             if summed:
                 each.total += summed[0]
                 each.squares += summed[-1]
-    ordered = sorted(sizes, key=lambda name: (-sizes[name], str(name)))
-    return {name: _tallies(name, found[name], ends) for name in ordered}
-
-
-def _tallies(name: object, found: Mapping[str, _Sum], ends: Ends) -> dict[str, Tally]:
-    tallies = {}
-    for metric_id, measure in MEASURES.items():
-        each = found[metric_id]
-        left_out = {word: each.left_out[word] for word in measure.reasons if each.left_out[word]}
-        tallies[metric_id] = Tally(each.of, float(each.total), float(each.squares), left_out=left_out)
-    for metric_id in _QUANTILES:
-        value, low, high = ends.get((name, metric_id), (None, None, None))
-        if low is None or high is None:  # too few questions for an interval
-            low = high = None
-        tallies[metric_id] = replace(tallies[metric_id], value=value, low=low, high=high)
-    return tallies
+    slices: dict[object, dict[str, Tally]] = {}
+    for name in sorted(sizes, key=lambda name: (-sizes[name], str(name))):
+        tallies = slices[name] = {}
+        for metric_id, measure in MEASURES.items():
+            each = found[name][metric_id]
+            left_out = {word: each.left_out[word] for word in measure.reasons if each.left_out[word]}
+            tallies[metric_id] = Tally(each.of, float(each.total), float(each.squares), left_out=left_out)
+        for metric_id in _QUANTILES:
+            value, low, high = ends.get((name, metric_id), (None, None, None))
+            if low is None or high is None:  # too few questions for an interval
+                low = high = None
+            tallies[metric_id] = replace(tallies[metric_id], value=value, low=low, high=high)
+    return slices
 
 
 @cache

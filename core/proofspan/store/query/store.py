@@ -624,7 +624,10 @@ class Store:
         tables = {"rows": table}
         ends: metrics.Ends = {}
         for metric_ids, sql in metrics.quantiles_statements(where=where.sql, slice_sql=slice_sql):
-            ends |= metrics.quantiles_of(metric_ids, self._database.rows(sql, where.params, tables))
+            for name, *numbers in self._database.rows(sql, where.params, tables):
+                for place, metric_id in enumerate(metric_ids):
+                    value, low, high = numbers[3 * place : 3 * place + 3]
+                    ends[name, metric_id] = value, low, high
         sql = metrics.sums_statement(where=where.sql, slice_sql=slice_sql)
         return metrics.tallies_of(self._database.rows(sql, {**where.params, "most": most}, tables), ends)
 

@@ -14,9 +14,9 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO
 
 from proofspan.errors import InputFault
 from proofspan.fingerprints import ends_of
@@ -61,7 +61,16 @@ def _pieces(path: Path, limit: int) -> Iterator[bytes]:
     """Yield the unpacked bytes. Raises InputFault once they exceed `limit` or turn out to be damaged."""
     total = 0
     try:
-        with _unpacked(path) as packed:
+        opened: Any
+        if path.suffix.lower() == ".gz":
+            from isal import igzip
+
+            opened = igzip.IGzipFile(path, "rb")  # type: ignore[no-untyped-call]  # its stubs type half of it
+        else:
+            import pyarrow
+
+            opened = pyarrow.input_stream(str(path), compression="zstd")
+        with opened as packed:
             while piece := packed.read(_PIECE):
                 total += len(piece)
                 if total > limit:
@@ -73,20 +82,6 @@ def _pieces(path: Path, limit: int) -> Iterator[bytes]:
         message = f"the file cannot be unpacked: {error}"
         fix = "Pack it again; the copy may be incomplete."
         raise InputFault.of("damaged_archive", message, where=str(path), fix=fix) from error
-
-
-@contextmanager
-def _unpacked(path: Path) -> Iterator[BinaryIO]:
-    if path.suffix.lower() == ".gz":
-        from isal import igzip
-
-        with igzip.IGzipFile(path, "rb") as packed:  # type: ignore[no-untyped-call]  # its stubs type half of it
-            yield cast(BinaryIO, packed)
-    else:
-        import pyarrow
-
-        with pyarrow.OSFile(str(path), "rb") as raw, pyarrow.CompressedInputStream(raw, "zstd") as stream:
-            yield cast(BinaryIO, stream)
 
 
 def whole_copy(folder: Path, stem: str) -> Path | None:
@@ -121,7 +116,14 @@ def write_copy(
     Raises InputFault if the folder cannot be written: `lost` is the consequence, `where` the source.
     """
     try:
-        out, part = _new_part(folder, stem)
+        folder.mkdir(parents=True, exist_ok=True)
+        while True:
+            handle, temporary = tempfile.mkstemp(dir=folder, prefix=f"{stem}-", suffix=".part")
+            out, part = os.fdopen(handle, "wb"), Path(temporary)
+            fcntl.flock(out, fcntl.LOCK_EX)  # while its process lives, so that no other removes it
+            if os.fstat(handle).st_nlink:
+                break
+            out.close()  # one did before the lock
         try:
             size = sum(map(out.write, pieces))
             out.flush()
@@ -151,19 +153,3 @@ def remove_stale(folder: Path, key: str, *, keep: Collection[Path]) -> None:
         with suppress(OSError), part.open("rb") as left:
             fcntl.flock(left, fcntl.LOCK_EX | fcntl.LOCK_NB)  # fails while its process lives
             part.unlink()
-
-
-def _new_part(folder: Path, stem: str) -> tuple[BinaryIO, Path]:
-    """Create a new file to write to.
-
-    It is locked while its process lives, so that no other process removes it. If one did before the lock,
-    another file is made.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    while True:
-        handle, name = tempfile.mkstemp(dir=folder, prefix=f"{stem}-", suffix=".part")
-        out = os.fdopen(handle, "wb")
-        fcntl.flock(out, fcntl.LOCK_EX)
-        if os.fstat(handle).st_nlink:
-            return out, Path(name)
-        out.close()
