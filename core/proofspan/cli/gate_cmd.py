@@ -31,7 +31,6 @@ from proofspan.errors import InputFault, Problem
 from proofspan.manifest.load import load_manifest
 from proofspan.metrics.goals import Goal, read_goals
 from proofspan.services.gate import (
-    Check,
     GateReport,
     gate_run,
     junit_xml,
@@ -131,21 +130,18 @@ def _parts(report: GateReport, *, strict: bool) -> Iterator[RenderableType]:
         if check.affected:
             yield Text()
             yield Text(f"{one_line(check.title)}: {check.count:,}", "bold")
-            yield from _questions(check)
+            # The questions with their texts if they changed, else by id.
+            is_change = any(each.change for each in check.affected)
+            shown = SHOWN if is_change else SHOWN_BY_ID
+            more = [f"… and {check.count - shown:,} more, see --json"] if check.count > shown else []
+            if is_change:
+                lines = [*map(question_line, check.affected[:shown]), *more]
+            else:
+                lines = [" ".join([*(one_line(each.q_id) for each in check.affected[:shown]), *more])]
+            yield from (Text(f"  {each}") for each in lines)
     passes = report.passes(strict=strict)
     against = f" against {one_line(report.against)}" if report.against is not None else ""
     ready = f"{'ready' if passes else 'not ready'}{' (warnings count)' if strict else ''}"
     verdict = f"Release check of {one_line(report.run_id)}{against}: {ready}; {report.counts_in_words()}"
     yield Text()
     yield Text(verdict, "bold green" if passes else "bold red")
-
-
-def _questions(check: Check) -> Iterator[Text]:
-    """Yield a check's questions: with their texts if they changed, else by id."""
-    is_change = any(each.change for each in check.affected)
-    shown = SHOWN if is_change else SHOWN_BY_ID
-    more = [f"… and {check.count - shown:,} more, see --json"] if check.count > shown else []
-    if is_change:
-        yield from (Text(f"  {each}") for each in [*map(question_line, check.affected[:shown]), *more])
-    else:
-        yield Text(f"  {' '.join([*(one_line(each.q_id) for each in check.affected[:shown]), *more])}")

@@ -159,13 +159,26 @@ def _explained(named: Sequence[str]) -> Iterator[RenderableType]:
 def _parts(report: MetricsReport, run: Run, named: Sequence[str]) -> Iterator[RenderableType]:
     measured = report.measured
     title = f" · {printable(run.title)}" if run.title else ""
-    count = counted(measured.questions, "question")
-    yield Text.assemble((printable(measured.run_id), "bold"), f"{title} · {count}")
+    questions = counted(measured.questions, "question")
+    yield Text.assemble((printable(measured.run_id), "bold"), f"{title} · {questions}")
     yield Text(printable(report.facts.profile.describe()), "dim")
     yield from map(Text, _left_out(report.facts, report.gaps))
     yield Text()
     yield _metrics(measured, named)
-    yield from _pack(measured, run)
+    if measured.pack is not None and run.metrics is not None:
+        yield Text()
+        pack, file = measured.pack, printable(run.metrics.path)
+        count = counted(len(pack.numbers), "number")
+        dataset = f" of {printable(pack.dataset)}" if pack.dataset else ""
+        if measured.differences:
+            yield Text(f"✗ The metrics pack {file}{dataset} differs from the computed numbers:", "red")
+            yield from (Text(f"  {difference.in_words()}") for difference in measured.differences)
+        else:
+            agrees = f"agrees with the computed numbers: {count}"
+            yield Text(f"✓ The metrics pack {file}{dataset} {agrees}", "green")
+        others = [f"{name}: {value}" for name, value in others_in_words(pack) if name not in _OF_EVERY_RECORD]
+        if others:
+            yield Text(f"  It also says {printable(', '.join(others))[:400]}", "dim")
     if report.slices is not None:
         yield Text()
         metrics = [METRICS[metric_id] for metric_id in named or OF_A_SLICE]
@@ -230,23 +243,6 @@ def _metrics(measured: RunMetrics, named: Sequence[str]) -> Table:
             Text(", ".join(reasons), "dim"),
         )
     return table
-
-
-def _pack(measured: RunMetrics, run: Run) -> Iterator[Text]:
-    if measured.pack is None or run.metrics is None:
-        return
-    yield Text()
-    pack, file = measured.pack, printable(run.metrics.path)
-    count = counted(len(pack.numbers), "number")
-    dataset = f" of {printable(pack.dataset)}" if pack.dataset else ""
-    if measured.differences:
-        yield Text(f"✗ The metrics pack {file}{dataset} differs from the computed numbers:", "red")
-        yield from (Text(f"  {difference.in_words()}") for difference in measured.differences)
-    else:
-        yield Text(f"✓ The metrics pack {file}{dataset} agrees with the computed numbers: {count}", "green")
-    others = [f"{name}: {value}" for name, value in others_in_words(pack) if name not in _OF_EVERY_RECORD]
-    if others:
-        yield Text(f"  It also says {printable(', '.join(others))[:400]}", "dim")
 
 
 def _against(compared: Compared, run_id: str, named: Sequence[str]) -> Table:

@@ -132,25 +132,21 @@ def _reason(wanted: Span, expected: Sequence[Chunk]) -> Reason:
     ]
     if not comparable:
         return "no_offsets"
-    reached = wanted.offsets.start
+    start, end = wanted.offsets.start, wanted.offsets.end
+    reached = start
     for _, held in sorted(comparable, key=lambda each: each[1].start):
         if held.start <= reached:
             reached = max(reached, held.end)
-    if reached < wanted.offsets.end:
+    if reached < end:
         return "outside"
-    return "matched" if all(_has_text(wanted, *each) for each in comparable) else "other_text"
-
-
-def _has_text(wanted: Span, chunk: Chunk, offsets: Offsets) -> bool:
-    """Return whether the chunk has the quote at the offsets; True if that cannot be checked.
-
-    It can if the chunk's offsets count the characters of its own text and contain the whole span.
-    """
-    is_whole = offsets.start <= wanted.offsets.start and wanted.offsets.end <= offsets.end
-    if not is_whole or offsets.unit != "char" or offsets.end - offsets.start != len(chunk.text):
-        return True
-    there = chunk.text[wanted.offsets.start - offsets.start : wanted.offsets.end - offsets.start]
-    return _collapsed(there) == _collapsed(wanted.span.quote)
+    for chunk, held in comparable:
+        # Whether it has the quote is known if its offsets hold the span and count its own characters.
+        is_whole = held.start <= start and end <= held.end
+        if is_whole and held.unit == "char" and held.end - held.start == len(chunk.text):
+            there = chunk.text[start - held.start : end - held.start]
+            if _collapsed(there) != _collapsed(wanted.span.quote):
+                return "other_text"
+    return "matched"
 
 
 def _finding(wanted: Span, reason: Reason) -> Finding:

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from proofspan.contracts.records.names import SectionKey, normalize_text, section_key
-from proofspan.contracts.records.records import Citation, GoldQuestion, GoldSpan, Offsets, Trace
+from proofspan.contracts.records.records import Citation, GoldQuestion, Offsets, Trace
 from proofspan.diagnosis.gold import declines
 from proofspan.diagnosis.topic import section_of
 from proofspan.diagnosis.types import ReportRow
@@ -162,44 +162,45 @@ def passages_of(
 ) -> tuple[Passage, ...]:
     """Return the passages that an answer to the question should cite; empty if the gold names none."""
     if gold.spans:
-        return tuple(_of_span(span, gold, relevance.sections, known) for span in gold.spans)
+        passages = []
+        for span in gold.spans:
+            quote, chunks = words_of(span.quote), frozenset(gold.chunks)
+            # Of several spans each has the gold chunks with its quote, or all of them if none has it.
+            if quote and len(gold.spans) > 1 and len(chunks) > 1:
+                texts = ((chunk_id, _chunk_words(known.texts.get(chunk_id, ""))) for chunk_id in chunks)
+                chunks = (
+                    frozenset(each for each, words in texts if words and quote.text in words.text) or chunks
+                )
+            at, offsets = (span.doc_id, span.page_idx), _proper(span.offsets)
+            passages.append(Passage(*at, chunks, relevance.sections, offsets, quote))
+        return tuple(passages)
     if not gold.chunks:
         return tuple(Passage(sections=each) for each in corpus.named_sections(gold))
     placed = ((chunk_id, corpus.place(chunk_id)) for chunk_id in dict.fromkeys(gold.chunks))
     return tuple(Passage(at.doc_id, at.page_idx, frozenset({chunk_id})) for chunk_id, at in placed)
 
 
-def _of_span(span: GoldSpan, gold: GoldQuestion, sections: Sections, known: ChunkFile) -> Passage:
-    """Return a span's passage, with the gold chunks that have its quote, or all of them if none does."""
-    quote, chunks = words_of(span.quote), frozenset(gold.chunks)
-    if quote and len(gold.spans) > 1 and len(chunks) > 1:
-        texts = ((chunk_id, _chunk_words(known.texts.get(chunk_id, ""))) for chunk_id in chunks)
-        chunks = frozenset(each for each, words in texts if words and quote.text in words.text) or chunks
-    return Passage(span.doc_id, span.page_idx, chunks, sections, _proper(span.offsets), quote)
-
-
 def cited_spans(cited: Iterable[Citation], known: ChunkFile) -> tuple[CitedSpan, ...]:
-    """Return the targets of citations, each once."""
-    return tuple(dict.fromkeys([_cited_span(citation, known) for citation in cited]))
-
-
-def _cited_span(citation: Citation, known: ChunkFile) -> CitedSpan:
-    """Return where a citation points: by itself, else its chunk's record; a page in its id comes last."""
-    chunk_id = citation.chunk_id or ""
-    place = Place(citation.doc_id, citation.section_id, citation.page_idx)
-    if (chunk := known.places.get(chunk_id)) is not None:
-        says_page = citation.page_from == "record" or chunk.page_idx is None
-        page_idx = place.page_idx if says_page else chunk.page_idx
-        place = Place(place.doc_id or chunk.doc_id, place.section_id or chunk.section_id, page_idx)
-    text = known.texts.get(chunk_id)
-    return CitedSpan(
-        citation.chunk_id,
-        place.doc_id,
-        section_key(section_of(place)),
-        place.page_idx,
-        _proper(citation.offsets or known.offsets.get(chunk_id)),
-        words_of(citation.quote) if citation.quote else _chunk_words(text) if text else None,
-    )
+    """Return the targets of citations, each once: by themselves, else their chunk's; a page in an id last."""
+    spans: dict[CitedSpan, None] = {}
+    for citation in cited:
+        chunk_id = citation.chunk_id or ""
+        place = Place(citation.doc_id, citation.section_id, citation.page_idx)
+        if (chunk := known.places.get(chunk_id)) is not None:
+            says_page = citation.page_from == "record" or chunk.page_idx is None
+            page_idx = place.page_idx if says_page else chunk.page_idx
+            place = Place(place.doc_id or chunk.doc_id, place.section_id or chunk.section_id, page_idx)
+        text = known.texts.get(chunk_id)
+        span = CitedSpan(
+            citation.chunk_id,
+            place.doc_id,
+            section_key(section_of(place)),
+            place.page_idx,
+            _proper(citation.offsets or known.offsets.get(chunk_id)),
+            words_of(citation.quote) if citation.quote else _chunk_words(text) if text else None,
+        )
+        spans[span] = None
+    return tuple(spans)
 
 
 def _proper(offsets: Offsets | None) -> Offsets | None:

@@ -146,23 +146,19 @@ class GoldCorpus:
         return Relevance(None, sections, pages, relevant=extent, extent=extent, is_absent=is_absent)
 
     def _named_lying(self, gold: GoldQuestion) -> list[Mapping[Section, set[str]]]:
-        """Return where each section that a question names lies, by the documents that it names beside it."""
+        """Return where each named section lies, with its chunks; in the named documents if one has it."""
         docs = {span.doc_id for span in gold.spans} | {self.place(each).doc_id for each in gold.chunks}
-        keys = dict.fromkeys(filter(None, map(section_key, gold.sections)))
-        return [self._lying(key, docs) for key in keys]
-
-    def _lying(self, key: SectionKey, docs: set[str | None]) -> Mapping[Section, set[str]]:
-        """Where a named section lies, with its chunks; in the named documents if one of them has it."""
-        held = self._inside.get(key, NOWHERE)
-        here = {at: ids for at, ids in held.items() if at[0] in docs}
-        near = here or held
-        exact = {at: ids for at, ids in near.items() if at[1] == key} or near
-        if here:
-            return exact
-        anywhere: dict[Section, set[str]] = defaultdict(set, {(None, key): set()} if not exact else {})
-        for (_, inner), ids in exact.items():
-            anywhere[None, inner] |= ids
-        return anywhere
+        lying: list[Mapping[Section, set[str]]] = []
+        for key in dict.fromkeys(filter(None, map(section_key, gold.sections))):
+            held = self._inside.get(key, NOWHERE)
+            here = {at: ids for at, ids in held.items() if at[0] in docs}
+            near = here or held
+            exact = {at: ids for at, ids in near.items() if at[1] == key} or near
+            anywhere: dict[Section, set[str]] = defaultdict(set, {(None, key): set()} if not exact else {})
+            for (_, inner), ids in exact.items():
+                anywhere[None, inner] |= ids
+            lying.append(exact if here else anywhere)
+        return lying
 
 
 def _pages(gold: GoldQuestion) -> frozenset[Page]:

@@ -144,24 +144,16 @@ def mean_difference(differences: Iterable[float]) -> Mean | None:
         spread = fsum(times * (value - mean) ** 2 for value, times in counts.items()) / (pairs - 1)
         half = Z_95 * sqrt(spread / pairs)
         return Mean(mean, mean - half, mean + half, pairs, "normal")
-    means = np.sort(_sampled(counts, pairs)).tolist()
-    cut = round(DRAWS * 0.025)
-    return Mean(mean, min(mean, means[cut]), max(mean, means[DRAWS - 1 - cut]), pairs, "bootstrap")
-
-
-def _sampled(counts: Counter[float], pairs: int) -> np.ndarray:
-    """The means of `DRAWS` samples of as many differences; their order of arrival says nothing.
-
-    Of few distinct differences it is drawn how often each comes, of many one by one.
-    """
+    # Of few distinct differences it is drawn how often each comes, of many one by one.
     values = np.array(sorted(counts), dtype=float)
     times = np.array([counts[value] for value in sorted(counts)])
     generator = np.random.Generator(np.random.PCG64(SEED))
     if len(values) <= FEW_DISTINCT:
-        drawn = generator.multinomial(pairs, times / pairs, size=DRAWS)
-        return np.asarray((drawn * values).sum(axis=1) / pairs)
-    all_values, shape = np.repeat(values, times), (DRAWN_TOGETHER, pairs)
-    rounds = range(DRAWS // DRAWN_TOGETHER)
-    return (
-        np.concatenate([all_values[generator.integers(0, pairs, shape)].sum(axis=1) for _ in rounds]) / pairs
-    )
+        sums = (generator.multinomial(pairs, times / pairs, size=DRAWS) * values).sum(axis=1)
+    else:
+        all_values, shape = np.repeat(values, times), (DRAWN_TOGETHER, pairs)
+        rounds = range(DRAWS // DRAWN_TOGETHER)
+        sums = np.concatenate([all_values[generator.integers(0, pairs, shape)].sum(axis=1) for _ in rounds])
+    means = np.sort(sums / pairs).tolist()
+    cut = round(DRAWS * 0.025)
+    return Mean(mean, min(mean, means[cut]), max(mean, means[DRAWS - 1 - cut]), pairs, "bootstrap")

@@ -347,16 +347,12 @@ class AnswerDifference:
 
 def answer_difference(was: str, now: str) -> AnswerDifference:
     """Where two answers differ; white space alone is no difference."""
-    old, new = _tokens(was), _tokens(now)
+    old, new = (_TOKEN.findall(text) if text.strip() else [text] * bool(text) for text in (was, now))
     old_words, new_words = ([token.strip() for token in tokens] for tokens in (old, new))
     kept_old, kept_new, is_rough = _kept(old_words, new_words)
     return AnswerDifference(
         _parts(old, kept_old, frozenset(new_words)), _parts(new, kept_new, frozenset(old_words)), is_rough
     )
-
-
-def _tokens(text: str) -> list[str]:
-    return _TOKEN.findall(text) if text.strip() else [text] if text else []
 
 
 def _kept(old: Sequence[str], new: Sequence[str]) -> tuple[list[bool], list[bool], bool]:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from proofspan.contracts.records.records import Chunk, Citation
+from proofspan.contracts.records.records import Chunk
 from proofspan.errors import Fault, Problem
 from proofspan.evidence.locate_bulk import TEMPORARY, Ask, GivenUp, Locator, locate_bulk
 from proofspan.evidence.page_base import is_telling
@@ -209,13 +209,20 @@ class _RunLocator:
     def _window(self, window: Sequence[stored.Cited], segment: Segment) -> pa.Table:
         """Return the window's rows; what is not known yet is located."""
         missing: dict[_Key, Ask] = {}
-        keys = [self._key_of(item.citation) for item in window]
-        for item, key in zip(window, keys, strict=True):
-            if isinstance(key, str):
+        keys: list[_Key | str] = []  # what is looked for in which document, or the code of why nothing is
+        for item in window:
+            doc_id, query = item.citation.doc_id, span_query(item.citation)
+            if doc_id is None:
+                keys.append("no_document")
                 continue
-            document = self._document(key[0])
-            if document.path is not None and key[1] not in document.answers:
-                missing[key] = Ask(document.path, span_query(item.citation), document.is_text)
+            document = self._document(doc_id)
+            if document.path is None or not query.quote.strip():
+                keys.append(document.stamp if document.path is None else "no_quote")
+                continue
+            key = doc_id, hashlib.blake2b(repr(query).encode(), digest_size=16).digest()
+            keys.append(key)
+            if key[1] not in document.answers:
+                missing[key] = Ask(document.path, query, document.is_text)
         first, last = window[0].row, window[-1].row + 1
         before, known = self.run_file.rows_before(segment) + first, self.citations
 
@@ -258,18 +265,6 @@ class _RunLocator:
             )
         return failed
 
-    def _key_of(self, citation: Citation) -> _Key | str:
-        """Return the document and the hash of what is looked for in it, or the code of why nothing is."""
-        if citation.doc_id is None:
-            return "no_document"
-        document = self._document(citation.doc_id)
-        if document.path is None:
-            return document.stamp
-        query = span_query(citation)
-        if not query.quote.strip():
-            return "no_quote"
-        return citation.doc_id, hashlib.blake2b(repr(query).encode(), digest_size=16).digest()
-
     def _row(self, item: stored.Cited, key: _Key | str, failed: Mapping[_Key, str]) -> Mapping[str, object]:
         row: dict[str, object] = {name: getattr(item, name) for name in item._fields[:5]}
         for name in ("number", "chunk_id", "doc_id", "section_id"):
@@ -290,28 +285,25 @@ class _RunLocator:
         }
 
     def _document(self, doc_id: str) -> _Document:
-        if doc_id not in self.documents:
-            self.documents[doc_id] = self._look_up(doc_id)
-        return self.documents[doc_id]
-
-    def _look_up(self, doc_id: str) -> _Document:
+        if doc_id in self.documents:
+            return self.documents[doc_id]
         document = self.manifest.document(doc_id)
-        stamp = stored.document_stamp(self.manifest, document)
-        if document is None:
-            return _Document(stamp)
-        try:
-            path = artifact_path(self.manifest, document.artifact)
-            fingerprint = fingerprint_of(path)
-        except Fault as fault:
-            self.problems[doc_id] = fault.problems[0]
-            return _Document(stamp)
-        except OSError as error:
-            message = f"the document cannot be read: {error.strerror}"
-            self.problems[doc_id] = Problem("unreadable", message, document.artifact.path)
-            return _Document("unreadable")
-        is_text = not document.paged
-        answers = stored.known_answers(self.cache_dir, fingerprint, is_text=is_text)
-        return _Document(stamp, path, is_text, fingerprint, answers)
+        found = _Document(stored.document_stamp(self.manifest, document))
+        if document is not None:
+            try:
+                path = artifact_path(self.manifest, document.artifact)
+                fingerprint, is_text = fingerprint_of(path), not document.paged
+            except Fault as fault:
+                self.problems[doc_id] = fault.problems[0]
+            except OSError as error:
+                message = f"the document cannot be read: {error.strerror}"
+                self.problems[doc_id] = Problem("unreadable", message, document.artifact.path)
+                found = _Document("unreadable")
+            else:
+                answers = stored.known_answers(self.cache_dir, fingerprint, is_text=is_text)
+                found = _Document(found.stamp, path, is_text, fingerprint, answers)
+        self.documents[doc_id] = found
+        return found
 
 
 def _is_same(path: Path, earlier: Fingerprint) -> bool:

@@ -115,13 +115,8 @@ _FAILURES: tuple[Problem, ...] = (
 
 def failure_modes(counts: FailureCounts, audits: Iterable[Audit] = ()) -> tuple[FailureMode, ...]:
     """Return the failures that apply, those of retrieval first; failed `audits` of chunk ids are reasons."""
-    reasons = _reasons(counts, {audit.name: audit.message for audit in audits if audit.status == "fail"})
-    return tuple(
-        FailureMode(problem, tuple(reasons[problem.code])) for problem in _FAILURES if reasons[problem.code]
-    )
+    failed = {audit.name: audit.message for audit in audits if audit.status == "fail"}
 
-
-def _reasons(counts: FailureCounts, failed: Mapping[str, str]) -> dict[str, list[Reason]]:
     def on(count: int, what: str, **narrow: Any) -> list[Reason]:
         text = f"{what} on {count:,} of {counted(counts.questions, 'question')}"
         return [Reason(text, Filter(counts.run_id, **narrow))] if count else []
@@ -165,7 +160,7 @@ def _reasons(counts: FailureCounts, failed: Mapping[str, str]) -> dict[str, list
         )
         beside.append(Reason(text, Filter(counts.run_id, bucket=("score_policy",))))
     unresolved = counts.suspicions.get("unresolved_chunk_id", 0)
-    return {
+    reasons = {
         "other_section": [
             *by_code("cross_section_reuse", "cited_not_retrieved"),
             *(*located("not_found"), *located("page_mismatch")),
@@ -183,6 +178,9 @@ def _reasons(counts: FailureCounts, failed: Mapping[str, str]) -> dict[str, list
             *audited("revision", "recomputed", "one_to_one"),
         ],
     }
+    return tuple(
+        FailureMode(problem, tuple(reasons[problem.code])) for problem in _FAILURES if reasons[problem.code]
+    )
 
 
 def failure_counts(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from proofspan.contracts.records.records import Chunk
@@ -58,7 +58,12 @@ def cite_id(number: int) -> str:
 
 
 def targets_of(view: QuestionView) -> tuple[Target, ...]:
-    """Return every passage of a question: citations, candidates (those of the last stage first), gold."""
+    """Return every passage of a question: citations, candidates (those of the last stage first), gold.
+
+    A candidate comes once, with its rank in the latest stage that holds it. One that the answerer neither saw
+    nor cites is no context: a page may hold dozens of them. The section of a gold span is known only where
+    the question has but one.
+    """
     cited = (
         Target(
             "cited",
@@ -71,7 +76,33 @@ def targets_of(view: QuestionView) -> tuple[Target, ...]:
         )
         for each in (shown.citation for shown in view.citations)
     )
-    return (*cited, *_retrieved(view), *_gold(view))
+    in_prompt = set(view.trace.chunk_ids)
+    last = [view.last_stage] if view.last_stage else []
+    others = [stage for stage in view.stages if stage not in last]
+    rated = (item.candidate for stage in (*others, *last) for item in stage.candidates)
+    scores = {each.chunk_id: each.score for each in rated if each.score is not None}
+    retrieved: dict[str, Target] = {}
+    for item in (item for stage in (*last, *others) for item in stage.candidates):
+        candidate = item.candidate
+        if candidate.chunk_id not in retrieved:
+            retrieved[candidate.chunk_id] = Target(
+                "retrieved",
+                candidate.rank,
+                candidate.doc_id,
+                SpanQuery(candidate.text or "", candidate.page_idx),
+                chunk_id=candidate.chunk_id,
+                is_context=not in_prompt or candidate.chunk_id in in_prompt or bool(item.cited_by),
+                rev=cited_rev(candidate.chunk_id, candidate.raw),
+                section_id=candidate.section_id,
+                score=scores.get(candidate.chunk_id),
+            )
+    gold: list[Target] = []
+    if view.gold is not None:
+        section_id = view.gold.sections[0] if len(view.gold.sections) == 1 else None
+        for number, span in enumerate(view.gold.spans, start=1):
+            query = SpanQuery(span.quote, span.page_idx, span.offsets)
+            gold.append(Target("gold", number, span.doc_id, query, section_id=section_id))
+    return (*cited, *retrieved.values(), *gold)
 
 
 def choose(targets: Sequence[Target], *, cite: int | None = None, chunk: str | None = None) -> Target | None:
@@ -101,41 +132,3 @@ def chunk_target(chunk: Chunk) -> Target:
         rev=cited_rev(chunk.chunk_id, chunk.raw),
         section_id=chunk.section_id or chunk.section_number,
     )
-
-
-def _gold(view: QuestionView) -> Iterator[Target]:
-    """The section of a gold span is known only where the question has but one."""
-    if view.gold is None:
-        return
-    section_id = view.gold.sections[0] if len(view.gold.sections) == 1 else None
-    for number, span in enumerate(view.gold.spans, start=1):
-        query = SpanQuery(span.quote, span.page_idx, span.offsets)
-        yield Target("gold", number, span.doc_id, query, section_id=section_id)
-
-
-def _retrieved(view: QuestionView) -> Iterable[Target]:
-    """Each candidate once, with its rank in the latest stage that holds it.
-
-    A candidate that the answerer neither saw nor cites is no context: a page may hold dozens of them.
-    """
-    in_prompt = set(view.trace.chunk_ids)
-    last = [view.last_stage] if view.last_stage else []
-    others = [stage for stage in view.stages if stage not in last]
-    rated = (item.candidate for stage in (*others, *last) for item in stage.candidates)
-    scores = {each.chunk_id: each.score for each in rated if each.score is not None}
-    targets: dict[str, Target] = {}
-    for item in (item for stage in (*last, *others) for item in stage.candidates):
-        candidate = item.candidate
-        if candidate.chunk_id not in targets:
-            targets[candidate.chunk_id] = Target(
-                "retrieved",
-                candidate.rank,
-                candidate.doc_id,
-                SpanQuery(candidate.text or "", candidate.page_idx),
-                chunk_id=candidate.chunk_id,
-                is_context=not in_prompt or candidate.chunk_id in in_prompt or bool(item.cited_by),
-                rev=cited_rev(candidate.chunk_id, candidate.raw),
-                section_id=candidate.section_id,
-                score=scores.get(candidate.chunk_id),
-            )
-    return targets.values()

@@ -138,7 +138,8 @@ def load_question(
     no page. `notices` are those of the catalogue.
     """
     known = gold.get(trace.q_id)
-    cited = tuple(citation_views(trace, chunks))
+    shown = (citation_view(citation, chunks) for citation in citations(trace))
+    cited = tuple(replace(each, is_retrieved=each.citation.chunk_id in trace.chunk_ids) for each in shown)
     ranked = _stages(trace, chunks, cited, known, unpaged)
     row = verdict(trace, corpus, profile)
     target = gold_target(known)
@@ -241,12 +242,6 @@ def citation_view(citation: Citation, chunks: Mapping[str, Chunk]) -> CitationVi
         return CitationView(citation, "payload" if citation.quote else None, redirect=redirect)
     quote_from: QuoteFrom = "payload" if citation.quote else "chunk"
     return CitationView(filled_from(citation, chunk), quote_from, chunk, redirect)
-
-
-def citation_views(trace: Trace, chunks: Mapping[str, Chunk]) -> list[CitationView]:
-    """Return the citations of the answer, in its order."""
-    views = (citation_view(citation, chunks) for citation in citations(trace))
-    return [replace(view, is_retrieved=view.citation.chunk_id in trace.chunk_ids) for view in views]
 
 
 def span_query(citation: Citation) -> SpanQuery:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -163,20 +163,16 @@ _BLANK = b" \t\r\n"
 
 def rows_of(checks: Iterable[ArtifactCheck]) -> Mapping[str, int]:
     """Return the number of rows of each file that can be counted, by the artifact's key."""
-    return {check.artifact.key: rows for check in checks if (rows := _rows(check)) is not None}
-
-
-def _rows(check: ArtifactCheck) -> int | None:
-    file, kind = check.file, check.artifact.kind
-    if file is None or check.size is None or kind not in ("jsonl", "chunks", "journal"):
-        return None
-    if check.size > (MOST_BYTES // 4 if file.suffix in _PACKED else MOST_BYTES):
-        return None
-    try:
-        with unpacked(file) as plain:
-            return count_lines(plain)
-    except (Fault, OSError):  # reported by the check itself
-        return None
+    found: dict[str, int] = {}
+    for check in checks:
+        file, kind = check.file, check.artifact.kind
+        if file is None or check.size is None or kind not in ("jsonl", "chunks", "journal"):
+            continue
+        if check.size <= (MOST_BYTES // 4 if file.suffix in _PACKED else MOST_BYTES):
+            with suppress(Fault, OSError), unpacked(file) as plain:  # reported by the check itself
+                if (rows := count_lines(plain)) is not None:
+                    found[check.artifact.key] = rows
+    return found
 
 
 def count_lines(path: Path) -> int | None:
