@@ -170,7 +170,6 @@ def _build(
     *,
     quiet: bool,
 ) -> tuple[RunReport, list[Problem]]:
-    """Write one run's bundles; return the report and its problems."""
     report = RunReport(run.run_id)
 
     def built() -> Iterator[bytes]:

@@ -136,7 +136,6 @@ def _write_lines(records: Iterable[dict[str, Any]], output: str) -> None:
 
 
 def _parts(audits: Sequence[Audit], extractor: str | None) -> RenderableType:
-    """Render a line per audit, the first findings with their fix, and the verdict."""
     table = Table(box=None, pad_edge=False, show_header=False)
     for style in ("", "", "dim"):
         table.add_column(style=style, overflow="fold")

@@ -117,7 +117,6 @@ def _goals(given: Sequence[str]) -> dict[str, Goal]:
 
 
 def _parts(report: GateReport, *, strict: bool) -> Iterator[RenderableType]:
-    """Yield a line per check, the questions concerned, and whether the run is ready for release."""
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column()
     table.add_column(overflow="fold")

@@ -15,7 +15,7 @@ from proofspan.errors import printable
 from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.services.imported_pages import imported_pages
 from proofspan.traces.importers.registry import importers
-from proofspan.traces.importers.workspace import Importer, ImportReport, import_source
+from proofspan.traces.importers.workspace import ImportReport, import_source
 from proofspan.wording import counted
 
 #: How many unreadable lines and problems are listed; the rest is only counted.
@@ -37,53 +37,56 @@ class _Kinds(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         importer = importers().get(cmd_name)
-        return None if importer is None else _command_of(importer)
+        if importer is None:
+            return None
+
+        @click.command(
+            importer.name,
+            help=f"{importer.description}\n\n{_EXIT_STATUS}",
+            short_help=importer.description.partition(". ")[0].rstrip("."),
+        )
+        @click.argument("source", type=NamedPath())
+        @click.option("--to", required=True, type=NamedPath(), help="Folder to make the workspace in.")
+        @click.option("--link/--copy", help="Hard-link documents instead of copying them (the default).")
+        @click.option(
+            "--force", is_flag=True, help="Replace what an earlier import made in the folder, and only that."
+        )
+        @click.option(
+            "--pages/--no-pages",
+            default=True,
+            help="Look for some passages of each document, to see whether the page base is right.",
+        )
+        @click.option("--json", is_flag=True, help="Print the report as JSON.")
+        def run(
+            source: Path, to: Path, link: bool, force: bool, pages: bool, json: bool, **files: Path
+        ) -> None:
+            report = import_source(importer, source, workspace=to, files=files, link=link, force=force)
+            written_by = files["mapping"].name if "mapping" in files else importer.name
+            lines: list[str] = []
+            is_off = False
+            if pages:
+                with PdfPool(workers=WORKERS, timeout_s=TIMEOUT_S) as pool:
+                    lines, is_off = imported_pages(
+                        to, written_by, report.page_keys, pool=pool, workers=WORKERS
+                    )
+            if json:
+                click.echo(orjson.dumps({**report.as_json(), "pages": lines}, option=orjson.OPT_INDENT_2))
+            else:
+                _print(report, to)
+                for line in lines:
+                    click.echo(line)
+            raise SystemExit(1 if report.has_findings or is_off else 0)
+
+        run.params[1:1] = [
+            click.Option([f"--{name}"], required=True, type=NamedPath(), help=text)
+            for name, text in importer.files.items()
+        ]
+        return run
 
 
 @click.command("import", cls=_Kinds)
 def command() -> None:
     """Turn another tool's files into a workspace."""
-
-
-def _command_of(importer: Importer) -> click.Command:
-    @click.command(
-        importer.name,
-        help=f"{importer.description}\n\n{_EXIT_STATUS}",
-        short_help=importer.description.partition(". ")[0].rstrip("."),
-    )
-    @click.argument("source", type=NamedPath())
-    @click.option("--to", required=True, type=NamedPath(), help="Folder to make the workspace in.")
-    @click.option("--link/--copy", help="Hard-link documents instead of copying them (the default).")
-    @click.option(
-        "--force", is_flag=True, help="Replace what an earlier import made in the folder, and only that."
-    )
-    @click.option(
-        "--pages/--no-pages",
-        default=True,
-        help="Look for some passages of each document, to see whether the page base is right.",
-    )
-    @click.option("--json", is_flag=True, help="Print the report as JSON.")
-    def run(source: Path, to: Path, link: bool, force: bool, pages: bool, json: bool, **files: Path) -> None:
-        report = import_source(importer, source, workspace=to, files=files, link=link, force=force)
-        written_by = files["mapping"].name if "mapping" in files else importer.name
-        lines: list[str] = []
-        is_off = False
-        if pages:
-            with PdfPool(workers=WORKERS, timeout_s=TIMEOUT_S) as pool:
-                lines, is_off = imported_pages(to, written_by, report.page_keys, pool=pool, workers=WORKERS)
-        if json:
-            click.echo(orjson.dumps({**report.as_json(), "pages": lines}, option=orjson.OPT_INDENT_2))
-        else:
-            _print(report, to)
-            for line in lines:
-                click.echo(line)
-        raise SystemExit(1 if report.has_findings or is_off else 0)
-
-    run.params[1:1] = [
-        click.Option([f"--{name}"], required=True, type=NamedPath(), help=text)
-        for name, text in importer.files.items()
-    ]
-    return run
 
 
 def _print(report: ImportReport, workspace: Path) -> None:

@@ -147,7 +147,6 @@ _OF_EVERY_RECORD = frozenset({"$schema", *ENVELOPE})
 
 
 def _explained(named: Sequence[str]) -> Iterator[RenderableType]:
-    """Yield how each metric is counted, and the source of its definition."""
     metrics = [METRICS[metric_id] for metric_id in named or METRICS]
     definitions = [(each.name, each.metric_id, each.counted, each.source) for each in metrics]
     for name, metric_id, text, source in definitions + [(RATE, "", RATE_COUNTED, PACK_SOURCE)] * (not named):

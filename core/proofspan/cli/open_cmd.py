@@ -181,10 +181,7 @@ def run_dashboard(
         screen = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
         if browser and (screen or sys.platform in ("darwin", "win32")):
             webbrowser.open(url)
-        # Popen.wait would not notice a signal that arrives just as it begins to wait.
-        while (status := server.poll()) is None:
-            time.sleep(POLL_SECONDS)
-        _check_status(status)
+        _check_status(_wait_for(server))
 
 
 def url_of(address: str, port: int) -> str:
@@ -230,6 +227,13 @@ def _wait_until_it_answers(server: subprocess.Popen[bytes], url: str) -> None:
     raise Fault.of(
         "not_started", f"the dashboard did not answer within {START_SECONDS} s", where=url, fix="try again"
     )
+
+
+def _wait_for(server: subprocess.Popen[bytes]) -> int:
+    # Popen.wait would not notice a signal that arrives just as it begins to wait.
+    while (status := server.poll()) is None:
+        time.sleep(POLL_SECONDS)
+    return status
 
 
 def _check_status(status: int) -> None:

@@ -124,7 +124,6 @@ def _summary(outcome: triage.Outcome) -> dict[str, object]:
 
 
 def _print_summary(outcome: triage.Outcome, arguments: Sequence[str]) -> None:
-    """Counts with the profile beside them, the fitting profile where the template is absent, line issues."""
     total = outcome.labels.total()
     lines = [f"{counted(total, 'question')} · {outcome.profile.describe()}"]
     for label in LABELS:

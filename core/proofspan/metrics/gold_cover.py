@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 from proofspan.contracts.chunk_ids.audit import REBUILD, STEADY, TIGHTEN, Audit
 from proofspan.contracts.chunk_ids.redirects import RedirectMap
 from proofspan.contracts.records.records import Chunk, GoldQuestion, GoldSpan, Offsets
-from proofspan.contracts.rules.catalogue import Finding, finding_of
+from proofspan.contracts.rules.catalogue import finding_of
 from proofspan.metrics.statistics import percent, share_in_words, wilson
 
 COVER_TARGET = 0.90
@@ -93,11 +93,15 @@ def match_audit(matched: Matched, name: str, *, drawn: str = "") -> Audit:
     result = _share_audit(name, counts["matched"], total, of="gold spans", target=COVER_TARGET, fix=fix)
     share = f"{result.message}, are covered by their chunks{drawn}"
     rest = f"; {left_out:,} more have no offsets" if left_out else ""
-    return replace(
-        result,
-        message=f"{share}; the target is {percent(COVER_TARGET)}{rest}",
-        findings=tuple(_finding(span, reason) for span, reason in matched.spans if reason != "matched"),
-    )
+    findings = []
+    for wanted, reason in matched.spans:
+        if reason != "matched":
+            place = f"{wanted.offsets.start:,}–{wanted.offsets.end:,} of {wanted.span.doc_id[:60]}"
+            words = f"gold span {wanted.number} of {wanted.q_id[:40]} ({place}) {_WORDS[reason]}"
+            where = f"spans[{wanted.number}]"
+            findings.append(finding_of("gold_not_covered", where, words, wanted.q_id))
+    message = f"{share}; the target is {percent(COVER_TARGET)}{rest}"
+    return replace(result, message=message, findings=tuple(findings))
 
 
 def _share_audit(name: str, right: int, total: int, *, of: str, target: float, fix: str) -> Audit:
@@ -147,14 +151,6 @@ def _reason(wanted: Span, expected: Sequence[Chunk]) -> Reason:
             if _collapsed(there) != _collapsed(wanted.span.quote):
                 return "other_text"
     return "matched"
-
-
-def _finding(wanted: Span, reason: Reason) -> Finding:
-    start, end = wanted.offsets.start, wanted.offsets.end
-    span = (
-        f"gold span {wanted.number} of {wanted.q_id[:40]} ({start:,}–{end:,} of {wanted.span.doc_id[:60]}) "
-    )
-    return finding_of("gold_not_covered", f"spans[{wanted.number}]", span + _WORDS[reason], wanted.q_id)
 
 
 def _collapsed(text: str) -> str:

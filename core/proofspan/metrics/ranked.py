@@ -138,7 +138,6 @@ def _first_rank(placed: Iterable[Placed], relevance: Relevance, places: Places) 
 
 
 def _ranks_of(wanted: Container[str], placed: Iterable[Placed]) -> list[int]:
-    """Return the ranks of the wanted chunks, best first, each chunk once."""
     found: dict[str, int] = {}
     for rank, chunk_id, _ in placed:
         if chunk_id in wanted:

@@ -289,7 +289,16 @@ def at_place(chunks: Sequence[Chunk], sources: Sources, *, seed: int) -> Audit:
     sample = chunks
     if len(chunks) > MOST_PLACED:
         sample = sorted(chunks, key=lambda chunk: drawn_at(seed, chunk.chunk_id))[:MOST_PLACED]
-    asked = [(chunk, ask) for chunk in sample if (ask := _ask(chunk, sources)) is not None]
+    asked: list[tuple[Chunk, Ask]] = []
+    for chunk in sample:
+        source = sources.opened(chunk.doc_id) if chunk.doc_id is not None else None
+        if source is not None and chunk.text.strip():
+            document, path = source
+            query = SpanQuery(chunk.text, None, chunk.offsets)
+            if document.paged:
+                space = chunk.box_space if chunk.box else None
+                query = SpanQuery(chunk.text, chunk.page_idx, None, chunk.box, space)
+            asked.append((chunk, Ask(path, query, is_text=not document.paged)))
     answers = locate_bulk([ask for _, ask in asked], sources.reader, workers=WORKERS)
     counts: Counter[str] = Counter()
     findings: list[Finding] = []
@@ -318,17 +327,6 @@ def at_place(chunks: Sequence[Chunk], sources: Sources, *, seed: int) -> Audit:
         unknown=f"none of the {len(chunks):,} chunks could be located: their documents cannot be read",
         numbers={**counts, "not_known": total - known},
     )
-
-
-def _ask(chunk: Chunk, sources: Sources) -> Ask | None:
-    source = sources.opened(chunk.doc_id) if chunk.doc_id is not None else None
-    if source is None or not chunk.text.strip():
-        return None
-    document, path = source
-    if not document.paged:
-        return Ask(path, SpanQuery(chunk.text, None, chunk.offsets), is_text=True)
-    space = chunk.box_space if chunk.box else None
-    return Ask(path, SpanQuery(chunk.text, chunk.page_idx, None, chunk.box, space))
 
 
 def _misplaced(chunk: Chunk, span: FoundSpan, text: str | None) -> str:

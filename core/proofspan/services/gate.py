@@ -187,7 +187,6 @@ def _of_problems(
 
 
 def _question_check(store: Store, run_id: str, against: str | None) -> Check:
-    """Check that the run has questions, and all of those of the other run."""
     total, lost = store.total(run_id), 0
     if not total:
         message = f"{run_id} has no question, so there is nothing to judge"

@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 
 from proofspan.errors import Fault
 from proofspan.evidence.locate_bulk import Ask, Locator, locate_bulk
-from proofspan.evidence.page_base import PageBaseFinding, PlacedQuote, is_telling
+from proofspan.evidence.page_base import PlacedQuote, is_telling
 from proofspan.evidence.types import DocumentInfo, FoundSpan, SpanQuery
 from proofspan.manifest.load import load_manifest
 from proofspan.manifest.paths import artifact_path
@@ -47,6 +47,8 @@ def imported_pages(
     import and `check` report them.
     """
     manifest = load_manifest(workspace)
+    files = {each.doc_id: _file(manifest, each.artifact) for each in manifest.documents if each.paged}
+    paths = {doc_id: path for doc_id, path in files.items() if path is not None}
     lines: list[str] = []
     is_off = False
     for kind, keys_of_kind, passages_of in (
@@ -55,31 +57,21 @@ def imported_pages(
     ):
         keys = [key for key in page_keys if key.startswith(keys_of_kind)]
         passages = _sample(passages_of(manifest)) if keys else []
+        asked = [each for each in passages if each.doc_id in paths]
+        asks = [Ask(paths[each.doc_id], SpanQuery(each.text, each.page_idx)) for each in asked]
+        answers = locate_bulk(asks, pool, workers=workers) if asks else []
+        quotes = [
+            PlacedQuote(each.doc_id, each.page_idx, answer.page_idx)
+            for each, answer in zip(asked, answers, strict=True)
+            if isinstance(answer, FoundSpan) and answer.page_idx is not None
+            if is_telling(answer, each.text)
+        ]
         if passages:
-            findings, writer = _findings(passages, manifest, pool, workers), mapping_writer(mapping, keys)
+            findings = examine(quotes, lambda doc_id: labels_in(pool.document, paths[doc_id]))
             is_off = is_off or any(finding.is_systematic for finding in findings)
+            writer = mapping_writer(mapping, keys)
             lines += [f"pages of {kind}: {in_one_line(each, writer)}" for each in worth_saying(findings)]
     return lines, is_off
-
-
-def _findings(
-    passages: Sequence[_Passage], manifest: Manifest, pool: Opener, workers: int
-) -> tuple[PageBaseFinding, ...]:
-    paths: dict[str, Path] = {}
-    for doc_id in {each.doc_id for each in passages}:
-        document = manifest.document(doc_id)
-        if document and document.paged and (path := _file(manifest, document.artifact)):
-            paths[doc_id] = path
-    asked = [each for each in passages if each.doc_id in paths]
-    asks = [Ask(paths[each.doc_id], SpanQuery(each.text, each.page_idx)) for each in asked]
-    answers = locate_bulk(asks, pool, workers=workers)
-    quotes = [
-        PlacedQuote(each.doc_id, each.page_idx, answer.page_idx)
-        for each, answer in zip(asked, answers, strict=True)
-        if isinstance(answer, FoundSpan) and answer.page_idx is not None
-        if is_telling(answer, each.text)
-    ]
-    return examine(quotes, lambda doc_id: labels_in(pool.document, paths[doc_id]))
 
 
 def _chunks(manifest: Manifest) -> Iterator[_Passage]:

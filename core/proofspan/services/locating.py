@@ -191,7 +191,6 @@ class _RunLocator:
         return placed
 
     def _part(self, segment: Segment) -> stored.Part:
-        """Locate the citations of one segment, window by window, and write them."""
         chunks = self.chunks()
         cited = (
             each._replace(citation=citation_view(each.citation, chunks).citation)

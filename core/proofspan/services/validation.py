@@ -60,7 +60,6 @@ from proofspan.traces.lines.json_document import (
 )
 from proofspan.traces.lines.reader import (
     BOM,
-    RawLine,
     UnusableError,
     open_source,
     parse_line,
@@ -484,24 +483,19 @@ def _entries(
         read_lines(job.path, offset=start, line=line, end=end, final=job.is_final), start=1
     ):
         if not holding or any(text in raw.data for text in holding):
-            yield _entry_of(job, raw, is_checked)
+            try:  # a line of JSON, or of a log as text, under the names of its keys
+                if job.record_type == "log" and not raw.data.lstrip().startswith(b"{"):
+                    record, findings = read_log_line(raw)
+                    yield Entry(raw.line, log_fields(record), findings)
+                elif type(obj := parse_line(raw)) is not dict:
+                    raise UnusableError("not_an_object", "the line is JSON and no object", "")
+                else:
+                    is_sound = not is_checked or is_exact(raw.data, obj)
+                    yield Entry(raw.line, obj, () if is_sound else exact_problems(raw.data))
+            except UnusableError as why:
+                yield Entry(raw.line, None, (_of_line(why.code, why.message),))
         if on_done is not None and number % REPORTED == 0:
             on_done(raw.offset + raw.length)
-
-
-def _entry_of(job: Job, raw: RawLine, is_checked: bool) -> Entry:
-    """Read a line of JSON, or of a log as text, under the names of its keys."""
-    try:
-        if job.record_type == "log" and not raw.data.lstrip().startswith(b"{"):
-            record, findings = read_log_line(raw)
-            return Entry(raw.line, log_fields(record), findings)
-        obj = parse_line(raw)
-        if type(obj) is not dict:
-            raise UnusableError("not_an_object", "the line is JSON and no object", "")
-    except UnusableError as why:
-        return Entry(raw.line, None, (_of_line(why.code, why.message),))
-    is_sound = not is_checked or is_exact(raw.data, obj)
-    return Entry(raw.line, obj, () if is_sound else exact_problems(raw.data))
 
 
 def _kind_of(job: Job, obj: Mapping[str, Json]) -> str:

@@ -435,7 +435,6 @@ def _attachment(each: Attached, cited: BundleCitation, shelf: Shelf) -> BundleAt
 
 
 def _cuts(trace: IndexedTrace, *, citations: int, attachments: int) -> Iterator[Problem]:
-    """Yield what a bundle leaves out because there is too much of it."""
     if citations > MAX_CITATIONS:
         message = f"only the first {MAX_CITATIONS} of {citations:,} citations are looked at"
         yield ValueProblem("citations_cut", message, fix="cite each passage once", value=citations)

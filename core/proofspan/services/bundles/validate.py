@@ -261,7 +261,6 @@ def _of_evidence(
 
 
 def _page_problem(cited: BundleCitation, shelf: Shelf) -> Problem | None:
-    """Return why the page that a citation shows, or names, can't be shown."""
     held = shelf.held(cited.doc_id or "")
     if held is None:
         message = f"the workspace has no document {(cited.doc_id or '')[:80]}, so its page can't be shown"

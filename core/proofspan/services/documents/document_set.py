@@ -71,9 +71,24 @@ class Shelf:
     def held(self, doc_id: str) -> Held | None:
         """Return the document, None where the manifest does not list it."""
         document = self._documents.get(doc_id)
-        if document is not None and doc_id not in self._held:
-            self._held[doc_id] = self._opened(document)
-        return self._held.get(doc_id)
+        if document is None or doc_id in self._held:
+            return self._held.get(doc_id)
+        try:
+            path = artifact_path(self.manifest, document.artifact)
+            info = self.placer.document(path) if document.paged else None
+            if info is None:
+                self.placer.text(path)
+                info = DocumentInfo(1)
+            sha256, problem = file_sha256(path), file_problem(document, path)
+            held = Held(document, path, info.page_count, info.labels, sha256, problem)
+        except Fault as fault:
+            held = Held(document, problem=fault.problems[0])
+        except OSError as error:
+            message = f"the document cannot be read: {error.strerror or error}"
+            fix = "check its permissions and its disk"
+            held = Held(document, problem=Problem("unreadable", message, document.artifact.path, fix))
+        self._held[doc_id] = held
+        return held
 
     def page_problem(self, doc_id: str, page_idx: int) -> Problem | None:
         """Return why a page cannot be shown; None where it can, the one page of a text included."""
@@ -123,19 +138,3 @@ class Shelf:
         if problem.code == "path_outside":
             message = message.partition(OUTSIDE)[0] + OUTSIDE
         return Problem(problem.code, message, fix=CHECK if _LOCAL.search(problem.fix) else problem.fix)
-
-    def _opened(self, document: Document) -> Held:
-        try:
-            path = artifact_path(self.manifest, document.artifact)
-            info = self.placer.document(path) if document.paged else None
-            if info is None:
-                self.placer.text(path)
-                info = DocumentInfo(1)
-            sha256, problem = file_sha256(path), file_problem(document, path)
-            return Held(document, path, info.page_count, info.labels, sha256, problem)
-        except Fault as fault:
-            return Held(document, problem=fault.problems[0])
-        except OSError as error:
-            message = f"the document cannot be read: {error.strerror or error}"
-            fix = "check its permissions and its disk"
-            return Held(document, problem=Problem("unreadable", message, document.artifact.path, fix))

@@ -235,7 +235,6 @@ class Tally:
 
 @lru_cache(maxsize=1 << 14)
 def _holding(value: str) -> tuple[str, ...]:
-    """The sections that hold a place, as texts."""
     place = parse_about(value)
     outer = outer_sections(place.section_id or "") if place else ()
     return tuple(About(place.doc_id, section).value for section in outer) if place else ()

@@ -109,17 +109,14 @@ def line_findings(lines: RunLines, facts: RunFacts) -> Iterator[RunFinding]:
         title = f"{counted(facts.unmatched, 'report row')} without a trace"
         message = f"The stored report has {counted(facts.unmatched, 'row')} without a trace."
         step = "Make the report from the current traces: `proofspan triage`."
-        yield RunFinding(
-            Problem("report_without_trace", message, fix=step, severity="warning"), title, shown, HEALTH
-        )
+        problem = Problem("report_without_trace", message, fix=step, severity="warning")
+        yield RunFinding(problem, title, shown, HEALTH)
     if facts.waiting_bytes:
-        size = counted(facts.waiting_bytes, "byte")
+        size, title = counted(facts.waiting_bytes, "byte"), "last line unfinished"
         message = f"The last line of the traces ({size}) has no line end and is not counted yet."
         step = "Wait while the pipeline is still writing; otherwise run that question again."
-        title = "last line unfinished"
-        yield RunFinding(
-            Problem("last_line_waits", message, fix=step, severity="warning"), title, shown, HEALTH
-        )
+        problem = Problem("last_line_waits", message, fix=step, severity="warning")
+        yield RunFinding(problem, title, shown, HEALTH)
 
 
 def answer_findings(table: HealthTable, facts: RunFacts, *, stale: int) -> Iterator[RunFinding]:
@@ -137,9 +134,8 @@ def answer_findings(table: HealthTable, facts: RunFacts, *, stale: int) -> Itera
     if facts.suggestion is not None:  # the profile fits none of the run's answers
         title, message = "no answer follows the template", f"{as_sentence(facts.suggestion.reason)}."
         step = f"Read the run with the profile that fits: `{facts.suggestion.options}`."
-        yield RunFinding(
-            Problem("template_absent", message, fix=step, severity="warning"), title, Filter(run_id)
-        )
+        problem = Problem("template_absent", message, fix=step, severity="warning")
+        yield RunFinding(problem, title, Filter(run_id))
     if facts.placed is None:
         message = "Its citations are not located on their pages yet."
         step = "Wait, or run `proofspan index WORKSPACE`."
@@ -159,9 +155,8 @@ def pin_findings(run: Run) -> Iterator[RunFinding]:
         message = f"Not pinned: {names}. The values that the traces log cannot be checked."
         keys = ", ".join(f"`{key}`" for key in absent)
         step = f"Write {keys} under the run's `pinned` in the manifest."
-        yield RunFinding(
-            Problem("pins_missing", message, fix=step, severity="warning"), f"{names} not pinned"
-        )
+        problem = Problem("pins_missing", message, fix=step, severity="warning")
+        yield RunFinding(problem, f"{names} not pinned")
 
 
 def measured_findings(run: Run, measured: RunMetrics) -> Iterator[RunFinding]:
@@ -169,9 +164,8 @@ def measured_findings(run: Run, measured: RunMetrics) -> Iterator[RunFinding]:
     shown = Filter(run.run_id)
     if run.metrics is None:
         rule = rule_of("metrics_pack_missing")
-        yield RunFinding(
-            Problem(rule.code, rule.meaning, fix=rule.fix, severity=rule.severity), rule.title, shown, TRENDS
-        )
+        problem = Problem(rule.code, rule.meaning, fix=rule.fix, severity=rule.severity)
+        yield RunFinding(problem, rule.title, shown, TRENDS)
     errors = (replace(problem, severity="error") for problem in measured.problems)
     yield from _of_problems(errors, is_of_file=False)
     if measured.differences:
@@ -187,9 +181,8 @@ def measured_findings(run: Run, measured: RunMetrics) -> Iterator[RunFinding]:
         title = f"{counted(missing, 'answer')} without a bundle"
         message = f"The stored bundles cover {value_in_words(covered)} of the answered questions."
         step = "Build them again: `proofspan bundle build WORKSPACE`; Walkthrough shows what each one lacks."
-        yield RunFinding(
-            Problem("bundles_incomplete", message, fix=step, severity="warning"), title, shown, WALKTHROUGH
-        )
+        problem = Problem("bundles_incomplete", message, fix=step, severity="warning")
+        yield RunFinding(problem, title, shown, WALKTHROUGH)
 
 
 def page_findings(pages: CitedPages, writer: Writer, run_id: str) -> Iterator[RunFinding]:

@@ -137,11 +137,21 @@ def report_to_json(report: MetricsReport) -> dict[str, Json]:
             for name, values in report.slices.items()
         ]
     if report.compared is not None:
-        data["against"] = {
-            "run_id": report.compared.vs,
-            "sentences": list(report.compared.sentences),
-            "metrics": {pair.metric.metric_id: _pair(pair) for pair in report.compared.pairs},
-        }
+        pairs: dict[str, Json] = {}
+        for pair in report.compared.pairs:
+            difference: dict[str, Json] | None = None
+            if (mean := pair.difference) is not None:
+                rounded = {name: _rounded(getattr(mean, name)) for name in ("mean", "low", "high")}
+                difference = {**mean._asdict(), **rounded}
+            pairs[pair.metric.metric_id] = {
+                "here": _rounded(pair.here.value if pair.here else None),
+                "there": _rounded(pair.there.value if pair.there else None),
+                "gap": _rounded(pair.gap),
+                "p": _rounded(pair.p),
+                "difference": difference,
+            }
+        sentences = list(report.compared.sentences)
+        data["against"] = {"run_id": report.compared.vs, "sentences": sentences, "metrics": pairs}
     return data
 
 
@@ -162,20 +172,6 @@ def _value(value: MetricValue) -> dict[str, Json]:
         "numerator": value.numerator,
         "denominator": value.denominator,
         "left_out": {reason: count for reason, count in value.left_out.items() if count},
-    }
-
-
-def _pair(pair: MetricPair) -> dict[str, Json]:
-    difference: dict[str, Json] | None = None
-    if pair.difference is not None:
-        difference = pair.difference._asdict()
-        difference |= {name: _rounded(getattr(pair.difference, name)) for name in ("mean", "low", "high")}
-    return {
-        "here": _rounded(pair.here.value if pair.here else None),
-        "there": _rounded(pair.there.value if pair.there else None),
-        "gap": _rounded(pair.gap),
-        "p": _rounded(pair.p),
-        "difference": difference,
     }
 
 

@@ -76,7 +76,6 @@ def broken_rules(
 
 
 def _of_run(store: Store, key: TraceKey, trace: Trace, code: str) -> str:
-    """Return the message of a rule that compares the record with the rest of its run."""
     if code == "memory_desync":
         named = ((name, text_of(trace.raw.get(name))) for name in MEMORY)
         states = " and ".join(f"{name} is {value[:SHOWN]}" for name, value in named if value)

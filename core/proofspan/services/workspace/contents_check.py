@@ -129,7 +129,20 @@ class Pages:
 
 def _problems(attachment: Attachment, pages: Pages) -> Iterator[Problem]:
     """Yield the problems of an attachment's own place, and of the picture to draw for it."""
-    own = list(_place_problems(attachment, pages))
+    doc_id, page_idx, box = attachment.doc_id, attachment.page_idx, attachment.box
+    document = pages.manifest.document(doc_id) if doc_id is not None else None
+    own: list[Problem] = []
+    if doc_id is not None and page_idx is not None:
+        if box is not None and attachment.box_space != "points" and document is not None and document.paged:
+            page, space = pages.page(document, page_idx), attachment.box_space
+            if page is None:
+                box = None
+            else:
+                width, height = _unrotated(page)
+                box = to_points(box, space, width=width, height=height, rotation=page.rotation)
+        own = list(_region_problems(doc_id, page_idx, box, pages, is_drawn=False))
+    elif doc_id is not None and document is None:
+        own = [_not_listed(doc_id)]
     yield from own
     if attachment.render_ref is None:
         return
@@ -141,24 +154,6 @@ def _problems(attachment: Attachment, pages: Pages) -> Iterator[Problem]:
         yield from _file_problems(ref, pages.manifest)
     elif not own:
         yield from _region_problems(ref.doc_id, ref.page_idx, ref.box, pages, is_drawn=True)
-
-
-def _place_problems(attachment: Attachment, pages: Pages) -> Iterator[Problem]:
-    doc_id, page_idx, box = attachment.doc_id, attachment.page_idx, attachment.box
-    document = pages.manifest.document(doc_id) if doc_id is not None else None
-    if doc_id is None or (page_idx is None and document is not None):
-        return
-    if page_idx is None:
-        yield _not_listed(doc_id)
-        return
-    if box is not None and attachment.box_space != "points" and document is not None and document.paged:
-        page, space = pages.page(document, page_idx), attachment.box_space
-        if page is None:
-            box = None
-        else:
-            width, height = _unrotated(page)
-            box = to_points(box, space, width=width, height=height, rotation=page.rotation)
-    yield from _region_problems(doc_id, page_idx, box, pages, is_drawn=False)
 
 
 def _region_problems(

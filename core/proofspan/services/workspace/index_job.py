@@ -78,7 +78,6 @@ class IndexJob:
             self._reader.join(timeout=1)
 
     def _follow(self) -> None:
-        """Read progress from the process's JSON lines and keep its other output."""
         for line in self._process.stdout or ():
             try:
                 step = orjson.loads(line)
