@@ -24,13 +24,10 @@ from proofspan.cli.output import (
 from proofspan.contracts.records.records import LABELS
 from proofspan.diagnosis.types import TEMPLATES, Profile, markdown_row, row_to_json, table_head
 from proofspan.errors import printable
-from proofspan.manifest.load import load_manifest
+from proofspan.manifest.load import MANIFEST_SUFFIXES, load_manifest
 from proofspan.services import triage
 from proofspan.services.workspace.open import profile_of_options
 from proofspan.wording import counted
-
-#: A manifest may be named in place of its folder.
-MANIFEST_SUFFIXES = (".yaml", ".yml")
 
 
 @click.command("triage")

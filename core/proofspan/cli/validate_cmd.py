@@ -77,11 +77,17 @@ def command(
     Exit status: 0 no finding, 1 findings (warnings count with --strict), 2 a file cannot be used at all.
     """
     check_outputs([report], paths if chunks is None else (*paths, chunks))
+    named: dict[str, str] = {}
+    for given in revs:  # the document's name may hold further equals signs
+        doc_id, sign, rev = given.rpartition("=")
+        if not (doc_id and sign and rev):
+            raise click.UsageError(f"--rev {given!r} is not DOC=REV")
+        named[doc_id] = rev
     context = Context(
         index_hash=index_hash,
         embed_model=embed_model,
         analyzer=analyzer,
-        revs=dict(map(_rev, revs)),
+        revs=named,
         allow_cross=cross,
         cross_sections=frozenset(sections),
     )
@@ -115,14 +121,6 @@ def command(
     if tally.problems:
         raise InputFault(*tally.problems)
     sys.exit(1 if tally.errors or (strict and tally.warnings) else 0)
-
-
-def _rev(given: str) -> tuple[str, str]:
-    """`DOC=REV`; the document's name may hold further equals signs."""
-    doc_id, sign, rev = given.rpartition("=")
-    if not (doc_id and sign and rev):
-        raise click.UsageError(f"--rev {given!r} is not DOC=REV")
-    return doc_id, rev
 
 
 _COLOURS = {"error": "red", "warning": "yellow"}

@@ -17,6 +17,8 @@ from proofspan.manifest.yaml_text import YamlText, read_yaml
 from proofspan.resources import SCHEMAS
 
 MANIFEST_NAME = "pipeline_manifest.yaml"
+#: A manifest may be named in place of its folder.
+MANIFEST_SUFFIXES = (".yaml", ".yml")
 SCHEMA_FILE = SCHEMAS / "manifest-1.0.json"
 
 #: The artifacts that the manifest and its runs name, and the content of their files.

@@ -277,11 +277,22 @@ def read_gates(given: Mapping[str, Any]) -> tuple[Gates, tuple[Problem, ...]]:
         for name in suspicions
         if name not in OF_QUESTIONS
     ]
-    unknown += [_unknown_code(code, f"{where}.codes") for code in codes if not _is_of_traces(code)]
+    counted_codes: dict[str, int] = {}
+    for code, most in codes.items():  # rules of chunks or of a file's bytes are no question's
+        message = f"`{code}` is not a rule for questions, so the gate would always pass"
+        fix = "check the files with `proofspan validate`"
+        if not is_known(code):
+            message = f"`{code[:80]}` is not a code of the contract"
+            near = _nearest(code, tuple(RULES))
+            fix = near or "name one that Health shows, or `missing_` and a field's name"
+        elif rule_of(code).group not in ("chunk", "reading"):
+            counted_codes[code] = int(most)
+            continue
+        unknown.append(Problem("unknown_code", message, f"{where}.codes", fix))
     gates = Gates(
         flips=DEFAULT_FLIPS if rules is None else tuple(flips),
         suspicions={name: int(most) for name, most in suspicions.items() if name in OF_QUESTIONS},
-        codes={code: int(most) for code, most in codes.items() if _is_of_traces(code)},
+        codes=counted_codes,
         line_issues=int(given.get("line_issues", 0)),
         drift=goals.get(DRIFT),
     )
@@ -307,19 +318,6 @@ def _rule(entry: Mapping[str, Any], where: str) -> FlipRule | list[Problem]:
 def _unknown(kind: str, name: str, known: Sequence[str], where: str) -> Problem:
     fix = _nearest(name, known) or f"name one of {', '.join(known)}"
     return Problem(f"unknown_{kind.split()[0]}", f"`{name[:80]}` is not a {kind}", where, fix)
-
-
-def _is_of_traces(code: str) -> bool:
-    """True if a trace can break the rule: rules of chunks or of a file's bytes are no question's."""
-    return is_known(code) and rule_of(code).group not in ("chunk", "reading")
-
-
-def _unknown_code(code: str, where: str) -> Problem:
-    if is_known(code):
-        message = f"`{code}` is not a rule for questions, so the gate would always pass"
-        return Problem("unknown_code", message, where, "check the files with `proofspan validate`")
-    fix = _nearest(code, tuple(RULES)) or "name one that Health shows, or `missing_` and a field's name"
-    return Problem("unknown_code", f"`{code[:80]}` is not a code of the contract", where, fix)
 
 
 def _nearest(name: str, known: Sequence[str]) -> str:

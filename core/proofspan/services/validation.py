@@ -42,7 +42,7 @@ from proofspan.diagnosis.answers import refuses
 from proofspan.diagnosis.labelling import declines, lowered
 from proofspan.diagnosis.types import Profile, profile_from
 from proofspan.errors import Fault, InputFault, Problem
-from proofspan.manifest.load import load_manifest
+from proofspan.manifest.load import MANIFEST_SUFFIXES, load_manifest
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Artifact, Run
 from proofspan.store.files.columns import SEVERAL, offset_unit
@@ -81,8 +81,6 @@ OnProgress = Callable[[str, int, int], None]
 #: Called with the number of bytes of a file that are done.
 OnDone = Callable[[int], None]
 
-#: A manifest may be named in place of its folder.
-MANIFEST_SUFFIXES = (".yaml", ".yml")
 #: Names of separate records in a manifest that are not the name of their type.
 _OF_RECORDS: Mapping[str, str] = {"prompt": "prompt-frame", "rag_traces": "rag-traces"}
 #: After how many lines progress is reported.

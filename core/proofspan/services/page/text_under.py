@@ -39,19 +39,15 @@ def texts_under(
             for _, number in by_height[bisect_left(heights, rect[1]) : bisect_right(heights, rect[3])]
             if rect[0] <= (words[number][0][0] + words[number][0][2]) / 2 <= rect[2]
         }
-        if text := _joined([words[number] for number in sorted(numbers)], rotation, min(MAX_TEXT, left)):
+        text, above, limit = "", None, min(MAX_TEXT, left)
+        for box, word in (words[number] for number in sorted(numbers)):
+            line = levelled(box, DISPLAYED_RIGHT[rotation % 360])
+            parted = "" if above is None else " " if share_line(above, line) else "\n"
+            if len(text) + len(parted) + len(word) > limit:
+                text = (text or word[:limit]) + CUT
+                break
+            text, above = text + parted + word, line
+        if text:
             texts[span_id] = text
             left -= len(text)
     return texts
-
-
-def _joined(words: Sequence[PageWord], rotation: int, limit: int) -> str:
-    """At most `limit` characters of the words, and a mark if more was cut."""
-    text, above = "", None
-    for box, word in words:
-        line = levelled(box, DISPLAYED_RIGHT[rotation % 360])
-        parted = "" if above is None else " " if share_line(above, line) else "\n"
-        if len(text) + len(parted) + len(word) > limit:
-            return text + CUT if text else word[:limit] + CUT
-        text, above = text + parted + word, line
-    return text
