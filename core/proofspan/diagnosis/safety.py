@@ -234,8 +234,15 @@ class Notices:
         self.corpus = corpus
         self._listed: dict[Within, list[Attachment]] = {}
         for attachment in attachments:
-            if attachment.kind in KINDS and (within := _within(attachment))[1]:
-                self._listed.setdefault(within, []).append(attachment)
+            if attachment.kind not in KINDS:
+                continue
+            ref = parse_render_ref(attachment.render_ref) if attachment.render_ref is not None else None
+            doc_id, page_idx = attachment.doc_id, attachment.page_idx
+            if isinstance(ref, PageRef) and doc_id in (None, ref.doc_id):
+                doc_id, page_idx = doc_id or ref.doc_id, ref.page_idx if page_idx is None else page_idx
+            # A page is a section where there is no other, as in chunk ids: `p042`.
+            if section := _section_of(Place(doc_id, attachment.section_id, page_idx)):
+                self._listed.setdefault((doc_id, section), []).append(attachment)
         self.crowded = tuple(
             sorted(
                 (doc_id or "", ".".join(section), len(listed))
@@ -283,15 +290,6 @@ class Notices:
                 self._last = (chunk_id, Passage(view.text, view.words))
             self._held[pair] = notice.sought_in(self._last[1])
         return self._held[pair]
-
-
-def _within(attachment: Attachment) -> Within:
-    """Return a notice's document and section; its page is one if it has none, as in chunk ids: `p042`."""
-    ref = parse_render_ref(attachment.render_ref) if attachment.render_ref is not None else None
-    region = ref if isinstance(ref, PageRef) and attachment.doc_id in (None, ref.doc_id) else None
-    page_idx = attachment.page_idx if attachment.page_idx is not None or region is None else region.page_idx
-    doc_id = attachment.doc_id or (region.doc_id if region else None)
-    return doc_id, _section_of(Place(doc_id, attachment.section_id, page_idx))
 
 
 def _section_of(place: Place) -> SectionKey:

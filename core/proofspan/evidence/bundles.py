@@ -207,6 +207,7 @@ def canonical(record: Mapping[str, Json]) -> bytes:
     return orjson.dumps(record, option=orjson.OPT_SORT_KEYS)
 
 
+_SCHEMA, _TYPES = cache(schema), cache(get_type_hints)
 _CITED = ("doc_id", "chunk_id", "page_idx")
 #: The parts of a bundle: their definition in the schema, and the fields that identify one.
 _PARTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
@@ -232,16 +233,11 @@ def _identity(name: str, item: Mapping[str, Json]) -> bytes:
 
 def has_unknown(record: Mapping[str, Json]) -> bool:
     """Return whether a record has a field that this version does not know, which a rebuild must keep."""
-    whole = _schema()
+    whole = _SCHEMA("bundle")
     if not record.keys() <= whole["properties"].keys():
         return True
     parts = ((item, whole["$defs"][_PARTS[name][0]]["properties"]) for name, item in _parts(record))
     return any(not item.keys() <= known.keys() for item, known in parts)
-
-
-@cache
-def _schema() -> dict[str, Any]:
-    return schema("bundle")
 
 
 def bundle_from(record: Mapping[str, Json]) -> Bundle:
@@ -283,14 +279,9 @@ def _decoded(kind: Any, value: Json) -> Any:
     if kind is BundleCitation:
         value = {"shown_page_idx": value.get("page_idx"), **value}
     if isinstance(kind, type) and is_dataclass(kind):
-        types = _types(kind)
+        types = _TYPES(kind)
         return kind(**{name: _decoded(types[name], each) for name, each in value.items() if name in types})
     return kind(value) if kind in (int, float) else value  # JSON Schema accepts 41.0 as an integer
-
-
-@cache
-def _types(kind: Any) -> dict[str, Any]:
-    return get_type_hints(kind)
 
 
 # A file of bundles: its lines validated against the schema, and compressed where its name says so.

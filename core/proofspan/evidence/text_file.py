@@ -45,7 +45,8 @@ def read_text(path: Path) -> TextDocument:
     is_page = path.suffix.lower() in HTML_SUFFIXES
     smaller = "split it into several documents, each with its own doc_id"
     data = read_bounded(path, "document", max_bytes=MAX_BYTES, smaller=smaller)
-    text = _decoded(data, path, charset=declared_charset(data) if is_page else None)
+    declared = _CHARSET.search(data[:_CHARSET_WITHIN]) if is_page else None
+    text = _decoded(data, path, charset=declared[1].decode("ascii") if declared else None)
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     text = text_of_html(text) if is_page else text
     if not text.replace("\ufeff", "").strip():
@@ -174,12 +175,6 @@ def text_of_html(source: str) -> str:
         breaks, gap = 0, end
     joined = "".join(pieces).strip("\n")
     return joined + "\n" if joined else ""
-
-
-def declared_charset(data: bytes) -> str | None:
-    """Return the charset in a page's own `<meta>`, None without one."""
-    found = _CHARSET.search(data[:_CHARSET_WITHIN])
-    return found[1].decode("ascii") if found else None
 
 
 def _parts(source: str) -> Iterator[tuple[str, str]]:

@@ -135,17 +135,8 @@ def _in_reading_order(lines: Sequence[Sequence[Glyph]]) -> list[list[Glyph]]:
     against = len(HAS_RIGHT_TO_LEFT.findall(letters))
     if not against:
         return [list(line) for line in lines]
-    base = 1 if 2 * against >= len(letters) else 0
-    return [
-        _logical(line, base) if any(HAS_RIGHT_TO_LEFT.search(glyph.text) for glyph in line) else line
-        for line in _joined(lines)
-    ]
-
-
-def _joined(lines: Sequence[Sequence[Glyph]]) -> list[list[Glyph]]:
-    """The lines with those at the same height joined: MuPDF splits them where the direction changes."""
     joined: list[list[Glyph]] = []
-    for line in lines:
+    for line in lines:  # MuPDF splits those at the same height where the direction changes
         if joined and line and joined[-1]:
             one, other = joined[-1][-1].level, line[0].level
             shared = min(one[3], other[3]) - max(one[1], other[1])
@@ -153,7 +144,11 @@ def _joined(lines: Sequence[Sequence[Glyph]]) -> list[list[Glyph]]:
                 joined[-1].extend(line)
                 continue
         joined.append(list(line))
-    return joined
+    base = 1 if 2 * against >= len(letters) else 0
+    return [
+        _logical(line, base) if any(HAS_RIGHT_TO_LEFT.search(glyph.text) for glyph in line) else line
+        for line in joined
+    ]
 
 
 def _logical(line: Sequence[Glyph], base: int) -> list[Glyph]:

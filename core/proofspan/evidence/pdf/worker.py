@@ -346,7 +346,9 @@ def answer(documents: Documents, path: str, step: Mapping[str, Any], memory_byte
         message = f"the document cannot be read: {_first_line(error)}"
         broken = Problem("page_unreadable", message, where=path, fix=SAVE_AGAIN)
         header, body = {"fault": broken, "retire": True}, b""
-    peak = _peak_memory()
+    peak = 0  # the address space of this process in bytes, where the system reports it (Linux)
+    with suppress(OSError), open("/proc/self/status", "rb") as status:  # noqa: PTH123 - read once a request
+        peak = 1024 * next((int(line.split()[1]) for line in status if line.startswith(b"VmPeak:")), 0)
     if peak > EXHAUSTED * memory_bytes:
         return _too_large(path, memory_bytes)
     return {**header, "retire": header.get("retire", False) or peak > SWOLLEN * memory_bytes}, body
@@ -356,16 +358,6 @@ def _too_large(path: str, memory_bytes: int) -> Answer:
     message = f"the document needs more than the {memory_bytes // 1024**2:,} MiB of memory that it may take"
     fix = "replace the document by a smaller one; others are not affected"
     return {"fault": Problem("too_large", message, where=path, fix=fix), "retire": True}, b""
-
-
-def _peak_memory() -> int:
-    """The peak address space of this process in bytes; 0 where the system does not report it (not Linux)."""
-    try:
-        with open("/proc/self/status", "rb") as status:  # noqa: PTH123 - read once a request
-            line = next((line for line in status if line.startswith(b"VmPeak:")), b"VmPeak: 0 kB")
-    except OSError:
-        return 0
-    return int(line.split()[1]) * 1024
 
 
 def serve(connection: socket.socket, memory_bytes: int) -> None:

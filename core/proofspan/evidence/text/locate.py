@@ -159,20 +159,16 @@ class _Search:
             if any(spot.best.is_strong or spot.continues or spot.is_body for spot in here):
                 return here
         elsewhere = self._elsewhere([spot.page_idx for spot in near])
-        return _best(near + [spot for spot in elsewhere if self._is_credible(spot, near)], self.cited)
-
-    def _is_credible(self, spot: _Spot, near: list[_Spot]) -> bool:
-        """Whether a spot far from the cited page may be the one that was meant.
-
-        It must be clean where the quote is misquoted near the cited page; and where it is not there at all, a
-        place with other numbers must be sure: reports repeat their sentences with the numbers of each year.
-        """
-        if spot.best.is_clean or self.cited is None:
-            return True
-        if any(beside.best.is_misquoted for beside in near):
-            return False
-        has_other_numbers = any(difference.kind == "number" for difference in spot.best.differences)
-        return not has_other_numbers or spot.best.merit >= (0, SURE)
+        # Far from the cited page a spot must be clean where the quote is misquoted near that page; and where
+        # it is not there at all, a place with other numbers must be sure: reports repeat their sentences with
+        # the numbers of each year.
+        is_misquoted = any(spot.best.is_misquoted for spot in near)
+        for spot in elsewhere:
+            has_other_numbers = any(difference.kind == "number" for difference in spot.best.differences)
+            is_sure = not has_other_numbers or spot.best.merit >= (0, SURE)
+            if self.cited is None or spot.best.is_clean or (is_sure and not is_misquoted):
+                near.append(spot)
+        return _best(near, self.cited)
 
     def _on(self, page_indices: Iterable[int]) -> list[_Spot]:
         spots = (self._spot(idx) for idx in page_indices if 0 <= idx < self.pages.page_count)

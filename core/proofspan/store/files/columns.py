@@ -196,6 +196,12 @@ def index_row(
     if not docs:
         known_docs = (places[each].doc_id for each in trace.chunk_ids if each in places)
         docs = tuple(dict.fromkeys(doc_id for doc_id in known_docs if doc_id))
+    # What the answer cites, in any order; an answer that cites nothing has a hash too.
+    cited: Sequence[str] = payload_ids(trace) if trace.payload else trace.ids_in_text
+    if len(cited) < len(trace.payload):  # some name a place and no chunk
+        cited = [
+            each.chunk_id or f"{each.doc_id} {each.section_id} {each.page_idx}" for each in citations(trace)
+        ]
     label = verdict.label if verdict else None
     row: dict[str, object] = {
         "q_id": trace.q_id,
@@ -215,7 +221,7 @@ def index_row(
         "memory": memory_state(raw),
         "offset_unit": offset_unit(trace.payload),
         "answer_print": answer_print(trace, verdict),
-        "cited_print": _cited_print(trace),
+        "cited_print": sha1_8("\n".join(sorted(set(cited)))),
         "citations": cited_record(trace),
         "settings": settings_of(raw),
         "ok": logged.ok,
@@ -251,15 +257,6 @@ def index_row(
             "gold_retrieved_stage": gold.stage,
         }
     return row
-
-
-def _cited_print(trace: Trace) -> str:
-    """Return a hash of what an answer cites, in any order; an answer that cites nothing has one too."""
-    ids: Sequence[str] = payload_ids(trace) if trace.payload else trace.ids_in_text
-    if len(ids) < len(trace.payload):  # some name a place and no chunk
-        cited = citations(trace)
-        ids = [each.chunk_id or f"{each.doc_id} {each.section_id} {each.page_idx}" for each in cited]
-    return sha1_8("\n".join(sorted(set(ids))))
 
 
 def row_table(rows: Iterable[Row]) -> pa.Table:

@@ -11,7 +11,7 @@ from proofspan.contracts.records.records import Label, LineIssue, SourceLine, Tr
 from proofspan.diagnosis.types import ReportRow
 from proofspan.manifest.types import Manifest, Run
 from proofspan.store.files.columns import issue_from
-from proofspan.store.files.run_file import RunFile, Segment, issues_name, whole_run_file
+from proofspan.store.files.run_file import RunFile, issues_name, whole_run_file
 from proofspan.store.files.segment_files import DamagedError, read_table, read_traces
 from proofspan.store.index.build import discard_damaged, index_folder, not_indexed
 from proofspan.traces.records.citations import cited_record
@@ -65,7 +65,13 @@ class IndexedRun:
         """Yield traces and unreadable lines. Raises StoreFault if the index is damaged or was replaced."""
         try:
             for segment in self.run_file.segments:
-                lines: list[IndexedTrace | LineIssue] = [*self._traces(segment)]
+                lines: list[IndexedTrace | LineIssue] = []
+                columns = ("line", "offset", "length", "q", "answer", "label", "why", "citations")
+                rows = read_traces(self.folder, self.run_file, segment, columns)
+                for _, q_id, paraphrase, seed, repeat, line, offset, length, *values in rows:
+                    key = TraceKey(self.run_id, q_id, paraphrase, seed, repeat)
+                    source = SourceLine(self.run_file.file, line, offset, length)
+                    lines.append(IndexedTrace(key, source, *values))
                 if segment.issues:
                     records = read_table(self.folder / issues_name(segment.name)).to_pylist()
                     lines += map(issue_from, records)
@@ -76,10 +82,3 @@ class IndexedRun:
     def read(self, trace: IndexedTrace) -> Trace:
         """Read the whole trace. Raises InputFault if its line has changed since it was indexed."""
         return read_trace_at(self.path, trace.source, run_id=self.run_id, q_id=trace.key.q_id)
-
-    def _traces(self, segment: Segment) -> Iterator[IndexedTrace]:
-        columns = ("line", "offset", "length", "q", "answer", "label", "why", "citations")
-        rows = read_traces(self.folder, self.run_file, segment, columns)
-        for _, q_id, paraphrase, seed, repeat, line, offset, length, *values in rows:
-            key = TraceKey(self.run_id, q_id, paraphrase, seed, repeat)
-            yield IndexedTrace(key, SourceLine(self.run_file.file, line, offset, length), *values)

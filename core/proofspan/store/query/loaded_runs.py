@@ -185,7 +185,9 @@ class LoadedRun:
         stored = [name for name in missing if name in ROW_SCHEMA.names]
         if stored:
             files = [segment.name for segment in self.run_file.segments]
-            table = segment_files.read_columns(self.folder, files, stored) if files else _NO_ROWS
+            table = (
+                segment_files.read_columns(self.folder, files, stored) if files else ROW_SCHEMA.empty_table()
+            )
             table = table.unify_dictionaries()
             self._columns |= {name: table.column(name) for name in stored}
         for name in missing:
@@ -228,10 +230,6 @@ class LoadedRun:
         places = np.arange(len(lists))
         places[rows.to_numpy()] = len(lists) + np.arange(len(longer))
         return pa.chunked_array([pa.concat_arrays([lists, longer]).take(pa.array(places))])
-
-
-#: The columns of a run without traces.
-_NO_ROWS = ROW_SCHEMA.empty_table()
 
 
 def record_of(frame: pd.DataFrame) -> dict[str, object]:

@@ -38,7 +38,17 @@ def staged(target: Path, *, force: bool) -> Iterator[Path]:
                 if not (stage / name).exists():
                     (stage / name).parent.mkdir(parents=True, exist_ok=True)
                     shutil.copy2(target / name, stage / name, follow_symlinks=False)
-            _swap(stage, target)
+            if not target.exists():
+                stage.rename(target)
+                return
+            old = Path(tempfile.mkdtemp(prefix=f".{target.name}.old.", dir=target.parent))
+            target.rename(old)
+            try:
+                stage.rename(target)
+            except OSError:
+                old.rename(target)
+                raise
+            shutil.rmtree(old)
         finally:
             shutil.rmtree(stage, ignore_errors=True)
     except OSError as error:
@@ -88,18 +98,3 @@ def _kept(target: Path, *, force: bool) -> list[str]:
         message = "was changed since the import"
         raise InputFault(*(Problem("changed_since", message, str(target / name), fix) for name in changed))
     return sorted(present - made.keys() - {RECORD})
-
-
-def _swap(stage: Path, target: Path) -> None:
-    """Move the stage to the target's place; restore the old folder if that fails."""
-    if not target.exists():
-        stage.rename(target)
-        return
-    old = Path(tempfile.mkdtemp(prefix=f".{target.name}.old.", dir=target.parent))
-    target.rename(old)
-    try:
-        stage.rename(target)
-    except OSError:
-        old.rename(target)
-        raise
-    shutil.rmtree(old)

@@ -75,7 +75,10 @@ def joined_trace(
     before it, since a log has no such order.
     """
     (q_id, paraphrase, seed), answer = identity, records.get("answer", {})
-    question, origins = _question(records), dict(origins)
+    places = [("query", QUESTION_NAMES), ("answer", QUESTION_NAMES[1:]), ("prompt", ("question",))]
+    texts = (first_of(records.get(record_type, {}), names) for record_type, names in places)
+    question = next((text for text in texts if isinstance(text, str) and text.strip()), None)
+    origins = dict(origins)
     if question is None and gold is not None and paraphrase <= len(gold.paraphrases):
         question, origins["gold"] = (gold.q, *gold.paraphrases)[paraphrase], q_id
     head = records.get("answer", records.get("query", {}))
@@ -108,15 +111,6 @@ def joined_trace(
         line["log"] = rest
     line["joined_from"] = origins
     return line
-
-
-def _question(records: Mapping[str, Record]) -> str | None:
-    places = [("query", QUESTION_NAMES), ("answer", QUESTION_NAMES[1:]), ("prompt", ("question",))]
-    for record_type, names in places:
-        text = first_of(records.get(record_type, {}), names)
-        if isinstance(text, str) and text.strip():
-            return text
-    return None
 
 
 def by_post_score(items: Sequence[Record]) -> list[Record]:
