@@ -37,6 +37,14 @@ def explain(trace: Trace, corpus: Corpus, profile: Profile) -> Explanation:
     if refused:
         phrase = next(phrase for phrase in refusals if phrase in lower)
         refusal = lower.find(phrase), lower.find(phrase) + len(phrase)
+    # The counted ids by their ranges in the answer, each behind the one before it.
+    behind = max(lower.find("citations"), 0) if answer.isascii() else 0
+    places: dict[tuple[int, int], str] = {}
+    for chunk_id in cited:
+        at = answer.find(chunk_id, behind)
+        if at >= 0:
+            behind = at + len(chunk_id)
+            places[at, behind] = chunk_id
     asked = query_tokens(trace.q)
     in_question = _token_ranges(trace.q, asked)
     missing = missing_words(set(asked), views)
@@ -49,7 +57,7 @@ def explain(trace: Trace, corpus: Corpus, profile: Profile) -> Explanation:
             QueryToken(token, is_content(token), token not in missing, tuple(in_question[token]))
             for token in asked
         ),
-        cited=_cited(answer, cited),
+        cited=places,
         refusal=None if refusal is None else answer[slice(*Folded(answer).original(*refusal))],
         is_other_wording=other is not None,
         words_missing=tuple(dict.fromkeys(claims[start:end] for start, end in lost)),
@@ -82,16 +90,4 @@ def _token_ranges(text: str, wanted: Collection[str]) -> dict[str, list[tuple[in
     for match in _WORD.finditer(folded.lower):
         if match[0] in wanted:
             found.setdefault(match[0], []).append(folded.original(match.start(), match.end()))
-    return found
-
-
-def _cited(answer: str, cited: Sequence[str]) -> dict[tuple[int, int], str]:
-    """Return the counted ids that are in the answer by their ranges, each behind the one before it."""
-    behind = max(answer.lower().find("citations"), 0) if answer.isascii() else 0
-    found: dict[tuple[int, int], str] = {}
-    for chunk_id in cited:
-        at = answer.find(chunk_id, behind)
-        if at >= 0:
-            behind = at + len(chunk_id)
-            found[at, behind] = chunk_id
     return found

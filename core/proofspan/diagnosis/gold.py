@@ -9,7 +9,7 @@ from typing import Literal, get_args
 from proofspan.contracts.records.records import Citation, GoldQuestion, StageName, Trace
 from proofspan.diagnosis.labelling import REFUSAL_LABELS
 from proofspan.diagnosis.types import ReportRow
-from proofspan.traces.records.chunks import Place, Places
+from proofspan.traces.records.chunks import Places
 from proofspan.traces.records.citations import citations
 from proofspan.traces.records.trace_record import NOWHERE, listed, place_in, top_stage
 
@@ -121,27 +121,23 @@ def _state_of_seen(
     }
     for citation in cited:
         chunk_id = citation.chunk_id or ""
-        if _is_gold(citation, listed_places.get(chunk_id) or places.get(chunk_id), target, places):
+        # Its place is that of its payload, else of its chunk's record, else of its id.
+        known = listed_places.get(chunk_id) or places.get(chunk_id) or NOWHERE
+        place = place_in(citation.raw, "", {"": known})
+        section_id = place.section_id or citation.section_id or ""
+        page_idx = citation.page_idx if place.page_idx is None else place.page_idx
+        page = place.doc_id or citation.doc_id, page_idx
+        if target.kind == "section":
+            is_gold = section_id.strip() in target.wanted
+        elif target.kind == "page":
+            is_gold = page in target.wanted
+        else:  # a citation of a page alone means all chunks there
+            gold = (places[each] for each in map(str, target.wanted) if each in places)
+            is_page = citation.chunk_id is None and page_idx is not None
+            is_gold = is_page and any(page == (each.doc_id, each.page_idx) for each in gold)
+        if is_gold:
             return "cited"
     return "uncited"
-
-
-def _is_gold(citation: Citation, known: Place | None, target: GoldTarget, places: Places) -> bool:
-    """Return whether a citation points at the gold passage; one of a page alone means all chunks there.
-
-    Its place is that of its payload, else of its chunk's record, else of its id.
-    """
-    place = place_in(citation.raw, "", {"": known or NOWHERE})
-    doc_id, section_id = place.doc_id or citation.doc_id, place.section_id or citation.section_id
-    page_idx = citation.page_idx if place.page_idx is None else place.page_idx
-    if target.kind == "section":
-        return (section_id or "").strip() in target.wanted
-    if target.kind == "page":
-        return (doc_id, page_idx) in target.wanted
-    if citation.chunk_id is not None or page_idx is None:
-        return False
-    gold = (places[chunk_id] for chunk_id in map(str, target.wanted) if chunk_id in places)
-    return any((doc_id, page_idx) == (each.doc_id, each.page_idx) for each in gold)
 
 
 def _best(trace: Trace, stage: StageName, target: GoldTarget, places: Places) -> int | None:

@@ -108,7 +108,14 @@ def claimed_numbers(answer: str) -> Iterator[Number]:
             value = f"{_plain(fraction[1])}/{_plain(fraction[2])}"
             yield Number(fraction[0], start, covered, (value,))
         elif not _is_no_claim(answer, start, end):
-            yield from _written(answer, start, end)
+            values, stop = _values(match[0]), end + (answer[end : end + 1] == "%")
+            if len(values) == 1:  # a percent sign belongs to the text as written
+                scaled = _scaled(values[0], _SCALE.match(answer, end))
+                yield Number(answer[start:stop], start, stop, (values[0], *scaled))
+                continue
+            for piece, value in zip(match[0].split(","), values, strict=True):  # commas list several
+                yield Number(piece, start, start + len(piece), (value,))
+                start += len(piece) + 1
 
 
 def _is_no_claim(answer: str, start: int, end: int) -> bool:
@@ -125,21 +132,6 @@ def _is_no_claim(answer: str, start: int, end: int) -> bool:
     ):
         return True
     return _POINTER.search(answer, max(start - 14, 0), start) is not None
-
-
-def _written(answer: str, start: int, end: int) -> Iterator[Number]:
-    """One number, or several where commas list them; a percent sign belongs to the text as written."""
-    written = answer[start:end]
-    values = _values(written)
-    if len(values) == 1:
-        scaled = _scaled(values[0], _SCALE.match(answer, end))
-        stop = end + (answer[end : end + 1] == "%")
-        yield Number(answer[start:stop], start, stop, (values[0], *scaled))
-        return
-    at = start
-    for piece, value in zip(written.split(","), values, strict=True):
-        yield Number(piece, at, at + len(piece), (value,))
-        at += len(piece) + 1
 
 
 def _values(written: str) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 from unicodedata import normalize
 
@@ -122,7 +122,12 @@ class Passage:
     def __init__(self, text: str, words: Collection[str] | None = None) -> None:
         """`words` are the text's distinct `tokens`, where somebody has them already."""
         self.text = text
-        self.forms = frozenset(map(form, _words_of(text, words)))
+        # The words of `_units`, quicker: most texts are ASCII, and few of their words are hyphened.
+        if not text.isascii() or "-" in text:
+            line = plain(text)
+            hyphened = (_joined(list(_pieces(unit))) for unit in _HYPHENED.findall(line))
+            words = {*_pieces(line), *chain.from_iterable(hyphened)}
+        self.forms = frozenset(map(form, set(tokens(text)) if words is None else words))
 
     @cached_property
     def layout(self) -> Layout:
@@ -137,17 +142,6 @@ class Passage:
                 if part in _NEGATIONS:
                     negations.append(at)
         return Layout(places, negations, length)
-
-
-def _words_of(text: str, known: Collection[str] | None) -> Collection[str]:
-    """The words of `_units`, quicker: most texts are ASCII, and few of their words are hyphened."""
-    if text.isascii() and "-" not in text:
-        return set(tokens(text)) if known is None else known
-    line = plain(text)
-    words = set(_pieces(line))
-    for unit in _HYPHENED.findall(line):
-        words.update(_joined(list(_pieces(unit))))
-    return words
 
 
 def _units(text: str) -> Iterator[list[str]]:

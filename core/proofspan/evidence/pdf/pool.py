@@ -234,7 +234,13 @@ class PdfPool:
         try:
             worker.send({"path": place, "steps": steps}, self._timeout_s)
             for number, step in enumerate(steps, start=1):
-                answer, retires = _answer_to(step, *worker.receive(self._timeout_s))
+                header, body = worker.receive(self._timeout_s)
+                try:
+                    retires = bool(header["retire"])
+                    is_fault = "fault" in header
+                    answer = Problem(**header["fault"]) if is_fault else _ANSWERS[step["op"]](header, body)
+                except (LookupError, TypeError, ValueError, AttributeError) as error:
+                    raise ConnectionEndedError(f"the frame is no answer: {error!r}") from error
                 is_last = isinstance(answer, Problem) or retires or number == len(steps)
                 is_fit = is_last and not retires
                 yield answer
@@ -345,20 +351,6 @@ _ANSWERS: Mapping[Json, Callable[[Mapping[str, Any], bytes], object]] = {
     "detail": _picture,
     "picture": _picture,
 }
-
-
-def _answer_to(step: Mapping[str, Json], header: Mapping[str, Any], body: bytes) -> tuple[object, bool]:
-    """Return the answer to a step or its problem, and whether the worker has to be replaced.
-
-    Raises `ConnectionEndedError` for any other frame.
-    """
-    try:
-        retires = bool(header["retire"])
-        if "fault" in header:
-            return Problem(**header["fault"]), retires
-        return _ANSWERS[step["op"]](header, body), retires
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
-        raise ConnectionEndedError(f"the frame is no answer: {error!r}") from error
 
 
 def _not_sendable(place: str, error: Exception) -> Problem:

@@ -196,21 +196,15 @@ def page_labels(rules: Sequence[Mapping[str, Any]], page_count: int) -> tuple[st
     labels = [""] * (page_count if usable else 0)
     for rule, following in zip_longest(usable, usable[1:]):
         end = following["startpage"] if following else page_count
+        first, wanted = rule.get("firstpagenum", 1), str(rule.get("style") or "")
+        prefix = "".join(c for c in str(rule.get("prefix") or "")[:MAX_PREFIX] if c.isprintable())
         for page_idx in range(max(0, rule["startpage"]), min(end, page_count)):
-            labels[page_idx] = _label(rule, page_idx)
+            number = page_idx - rule["startpage"] + (first if isinstance(first, int) else 1)
+            style = "D" if number > MAX_IN_STYLE.get(wanted, MAX_NUMBER) else wanted
+            labels[page_idx] = prefix
+            if 1 <= number <= MAX_NUMBER:
+                labels[page_idx] = construct_label(style, prefix, number - (style in ("A", "a")))
     return tuple(labels)
-
-
-def _label(rule: Mapping[str, Any], page_idx: int) -> str:
-    first, style = rule.get("firstpagenum", 1), str(rule.get("style") or "")
-    number = page_idx - rule["startpage"] + (first if isinstance(first, int) else 1)
-    prefix = "".join(c for c in str(rule.get("prefix") or "")[:MAX_PREFIX] if c.isprintable())
-    if not 1 <= number <= MAX_NUMBER:
-        return prefix
-    if number > MAX_IN_STYLE.get(style, MAX_NUMBER):
-        style = "D"
-    label: str = construct_label(style, prefix, number - (style in ("A", "a")))
-    return label
 
 
 def _open_pdf(path: str) -> Any:

@@ -185,10 +185,9 @@ class LoadedRun:
         stored = [name for name in missing if name in ROW_SCHEMA.names]
         if stored:
             files = [segment.name for segment in self.run_file.segments]
-            table = (
-                segment_files.read_columns(self.folder, files, stored) if files else ROW_SCHEMA.empty_table()
-            )
-            table = table.unify_dictionaries()
+            table = ROW_SCHEMA.empty_table()
+            if files:
+                table = segment_files.read_columns(self.folder, files, stored).unify_dictionaries()
             self._columns |= {name: table.column(name) for name in stored}
         for name in missing:
             if name in _COMPLETED:

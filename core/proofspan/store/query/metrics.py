@@ -64,7 +64,12 @@ def quantiles_statements(*, where: str, slice_sql: str) -> tuple[tuple[tuple[str
     found = []
     for measure in dict.fromkeys(MEASURES[metric_id] for metric_id in _QUANTILES):
         metric_ids = tuple(metric_id for metric_id in _QUANTILES if MEASURES[metric_id] is measure)
-        values = ", ".join(value for metric_id in metric_ids for value in _values(metric_id))
+        ranks = []  # of each quantile, and of the ends of its interval
+        for quantile in (METRICS[metric_id].quantile or 0.0 for metric_id in metric_ids):
+            around = f"{Z_95} * sqrt(numbers * {quantile * (1 - quantile)})"
+            ranks.append(f"(numbers * {round(100 * quantile)} + 99) // 100")
+            ranks += [f"ceil(numbers * {quantile} {sign} {around})" for sign in "-+"]
+        values = ", ".join(f"min(value) FILTER (rank = {rank})" for rank in ranks)
         sql = statement("quantiles").format(
             where=where, slice=slice_sql, value=measure.value, left=measure.left, values=values
         )
@@ -117,18 +122,6 @@ def _summed(metric_id: str) -> tuple[str, ...]:
         square = f"({measure.value}) * ({measure.value})"
         return tuple(f"sum(TRY_CAST({number} AS {_EXACT}))" for number in (measure.value, square))
     return ()
-
-
-def _values(metric_id: str) -> list[str]:
-    """Return the values at a quantile's rank and at the ends of its interval, as SQL over ranked numbers."""
-    quantile = METRICS[metric_id].quantile or 0.0
-    around = f"{Z_95} * sqrt(numbers * {quantile * (1 - quantile)})"
-    ranks = (
-        f"(numbers * {round(100 * quantile)} + 99) // 100",
-        f"ceil(numbers * {quantile} - {around})",
-        f"ceil(numbers * {quantile} + {around})",
-    )
-    return [f"min(value) FILTER (rank = {rank})" for rank in ranks]
 
 
 Slice = Literal["section", "document", "type", "bucket"]
