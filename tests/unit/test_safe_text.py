@@ -127,7 +127,7 @@ def test_the_stylesheet_fetches_nothing(page: str) -> None:
 
 
 def test_each_page_gets_its_own_styles_alone() -> None:
-    assert ".st-key-fixed" in safe._css("compare") and ".st-key-fixed" not in safe._css("trends")
+    assert ".st-key-verdict" in safe._css("compare") and ".st-key-verdict" not in safe._css("trends")
 
 
 def test_styles_and_scripts_are_sent_without_comments_and_indentation() -> None:
