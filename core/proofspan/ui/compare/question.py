@@ -36,6 +36,10 @@ _KINDS: dict[When, dict[str, Kind]] = {
 }
 #: The most citations, and the most differing numbers, that are named.
 MOST_NAMED, MOST_NUMBERS = 12, 6
+#: How the move of a gold chunk looks; whether that of another is good nobody knows.
+_LOOKS: dict[str, Look] = {"up": "green", "new": "green", "down": "red", "gone": "red"}
+#: Of more rows the rest scrolls inside the frame, in CSS pixels.
+HEIGHT = 560
 
 
 def header(view: ViewState, beside: Neighbours, what: str, was: Side, now: Side) -> None:
@@ -154,7 +158,10 @@ def _page(when: str, side: Side) -> None:
 
 
 def candidates(was: Side, now: Side, view: ViewState) -> None:
-    """Draw the two lists that rank 1 is read from, aligned by chunk."""
+    """Draw the two lists that rank 1 is read from, aligned by chunk.
+
+    A row per chunk by its rank now, then those that are gone, linked to its place in both.
+    """
     stages = [side.loaded.view.last_stage if side.loaded else None for side in (was, now)]
     rows = aligned(*stages)
     names = " against ".join(
@@ -168,19 +175,6 @@ def candidates(was: Side, now: Side, view: ViewState) -> None:
         return
     if have_nothing_in_common(rows):
         markup.note("No chunk is in both lists: the chunk ids may come from different builds.")
-    show_grid(candidates_grid(rows, view), key="grid-candidates")
-
-
-# The candidates of one question in two runs as one grid: where each chunk was, where it is, what it says.
-
-#: How the move of a gold chunk looks; whether that of another is good nobody knows.
-_LOOKS: dict[str, Look] = {"up": "green", "new": "green", "down": "red", "gone": "red"}
-#: Of more rows the rest scrolls inside the frame, in CSS pixels.
-HEIGHT = 560
-
-
-def candidates_grid(rows: Sequence[Aligned], view: ViewState) -> Grid:
-    """Return a row per chunk by its rank now, then those that are gone, linked to its place in both."""
     listed = []
     for row in rows:
         text, tip = beginning_of(row.view)
@@ -210,7 +204,7 @@ def candidates_grid(rows: Sequence[Aligned], view: ViewState) -> Grid:
         Column(Cell(""), "start"),
     )
     name = f"Candidates of {view.vs} and of {view.run}, by chunk"
-    return Grid(name, "Chunk", columns, tuple(listed), height=HEIGHT)
+    show_grid(Grid(name, "Chunk", columns, tuple(listed), height=HEIGHT), key="grid-candidates")
 
 
 def _move_spoken(row: Aligned) -> str:

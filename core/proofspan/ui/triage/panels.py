@@ -14,7 +14,7 @@ from proofspan.diagnosis.gold import GOLD_STATES, GoldState
 from proofspan.diagnosis.messages import GOLD_MEANINGS, GOLD_STEPS, MEANINGS, next_step
 from proofspan.diagnosis.suggest import Suggestion
 from proofspan.diagnosis.types import Profile
-from proofspan.display_names import BUCKET_NAMES, EVIDENCE_NAMES, FILTER_NAMES, GOLD_NAMES
+from proofspan.display_names import BUCKET_NAMES, EVIDENCE_NAMES, FILTER_NAMES, GOLD_NAMES, LABEL_NAMES
 from proofspan.evidence.page_base import PageBaseFinding
 from proofspan.manifest.types import Run
 from proofspan.metrics.ranked import BUCKET_MEANINGS, BUCKET_STEPS, BUCKETS, Bucket
@@ -33,7 +33,7 @@ from proofspan.ui.triage import table
 from proofspan.ui.triage.filters import Choices, show_all
 from proofspan.ui.visit.view_state import ViewState, change_view
 from proofspan.ui.widgets import markup, text
-from proofspan.ui.widgets.chart import badge
+from proofspan.ui.widgets.chart import LABEL_COLOURS
 from proofspan.ui.widgets.controls import line, select, show_toggles, toggle, toggle_button
 from proofspan.ui.widgets.markup import Piece
 from proofspan.wording import counted
@@ -88,7 +88,7 @@ def label_cards(
                 parts.append(text.unbroken(against))
             summary = " · ".join(parts)
             st.button(
-                f"{badge(label)} **{number:,}** *{summary}*",
+                f":{LABEL_COLOURS[label]}-badge[{LABEL_NAMES[label]}] **{number:,}** *{summary}*",
                 key=f"card-{label}",
                 type="primary" if label in view.filter.label else "secondary",
                 width="stretch",

@@ -23,7 +23,7 @@ from proofspan.ui.visit.view_state import change_view
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.copy_button import show_copying
 from proofspan.ui.widgets.markup import Piece
-from proofspan.ui.widgets.strip import show_strip
+from proofspan.ui.widgets.strip import draw_strip, page_strip
 from proofspan.ui.wording import citation, question
 from proofspan.ui.wording.citation import reference
 
@@ -111,14 +111,14 @@ def _place(
         with suppress(Fault):  # the page itself says what is wrong
             labels = documents.placer().document(shown.path).labels if shown.path else ()
         by_id = {target.id: target for target in (*targets, shown.target)}
-        show_strip(
-            page_marks(by_id.values(), shown.found, shown.document.doc_id),
-            page_count=shown.page_count,
-            page_idx=shown.page_idx,
-            key="pages",
-            on_go=lambda page_idx: change_view(page=page_idx),
-            labels=labels,
-        )
+        marks, page_count = page_marks(by_id.values(), shown.found, shown.document.doc_id), shown.page_count
+        strip = page_strip(marks, page_count=page_count, page_idx=shown.page_idx, labels=labels)
+
+        def go(page_idx: int) -> None:
+            if 0 <= page_idx < page_count:
+                change_view(page=page_idx)
+
+        draw_strip(strip, key="pages", on_go=go)
     else:
         _passage(shown)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from proofspan.evidence.types import FoundSpan
 from proofspan.metrics.statistics import percent
 from proofspan.services.page.target import Target
 from proofspan.services.page.view import PageView
@@ -63,29 +62,25 @@ def cards_of(
             "not_found": "not found",
         }
         status = statuses[found.status] if found else ""
+        ordered = sorted(found.differences, key=lambda each: each.kind != "number") if found else []
+        quote_from, notes = (origins or {}).get(target.id), []
+        for each in ordered[:MAX_DIFFERENCES]:
+            pieces = sentence(each, target.query.quote, ordered, quote_from=quote_from, answer=answer)
+            notes.append("".join(piece.text for piece in pieces))
+        if rest := len(ordered) - len(notes):
+            notes.append(f"And {rest:,} more.")
+        cited = target.query.cited_page_idx
+        if found and found.page_mismatch and cited is not None:
+            notes.append(f"Cited is PDF page {cited + 1} (page_idx {cited}).")
+        if target.section_id:
+            notes.append(f"section {target.section_id}")
+        if target.score is not None:
+            notes.append(f"score {target.score:.3f}")
         cards[target.id] = SpanCard(
             name=clean(target.tag),
             status=status if verified[target.id] else UNVERIFIED,
-            notes=_notes(target, found, answer, (origins or {}).get(target.id)),
+            notes=tuple(clean(note)[:NOTE_CHARS] for note in notes),
             text=text[:chars],
             cut=max(0, len(text) - chars),
         )
     return cards
-
-
-def _notes(target: Target, found: FoundSpan | None, answer: str, quote_from: str | None) -> tuple[str, ...]:
-    ordered = sorted(found.differences, key=lambda each: each.kind != "number") if found else []
-    notes = []
-    for each in ordered[:MAX_DIFFERENCES]:
-        pieces = sentence(each, target.query.quote, ordered, quote_from=quote_from, answer=answer)
-        notes.append("".join(piece.text for piece in pieces))
-    if rest := len(ordered) - len(notes):
-        notes.append(f"And {rest:,} more.")
-    cited = target.query.cited_page_idx
-    if found and found.page_mismatch and cited is not None:
-        notes.append(f"Cited is PDF page {cited + 1} (page_idx {cited}).")
-    if target.section_id:
-        notes.append(f"section {target.section_id}")
-    if target.score is not None:
-        notes.append(f"score {target.score:.3f}")
-    return tuple(clean(note)[:NOTE_CHARS] for note in notes)

@@ -7,12 +7,11 @@ scrolls it.
 from __future__ import annotations
 
 import hashlib
-from functools import cache
 
 import streamlit as st
 
-from proofspan.resources import text_of
 from proofspan.services.page.text_view import TextView
+from proofspan.ui.component import component
 from proofspan.ui.widgets import markup
 
 EXTRACTED = "The text of a web page, without its tags; lines are counted in this text."
@@ -35,11 +34,4 @@ def show_text(view: TextView, *, name: str, focus: str, key: str = "text-reveal"
     mark = hashlib.sha1(f"{name}\0{focus}".encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
     markup.show(markup.numbered(view, name=name, focus=mark))
     with st.container(key=key):
-        _component()(key=f"{key}-script", data={"focus": mark})
-
-
-@cache
-def _component() -> st.components.v2.types.ComponentRenderer:
-    """Registered once a process; the script counts as inline because it holds line breaks."""
-    script = text_of("ui/viewer/text_frame.js")
-    return st.components.v2.component("proofspan_text", html="<span hidden></span>\n", js=script)
+        component("ui/viewer/text_frame")(key=f"{key}-script", data={"focus": mark})

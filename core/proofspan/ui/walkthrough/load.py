@@ -77,7 +77,24 @@ def walk(opened: session.Opened, store: Store) -> Walk:
     artifacts = (*files, *(document.artifact for document in manifest.documents))
     states = (state_of(manifest, artifact) for artifact in artifacts if artifact is not None)
     stamp = (*session.identity(opened), run.run_id, store.stamp(run.run_id), *states)
-    return Walk(_playlist(opened, store, stored, stamp), materials, stamp, tuple(notes))
+    # The list of the URL: by its ids, else by its filter and the levels of stored bundles.
+    view = opened.view
+
+    def make() -> Playlist:
+        if view.ids:
+            everything = Playlist.of(store.places(Filter(view.run, all_variants=True), Sort()))
+            names = {name: parse_question_name(name) for name in view.ids}
+            return everything.picked(
+                {name: TraceKey(view.run, q_id, repeat=repeat) for name, (q_id, repeat) in names.items()}
+            )
+        filtered = Playlist.of(store.places(view.filter, view.sort))
+        if not view.level:
+            return filtered
+        return filtered.only({key for key, level in stored.levels.items() if level in view.level})
+
+    key = (*stamp, store.placed_stamp(view.run), view.filter, view.sort, view.ids, view.level)
+    playlist = session.cached("playlists", key, make, most=8)
+    return Walk(playlist, materials, stamp, tuple(notes))
 
 
 # The question and its position in the list, from the address.
@@ -180,25 +197,3 @@ def try_again(path: Path | None) -> None:
     """Forget the failures of a document, and everything made without it."""
     session.recent("slides", MOST_SLIDES).clear()
     documents.try_again(path)
-
-
-def _playlist(
-    opened: session.Opened, store: Store, stored: StoredBundles, stamp: tuple[object, ...]
-) -> Playlist:
-    """Return the list of the URL: by its ids, else by its filter and the levels of stored bundles."""
-    view = opened.view
-
-    def make() -> Playlist:
-        if view.ids:
-            everything = Playlist.of(store.places(Filter(view.run, all_variants=True), Sort()))
-            names = {name: parse_question_name(name) for name in view.ids}
-            return everything.picked(
-                {name: TraceKey(view.run, q_id, repeat=repeat) for name, (q_id, repeat) in names.items()}
-            )
-        filtered = Playlist.of(store.places(view.filter, view.sort))
-        if not view.level:
-            return filtered
-        return filtered.only({key for key, level in stored.levels.items() if level in view.level})
-
-    key = (*stamp, store.placed_stamp(view.run), view.filter, view.sort, view.ids, view.level)
-    return session.cached("playlists", key, make, most=8)

@@ -92,8 +92,3 @@ class Split:
 
 BY_LABEL = Split("Labels", "label", LABEL_NAMES, LABEL_COLOURS, NO_LABEL, "was")
 BY_BUCKET = Split("Buckets", "bucket", BUCKET_NAMES, BUCKET_COLOURS, "Not judged", "was_bucket")
-
-
-def badge(label: Label) -> str:
-    """Return a label as Streamlit's coloured badge, for the Markdown of a widget's label."""
-    return f":{LABEL_COLOURS[label]}-badge[{LABEL_NAMES[label]}]"

@@ -53,29 +53,6 @@ class Strip:
     jumps: bool = False
 
 
-def show_strip(
-    marks: Sequence[PageMark],
-    *,
-    page_count: int,
-    page_idx: int | None,
-    key: str,
-    on_go: Callable[[int], None],
-    labels: Sequence[str] = (),
-) -> None:
-    """Draw the pages of a document, `page_idx` being the one that is shown; `on_go` gets the page_idx to go
-    to.
-
-    `labels` are the printed labels by page_idx, where the document has any.
-    """
-    strip = page_strip(marks, page_count=page_count, page_idx=page_idx, labels=labels)
-
-    def go(chosen: int) -> None:
-        if 0 <= chosen < page_count:
-            on_go(chosen)
-
-    draw_strip(strip, key=key, on_go=go)
-
-
 def draw_strip(strip: Strip, *, key: str, on_go: Callable[[int], None]) -> None:
     """Draw any strip; `on_go` gets the number that a cell sends, which the caller checks."""
 
@@ -91,8 +68,10 @@ def draw_strip(strip: Strip, *, key: str, on_go: Callable[[int], None]) -> None:
 def page_strip(
     marks: Sequence[PageMark], *, page_count: int, page_idx: int | None, labels: Sequence[str] = ()
 ) -> Strip:
-    """Return the pages of a document as cells. A shared cell goes to its first marked page, else to its
-    first.
+    """Return the pages of a document as cells, `page_idx` being the one that is shown.
+
+    A shared cell goes to its first marked page, else to its first. `labels` are the printed labels by
+    page_idx, where the document has any.
     """
     firsts = cell_firsts(page_count)
     inside = [mark for mark in marks if 0 <= mark.page_idx < page_count]
