@@ -6,10 +6,10 @@ from typing import Any
 
 import pandas as pd
 
-from proofspan.contracts.records.records import TraceKey
+from proofspan.contracts.records.records import GoldSpan, TraceKey
 from proofspan.evidence.types import IndexedSpan
 from proofspan.ui.question import load
-from proofspan.ui.wording.citation import first_step, is_contradicted
+from proofspan.ui.wording.citation import first_step, gold_line
 
 KEY = TraceKey("R1", "Q1")
 ROW: dict[str, Any] = {
@@ -43,7 +43,7 @@ def test_a_text_without_pages_has_a_status_and_no_page() -> None:
 def test_a_number_that_differs_contradicts_its_citation_although_the_index_does_not_record_which() -> None:
     found = load.indexed_citations(rows({"status": "fuzzy", "agreement": 0.9, "numbers_differ": True}), KEY)
     assert (found["cite:1"].numbers_differ, found["cite:1"].differences) == (True, ())
-    assert is_contradicted(found["cite:1"])
+    assert gold_line(GoldSpan("manual", 7, ""), found["cite:1"]).is_wrong
     assert "citation 1 has another number" in (first_step([(1, found["cite:1"])]) or "")
 
 

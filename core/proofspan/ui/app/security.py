@@ -152,15 +152,11 @@ def is_own(scope: Scope, names: Iterable[str]) -> bool:
     port = (scope.get("server") or ("", None))[1]
     suffix = "" if port == _USUAL_PORTS.get(scheme) else f":{port}"
     is_here = port is not None and host in [name + suffix for name in LOOPBACK]  # no port: a Unix socket
-    return (is_here or any(_is_named(host, name) for name in names)) and origins in (
-        [],
-        [f"{scheme}://{host}"],
-    )
-
-
-def _is_named(host: str, name: str) -> bool:
-    """Return whether `host`, whatever its port, goes by `name`, which may be `*` or begin with `*.`."""
+    # By `names`, which may be `*` or begin with `*.`, a host goes whatever its port.
     found = _HOST.fullmatch(host)
-    if found is None or name in LOOPBACK:
-        return False
-    return name in ("*", found[1]) or (name.startswith("*.") and found[1].endswith(name[1:]))
+    is_named = found is not None and any(
+        name in ("*", found[1]) or (name.startswith("*.") and found[1].endswith(name[1:]))
+        for name in names
+        if name not in LOOPBACK
+    )
+    return (is_here or is_named) and origins in ([], [f"{scheme}://{host}"])

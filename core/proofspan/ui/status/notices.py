@@ -53,7 +53,7 @@ def store_or_progress(opened: session.Opened) -> Store:
                 again = f"proofspan index {shlex.quote(str(folder))} --run {shlex.quote(run_id)}"
                 fix = f"fix that, or see all of it with `{again}`"
                 fault_panel([Problem("index_failed", job.failure, run_id, fix)])
-                st.button("Try again", key="index-again", on_click=session.build_again)
+                st.button("Try again", key="index-again", on_click=session.jobs().forget)
             else:
                 _index_progress(job, opened.run.run_id, has_old_index=store is not None)
     if store is None:

@@ -112,13 +112,13 @@ def index(opened: Opened) -> tuple[Store | None, IndexJob | None]:
 
     job, fresh = None, is_fresh(run_id)
     if not fresh:
-        job = _jobs().ensure((run_id, *known), lambda: _command(opened, [run_id]))
+        job = jobs().ensure((run_id, *known), lambda: _command(opened, [run_id]))
         if job is not None:
             job.wait(SHORT_SECONDS)
         fresh = is_fresh(run_id)
         job = job if job is not None and (job.is_running or job.failure) else None
     if fresh:
-        _jobs().once(("others", *known), index_others)
+        jobs().once(("others", *known), index_others)
     store = store_of(opened)
     if store.stamp(run_id) is None:
         return None, job
@@ -140,9 +140,9 @@ def locating(opened: Opened, store: Store) -> IndexJob | None:
         return _command(opened, behind, locate=True) if behind else None
 
     if store.placed_stamp(run_id) is None:
-        return _jobs().ensure(("locate", run_id, *known), lambda: _command(opened, [run_id], locate=True))
+        return jobs().ensure(("locate", run_id, *known), lambda: _command(opened, [run_id], locate=True))
     if not others_are_indexed(opened):
-        _jobs().once(("locate others", *known), locate_others)
+        jobs().once(("locate others", *known), locate_others)
     return None
 
 
@@ -153,12 +153,7 @@ def _command(opened: Opened, run_ids: Sequence[str], *, locate: bool = False) ->
 
 def others_are_indexed(opened: Opened) -> bool:
     """Return whether the other runs' indexes are being built."""
-    return _jobs().is_running(("others", *identity(opened)))
-
-
-def build_again() -> None:
-    """Forget failed jobs, so that the next `index` starts them again."""
-    _jobs().forget()
+    return jobs().is_running(("others", *identity(opened)))
 
 
 def options(opened: Opened, store: Store) -> Mapping[str, Sequence[tuple[str, int]]]:
@@ -364,7 +359,8 @@ def store_of(opened: Opened) -> Store:
 
 
 @st.cache_resource(show_spinner=False)
-def _jobs() -> IndexJobs:
+def jobs() -> IndexJobs:
+    """Return the jobs of all visits; failed ones that are forgotten start again with the next `index`."""
     return IndexJobs()
 
 

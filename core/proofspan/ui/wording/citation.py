@@ -114,7 +114,8 @@ def _line(
     if found is None:
         return CitationLine(name, "", place)
     notes = tuple(f"says {each.quote}, {on} says {each.page}" for each in figures(found.differences)[:1])
-    return CitationLine(name, status_words(found, cited), place, notes, is_contradicted(found))
+    is_wrong = found.status == "not_found" or found.page_mismatch or found.numbers_differ
+    return CitationLine(name, status_words(found, cited), place, notes, is_wrong)
 
 
 def status_words(found: FoundSpan, cited: int | None = None) -> str:
@@ -127,11 +128,6 @@ def status_words(found: FoundSpan, cited: int | None = None) -> str:
     if not found.page_mismatch or found.page_idx is None or cited is None:
         return status
     return f"{status} · other page {'+' if found.page_idx > cited else '−'}{abs(found.page_idx - cited)}"
-
-
-def is_contradicted(found: FoundSpan) -> bool:
-    """Return whether the page contradicts the citation: the quote is not there, or a number differs."""
-    return found.status == "not_found" or found.page_mismatch or found.numbers_differ
 
 
 def first_step(found: Iterable[tuple[int, FoundSpan]]) -> str | None:
