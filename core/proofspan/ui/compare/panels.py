@@ -59,7 +59,6 @@ ROWS_A_PAGE = 20
 MAX_QUESTION, MAX_ID = 140, 40
 #: Characters of a pinned value.
 MAX_VALUE = 120
-NOTHING = "–"
 #: How a significant difference is called, by whether it is better, and looks.
 _SIGNS: dict[bool | None, tuple[str, Look]] = {
     None: (" · significant", ""),
@@ -308,7 +307,7 @@ def flips_grid(rows: pd.DataFrame, view: ViewState, kind: FlipKind) -> Grid:
 
 def _value_cell(value: MetricValue | None, view: ViewState) -> Cell:
     if value is None or value.value is None:
-        return Cell(NOTHING, look="quiet", tip=left_out_in_words(value) if value else "")
+        return Cell("–", look="quiet", tip=left_out_in_words(value) if value else "")
     metric, words = value.metric, value_in_words(value)
     href = view.change(miss=metric.metric_id).link("") if metric.metric_id in MISSES else None
     spoken = f"{metric.name} of {view.run}: {words}. Open the questions that count against it in Triage."
@@ -325,7 +324,7 @@ def _difference(pair: MetricPair) -> Cell:
     """Return the mean of the differences with its interval; of a quantile only the gap."""
     mean = pair.difference
     if mean is None:
-        return Cell(NOTHING if pair.gap is None else difference_in_words(pair.metric, pair.gap), look="quiet")
+        return Cell("–" if pair.gap is None else difference_in_words(pair.metric, pair.gap), look="quiet")
     if mean.low == mean.high == 0:
         message = f"equal in all {mean.pairs:,}" if mean.pairs > 1 else "equal in the one"
         return Cell(difference_in_words(pair.metric, 0.0), note=message, look="quiet")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 
@@ -195,6 +196,12 @@ def artifacts(report: CheckReport, rows: Mapping[str, int], *, now: float) -> No
         # The key has its own column.
         compared = "not compared" if check.sha256 is None else "agrees" if check.state == "ok" else "differs"
         messages = (problem.message.removeprefix(f"`{key}`: ") for problem in wrong)
+        changed = None
+        with suppress(OSError):  # the file was removed after the check
+            if check.file is not None:
+                at = check.file.stat().st_mtime
+                day = datetime.fromtimestamp(at)
+                changed = f"{age_words(now - at)} · {day.day} {day:%b %Y}"
         rows_of.append(
             {
                 "State": [words],
@@ -204,7 +211,7 @@ def artifacts(report: CheckReport, rows: Mapping[str, int], *, now: float) -> No
                 "Path": text_cell(check.artifact.path),
                 "Rows": rows.get(key),
                 "Size": check.size,
-                "Changed": _changed(check, now),
+                "Changed": changed,
                 "Hash": "none given" if check.artifact.sha256 is None else compared,
             }
         )
@@ -247,17 +254,6 @@ def age_words(seconds: float) -> str:
         if seconds >= length:
             return f"{counted(int(seconds // length), unit)} ago"
     return "just now"
-
-
-def _changed(check: ArtifactCheck, now: float) -> str | None:
-    if check.file is None:
-        return None
-    try:
-        changed = check.file.stat().st_mtime
-    except OSError:  # it was removed after the check
-        return None
-    day = datetime.fromtimestamp(changed)
-    return f"{age_words(now - changed)} · {day.day} {day:%b %Y}"
 
 
 def _wrong(check: ArtifactCheck) -> list[Problem]:

@@ -35,8 +35,6 @@ from proofspan.wording import counted
 
 STAGE_NAMES = {"chunks": "in the prompt", "reranked": "reranked", "fused": "fused", "retrieved": "retrieved"}
 STAGE_KEY = "stage"
-#: Characters shown of a record; its file has the whole line.
-RAW_CHARS = markup.LIMIT
 
 
 def header(view: QuestionView, *, repeat: int, beside: Neighbours) -> None:
@@ -155,11 +153,11 @@ def raw_record(view: QuestionView) -> None:
         st.text(markup.clean(f"{source.file}, {where}"))
         record = orjson.dumps((view.stored or view.trace).raw, option=orjson.OPT_INDENT_2)
         text = record.decode("utf-8", "replace")
-        if len(text) <= RAW_CHARS:
+        if len(text) <= markup.LIMIT:
             st.json(markup.clean(text), expanded=1)
         else:
-            st.code(markup.clean(text[:RAW_CHARS]), language=None, wrap_lines=True, height=400)
-            st.caption(f"{len(text) - RAW_CHARS:,} more characters are in the file.")
+            st.code(markup.clean(text[: markup.LIMIT]), language=None, wrap_lines=True, height=400)
+            st.caption(f"{len(text) - markup.LIMIT:,} more characters are in the file.")
 
 
 def no_such_variant(missing: TraceKey, instead: TraceKey) -> None:
