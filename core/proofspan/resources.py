@@ -18,6 +18,8 @@ DEMO = DATA / "demo"
 DASHBOARD = CHECKOUT or PACKAGE / "dashboard"
 APP = DASHBOARD / "app.py"
 
+#: Spaces in a stylesheet beside a brace or a semicolon, and behind a comma or a colon; the last semicolon.
+_NEEDLESS = re.compile(r"(?:; *)?(?= *\}) *| *(?<=[{;}]) +|(?<=[,:]) | +(?=\{)")
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 
 
@@ -25,10 +27,11 @@ _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 def text_of(name: str) -> str:
     """Return the text of a file beside the code that uses it: `ui/viewer/viewer.html`.
 
-    Stylesheets and scripts, which are sent with each page, come without comments and indentation.
+    Stylesheets and scripts are sent with each page: without comments and spaces that mean nothing.
     """
     text = (PACKAGE / name).read_text(encoding="utf-8")
     if not name.endswith((".css", ".js")):
         return text
     lines = map(str.strip, _COMMENT.sub("", text).splitlines())
-    return "\n".join(line for line in lines if line and not line.startswith("//"))
+    sent = "\n".join(line for line in lines if line and not line.startswith("//"))
+    return _NEEDLESS.sub("", sent) if name.endswith(".css") else sent

@@ -135,4 +135,4 @@ def test_styles_and_scripts_are_sent_without_comments_and_indentation() -> None:
         whole, sent = path.read_text("utf-8"), text_of(str(path.relative_to(PACKAGE)))
         assert not re.search(r"^(\s|//)|/\*", sent, re.MULTILINE)
         written = re.sub(r"/\*.*?\*/|^\s*//.*?$", "", whole, flags=re.DOTALL | re.MULTILINE)
-        assert "".join(sent.split()) == "".join(written.split())
+        assert "".join(sent.split()).replace(";}", "}") == "".join(written.split()).replace(";}", "}")
