@@ -1,0 +1,1 @@
+"""Check what an answer claims against its evidence: claims, figures, support, differences."""
