@@ -19,7 +19,7 @@ DASHBOARD = CHECKOUT or PACKAGE / "dashboard"
 APP = DASHBOARD / "app.py"
 
 #: Spaces in a stylesheet beside a brace or a semicolon, and behind a comma or a colon; the last semicolon.
-_NEEDLESS = re.compile(r"(?:; *)?(?= *\}) *| *(?<=[{;}]) +|(?<=[,:]) | +(?=\{)")
+_NEEDLESS = re.compile(r" *;? *(?=\})|(?<=[{;},:]) +| +(?=\{)")
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 
 

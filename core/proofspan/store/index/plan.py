@@ -172,7 +172,8 @@ def _pass_lines(file: BinaryIO, target: int, room: int) -> tuple[int, int, int]:
             break
         last = block.rfind(b"\n")
         whole = whole if last < 0 else passed + last + 1
-        lines += int(np.count_nonzero(np.frombuffer(block, np.uint8) == ord("\n")))  # 5 times count's speed
+        # Five times as fast as bytes.count.
+        lines += int(np.count_nonzero(np.frombuffer(block, np.uint8) == ord("\n")))
         passed += len(block)
     while whole < passed < room:
         block = file.readline(min(_BLOCK, room - passed))
