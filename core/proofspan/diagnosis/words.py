@@ -71,7 +71,7 @@ _BREAK = re.compile(r"(?<=\w)[-‐]\s*[\r\n]\s*(?=\w)")
 _UNIT = re.compile(r"\w++(?:[-‐] ?+\w++)*+")
 _HYPHENED = re.compile(r"\b\w++(?:[-‐] ?+\w++)++")
 #: Han, kana, hangul and the scripts of south-east Asia: there is no space between words.
-_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 #: Soft hyphens, and the ordinal signs that mean degrees in many manuals and would become letters.
 _STRAY = {0xAD: None, ord("º"): "°", ord("ª"): "°"}
 _VOWEL = re.compile("[aeiouy]")
@@ -100,7 +100,7 @@ def named_words(text: str) -> tuple[str, ...]:
     """The distinct content words of a text in order, one of each form; what a line's end cuts is one word."""
     by_form: dict[str, str] = {}
     for word in _pieces(plain(_BREAK.sub("", text))):
-        if is_content(word) or _UNSPACED.search(word):
+        if is_content(word) or UNSPACED.search(word):
             by_form.setdefault(form(word), word)
     return tuple(by_form.values())
 
@@ -188,11 +188,11 @@ def form(word: str) -> str:
 def _pieces(line: str) -> Iterator[str]:
     """Yield tokens; in scripts without spaces, every two adjacent letters."""
     words = tokens(line)
-    if not _UNSPACED.search(line):
+    if not UNSPACED.search(line):
         yield from words
         return
     for word in words:
-        if len(word) > 2 and not word.isascii() and _UNSPACED.search(word):
+        if len(word) > 2 and not word.isascii() and UNSPACED.search(word):
             yield from (word[at : at + 2] for at in range(len(word) - 1))
         else:
             yield word

@@ -1,4 +1,4 @@
-"""What is known about a claim: its status, its evidence, and where the two differ."""
+"""Claims that were checked: their status, their evidence, and where the two differ."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class ClaimEvidence:
 
 @dataclass(frozen=True, slots=True)
 class ClaimDifference:
-    """What a claim says and its evidence says otherwise.
+    """A contradiction between a claim and its evidence.
 
     `claimed` is `answer[claimed_start:claimed_end]`, `found` is `[found_start:found_end]` of the evidence's
     chunk (or page). One of the two may be empty: a qualifier that the answer dropped, a negation that only
