@@ -1,4 +1,4 @@
-"""Claims that were checked: their status, their evidence, and where the two differ."""
+"""The outcome of checking a claim: its status, its evidence, and where the two differ."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Claim(NamedTuple):
 class ClaimEvidence:
     """The sentence, list item or table row that supports a claim best.
 
-    `text` is `[start:end]` of the chunk's text, or of the page's text where `chunk_id` is None. `page_idx` is
+    `text` is `[start:end]` of the chunk's text, or of the gold quote where `chunk_id` is None. `page_idx` is
     None where the chunk names no page.
     """
 
@@ -55,7 +55,7 @@ class ClaimEvidence:
 
 @dataclass(frozen=True, slots=True)
 class ClaimDifference:
-    """A contradiction between a claim and its evidence.
+    """A point where a claim and its evidence say different things.
 
     `claimed` is `answer[claimed_start:claimed_end]`, `found` is `[found_start:found_end]` of the evidence's
     chunk (or page). One of the two may be empty: a qualifier that the answer dropped, a negation that only

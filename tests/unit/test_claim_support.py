@@ -1,0 +1,111 @@
+"""How claims are checked against what the answerer saw: support, best evidence, status."""
+
+from __future__ import annotations
+
+from proofspan.contracts.records.records import NOWHERE, Trace
+from proofspan.diagnosis.claims.check import SUPPORTED, Checker
+from proofspan.diagnosis.claims.source import SourceText, units_of
+from proofspan.diagnosis.claims.types import CheckedAnswer
+from proofspan.diagnosis.claims.word_forms import forms, language_of
+from proofspan.diagnosis.corpus import Corpus
+from proofspan.diagnosis.types import Profile
+from proofspan.traces.records.chunks import Place
+from proofspan.traces.records.trace_record import trace_from
+
+CHUNKS = {
+    "brakes": "The parking brake holds the car on slopes of up to 20 percent. "
+    "Release it before you drive off. If the warning lamp stays on, have the brake checked by a workshop.",
+    "oil": "Check the engine oil every 1,000 km. The engine holds 4.5 litres of oil. "
+    "Never fill in more oil than the upper mark shows.",
+    "tyres": "The tyre pressure is 2.4 bar in front and 2.2 bar at the rear.",
+    "winter": "Winter tyres must have a tread of at least 4 mm. Snow chains fit the front wheels only.",
+}
+PLACES = {name: Place("manual", None, page) for page, name in enumerate(CHUNKS)}
+
+
+def check(answer: str, *ids: str, **more: object) -> CheckedAnswer:
+    """Check an answer to whose prompt some chunks belonged, by default the first two."""
+    record = {"q": "?", "answer": answer, "chunks": [{"id": each} for each in ids or ("brakes", "oil")]}
+    trace = trace_from(record | more, NOWHERE, run_id="R")
+    assert isinstance(trace, Trace)
+    return Checker(CHUNKS, Corpus(CHUNKS).survey, PLACES).check(trace, Profile(template="none"))
+
+
+def test_a_sentence_of_the_source_is_supported_by_it() -> None:
+    checked = check("The engine holds 4.5 litres of oil.")
+    (claim,) = checked.claims
+    assert claim.status == "supported" and claim.support >= 0.95
+    evidence = claim.evidence
+    assert evidence is not None and evidence.chunk_id == "oil" and evidence.page_idx == 1
+    assert (
+        evidence.text == CHUNKS["oil"][evidence.start : evidence.end] == "The engine holds 4.5 litres of oil."
+    )
+
+
+def test_what_no_source_says_is_unsupported() -> None:
+    checked = check("The radio plays music from a telephone through the loudspeakers.")
+    assert checked.claims[0].status == "unsupported" and checked.claims[0].support < SUPPORTED
+    assert checked.support is not None and checked.support < SUPPORTED
+
+
+def test_a_refusal_claims_nothing() -> None:
+    assert check("not in context") == check("") == CheckedAnswer()
+
+
+def test_evidence_outside_the_prompt_is_named_as_such() -> None:
+    chains = "Snow chains fit the front wheels only."
+    assert check(chains).claims[0].status == "unsupported"
+    stages = {"retrieved": [{"id": "brakes"}, {"id": "winter"}]}
+    retrieved = check(chains, stages=stages).claims[0]
+    assert retrieved.status == "supported"
+    assert retrieved.evidence is not None and retrieved.evidence.origin == "retrieved"
+    cited = check(chains, citations=[{"doc_id": "manual", "page_idx": 3}]).claims[0]
+    assert cited.evidence is not None and cited.evidence.origin == "cited_page"
+    # The prompt comes first wherever it is good enough.
+    assert check(chains, "winter", stages=stages).claims[0].evidence.origin == "prompt"  # type: ignore[union-attr]
+
+
+def test_the_weakest_claim_leads_the_answer() -> None:
+    good = "The engine holds 4.5 litres of oil."
+    mixed = check(good + " The radio plays music from a telephone.")
+    scores = [claim.support for claim in mixed.claims]
+    assert mixed.support == round((min(scores) + sum(scores) / 2) / 2, 4)
+    assert [good] == [claim.claim.text for claim in mixed.claims if claim.status == "supported"]
+
+
+def test_units_are_sentences_items_and_rows() -> None:
+    text = (
+        "Open the lid. Close it\nslowly.\n\n- First item\n- Second item\n\n"
+        "| Part | Torque |\n|---|---|\n| Bolt | 9 Nm |"
+        "\n\nOrganic growth\n \n 0.3\n \n(1.5)\n \nCash flow 12,480 (3,210) 16 %\n"
+    )
+    assert [text[unit.start : unit.end] for unit in units_of(text)] == [
+        "Open the lid.",
+        "Close it\nslowly.",
+        "- First item",
+        "- Second item",
+        "| Part | Torque |",
+        "| Bolt | 9 Nm |",
+        "Organic growth\n \n 0.3\n \n(1.5)",
+        "Cash flow 12,480 (3,210) 16 %",
+    ]
+
+
+def test_languages_are_recognised_by_their_function_words() -> None:
+    assert language_of("Release the brake before you drive off and check that it is free.") == "en"
+    assert language_of("Lösen Sie die Bremse, bevor Sie mit dem Auto fahren.") == "de"
+    assert language_of("Desserrez le frein avant de rouler avec la voiture.") == "fr"
+    assert language_of("Отпустите тормоз") == "ru"
+    assert language_of("4.5 l") is None
+
+
+def test_forms_join_inflections() -> None:
+    en, de, fr = forms("en"), forms("de"), forms("fr")
+    assert en["operates"] == en["operating"] == en["operation"]
+    assert en["Tyres"] == en["tyre"] and en["fell"] == en["fall"] and en["seven"] == "7"
+    assert de["Bremsen"] == de["Bremse"] and de["Prüfung"] == de["prüfen"]
+    assert fr["freins"] == fr["frein"] and fr["moteurs"] == fr["moteur"]
+
+
+def test_a_word_cut_at_a_line_end_is_one_word() -> None:
+    assert "accelerat" in SourceText("Release the acceler-\nator pedal slowly.").index
