@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
-from proofspan.diagnosis.claims.split import sentences
+from proofspan.diagnosis.claims.sentences import sentences
 from proofspan.diagnosis.claims.word_forms import forms, language_of, words_of
 
 #: Characters and units of one chunk that are looked at.
