@@ -7,16 +7,20 @@ are left out, since tables write them elsewhere ("(5.2)", a column headed "%"). 
 which is on every page.
 
 Of an answer, these are not looked for, since they claim no figure:
-- ids and references: the citation line, bracketed chunk ids, `[3]`, and what follows "page", "step",
-  "source", "document", "chunk", "passage" or "footnote";
+- ids and references: the citation line, bracketed chunk ids, `[3]`, and what follows "page", "section",
+  "step", "figure", "table", "source", "document", "chunk", "passage" or "footnote";
 - numbers that the question itself holds;
 - the numbering of a list at the start of a line;
+- constants of a formula: the 1 of `1 − a/b`, the 100 of `× 100`, the 365 of `a / b × 365`;
 - digits glued to a word or to an upper-case name: `Q80`, `H2O`, `COVID-19` (words are compared as words);
 - the month and day of a date of digits alone (evidence often spells the month).
 
 Evidence is read generously: every run of digits counts, whatever is around it; so do the words "one" to
 "twenty" and "first" to "twelfth". With "thousand", "million", "billion" or "trillion" behind it, or thousands
 written out, a number is also found where the evidence counts in thousands, millions or billions.
+
+What this reading leaves open is read by value (`proofspan.diagnosis.claims.figures`), which is slower: there
+scale, rounding, unit and locale count. Both agree on what claims no figure (`is_no_claim`).
 
 `proofspan.evidence.text.tokens` cannot replace this: when a quote is located, another sign, percent sign or
 separator is a misquote; tokens have places, and take about ten times as long to read.
@@ -41,10 +45,21 @@ _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _GROUPING = str.maketrans("", "", "\u00a0\u2009\u202f'’")
 _LIST_ITEM = re.compile(r"(?:^|\n)[ \t>*_#(-]*\Z")
 _LIST_MARK = re.compile(r"[.):][ \t*_]+\S")
-_POINTER = re.compile(
-    r"\b(?:pages?|pp?\.?|steps?|sources?|documents?|docs?|chunks?|passages?|footnotes?|contexts?|refs?)[\s#.:(]*\Z",
-    re.IGNORECASE,
+#: What a number behind one of these words points to: it counts nothing.
+_POINTERS = tuple(
+    """page pages p pp step steps source sources document documents doc docs chunk chunks passage passages
+    footnote footnotes context contexts ref refs section sections sec chapter chapters figure fig table
+    tables appendix exhibit note notes seite seiten abschnitt kapitel schritt abbildung abb tabelle tab quelle
+    quellen fußnote étape chapitre tableau annexe""".split()  # noqa: SIM905 - a word list reads best as text
 )
+_LAST_WORD = re.compile(r"[^\W\d_]+\Z")
+_POINTER_MARKS = " \t\r\n\u00a0#.:("
+#: "1 −" before a share: `1 − a/b`, `1 - (a / b)`, `1 − 0.2`.
+_ONE_MINUS = re.compile(r"\s*[-−–]\s*(?:\(|\\|[^\W\d_]|0[.,]\d|[$€£]?[\d.,]+\s*[/÷%])")
+#: Factors by which a formula changes the unit; behind an operator they claim nothing.
+_CONSTANTS = frozenset(("2", "4", "12", "52", "100", "360", "365", "1000", "1,000", "1,000,000"))
+_OPERATOR_BEFORE = re.compile(r"(?:[×*÷·]|\\times|\)\s*/|\d\s+/|[\d)]\s+x)\s*\Z")
+_OPERATOR_BEHIND = re.compile(r"%?\s*(?:[×*]|\\times)\s*[(\d\\]")
 _SCALE = re.compile(r"\s?(?:(thousand|k)|(million|mn|mm|m)|(billion|bn|b)|(trillion|tn|t))\b", re.IGNORECASE)
 
 _WORDS = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
@@ -107,7 +122,7 @@ def claimed_numbers(answer: str) -> Iterator[Number]:
             covered = fraction.end()
             value = f"{_plain(fraction[1])}/{_plain(fraction[2])}"
             yield Number(fraction[0], start, covered, (value,))
-        elif not _is_no_claim(answer, start, end):
+        elif not is_no_claim(answer, start, end):
             values, stop = _values(match[0]), end + (answer[end : end + 1] == "%")
             if len(values) == 1:  # a percent sign belongs to the text as written
                 scaled = _scaled(values[0], _SCALE.match(answer, end))
@@ -118,20 +133,28 @@ def claimed_numbers(answer: str) -> Iterator[Number]:
                 start += len(piece) + 1
 
 
-def _is_no_claim(answer: str, start: int, end: int) -> bool:
-    """Whether digits belong to a name, number a list item, or point to a page, a step or a source."""
-    before = answer[start - 1 : start]
+def is_no_claim(text: str, start: int, end: int) -> bool:
+    """Return whether digits are part of a name, a list item's number, a pointer or a formula's constant."""
+    before = text[start - 1 : start]
     if before.isalnum() or before in ("_", "#"):  # Q80, v2, #3
         return True
-    if before == "-" and answer[start - 2 : start - 1].isupper():  # COVID-19
+    if before == "-" and text[start - 2 : start - 1].isupper():  # COVID-19
         return True
     if (
         end - start <= 2
-        and _LIST_MARK.match(answer, end)
-        and _LIST_ITEM.search(answer, max(start - 12, 0), start)
+        and _LIST_MARK.match(text, end)
+        and _LIST_ITEM.search(text, max(start - 12, 0), start)
     ):
         return True
-    return _POINTER.search(answer, max(start - 14, 0), start) is not None
+    ahead = text[max(start - 14, 0) : start].lower().rstrip(_POINTER_MARKS)
+    if ahead.endswith(_POINTERS) and (last := _LAST_WORD.search(ahead)) and last[0] in _POINTERS:
+        return True
+    written = text[start:end]
+    if written == "1" and _ONE_MINUS.match(text, end):
+        return True
+    return written in _CONSTANTS and bool(
+        _OPERATOR_BEFORE.search(text, max(start - 8, 0), start) or _OPERATOR_BEHIND.match(text, end)
+    )
 
 
 def _values(written: str) -> list[str]:

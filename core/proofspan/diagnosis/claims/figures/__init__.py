@@ -1,0 +1,24 @@
+"""Figures by value: what a number in a text amounts to, and whether two figures agree."""
+
+from proofspan.diagnosis.claims.figures.agreement import (
+    FigureIndex,
+    agrees,
+    could_agree,
+    scale_differs,
+    unit_differs,
+)
+from proofspan.diagnosis.claims.figures.captions import Scale, scale_of, scales_of
+from proofspan.diagnosis.claims.figures.reading import Figure, figures_of
+
+__all__ = [
+    "Figure",
+    "FigureIndex",
+    "Scale",
+    "agrees",
+    "could_agree",
+    "figures_of",
+    "scale_differs",
+    "scale_of",
+    "scales_of",
+    "unit_differs",
+]

@@ -1,0 +1,247 @@
+"""Whether two figures agree, may agree, or are the same digits in another unit or scale."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from decimal import Decimal
+from itertools import islice
+
+from proofspan.diagnosis.claims.figures.dates import contradicts, covers
+from proofspan.diagnosis.claims.figures.reading import Bound, Figure, rough_step, step_of
+from proofspan.diagnosis.claims.figures.units import NO_UNIT, may_be_same
+
+#: Tests a claimed magnitude against a printed one.
+_Test = Callable[[Decimal, Decimal, Bound], bool]
+
+
+def _within(claimed: Decimal, printed: Decimal, bound: Bound) -> bool:
+    """Return whether a claimed magnitude is a printed one, rounded as claimed."""
+    if claimed == printed:
+        return True
+    off = printed - claimed
+    if bound == "~":
+        return abs(off) <= rough_step(claimed) / 2
+    if abs(off) <= step_of(claimed) / 2:
+        return True
+    if bound == ">":
+        return 0 < off <= rough_step(claimed)
+    return bound == "<" and 0 < -off <= rough_step(claimed)
+
+
+#: Powers of ten that tables count in.
+_POWERS = (3, 6, 9, 12)
+#: Conversions are published rounded: a litre is 0.264 gallons.
+_ROUNDED_CONVERSION = Decimal("0.0005")
+
+
+def agrees(claimed: Figure, printed: Figure) -> bool:
+    """Return whether the printed figure, rounded as the claimed one is, is the claimed one by any reading.
+
+    The page may be more precise than the claim, not less: 41,287,512 does not agree with "$41.3 million".
+    Signs are left to the caller: a loss of 12,480 agrees with (12,480).
+    """
+    return _compare(claimed, printed, _within)
+
+
+def could_agree(claimed: Figure, printed: Figure) -> bool:
+    """Return whether two figures agree or may: the page is less precise, or the claim is cut off or rounded.
+
+    41,287,512 and "$41.3 million", 41.2 million and 41,287 thousand, 12,000 and 11,987.
+    """
+    return _compare(claimed, printed, _could_be)
+
+
+def _could_be(claimed: Decimal, printed: Decimal, bound: Bound) -> bool:
+    off = abs(printed - claimed)
+    step, printed_step = step_of(claimed), step_of(printed)
+    if off <= max(printed_step, step) / 2:
+        return True
+    if printed_step < step and 0 <= printed - claimed < step:  # cut off instead of rounded
+        return True
+    rough = rough_step(claimed)
+    return off <= rough if bound else rough > 10 * step and off <= rough / 2 and off * 100 <= claimed
+
+
+def _compare(claimed: Figure, printed: Figure, test: _Test) -> bool:
+    if claimed.kind != "number" or printed.kind != "number":
+        if claimed.dates and printed.dates:
+            if test is _could_be:
+                return any(not contradicts(one, other) for one in claimed.dates for other in printed.dates)
+            return any(covers(one, other) for one in claimed.dates for other in printed.dates)
+        kinds = {claimed.kind, printed.kind}
+        if kinds & {"date", "label", "ratio", "time"}:
+            return len(kinds) == 1 and _as_written(claimed, printed)
+        if "ordinal" in kinds and len(kinds) > 1:
+            return False
+    one, other = claimed.unit, printed.unit
+    if one.dimension and other.dimension and one.dimension != other.dimension:
+        return may_be_same(one.name, other.name) and _any(
+            claimed.readings, printed.readings, claimed.bound, test
+        )
+    if one.name != other.name and one.dimension and other.dimension:
+        if (
+            one.dimension == "currency"
+            and not may_be_same(one.name, other.name)
+            and one.factor == other.factor
+        ):
+            return False
+        if one.factor != other.factor or one.offset != other.offset:
+            return _converted(claimed, printed, test)
+    if _any(claimed.readings, printed.readings, claimed.bound, test):
+        return True
+    if one.dimension == "share" != other.dimension:  # 12 % is 0.12
+        shares = tuple(each * one.factor for each in claimed.readings)
+        return _any(shares, printed.readings, claimed.bound, test)
+    if other.dimension == "share" != one.dimension:
+        shares = tuple(each * other.factor for each in printed.readings)
+        return _any(claimed.readings, shares, claimed.bound, test)
+    return _counted_otherwise(claimed, printed, test)
+
+
+def _any(claimed: Iterable[Decimal], printed: Sequence[Decimal], bound: Bound, test: _Test) -> bool:
+    return any(test(one, other, bound) for one in claimed for other in printed)
+
+
+def _as_written(claimed: Figure, printed: Figure) -> bool:
+    if claimed.kind == "time":
+        off = abs(claimed.value - printed.value)
+        return off == 0 or (
+            off == 720 and not (_MERIDIEM.search(claimed.text) and _MERIDIEM.search(printed.text))
+        )
+    return claimed.text == printed.text
+
+
+_MERIDIEM = re.compile(r"[apAP]\.?[mM]")
+
+
+def _converted(claimed: Figure, printed: Figure, test: _Test) -> bool:
+    """Compare two figures of one dimension in the claimed one's unit."""
+    one, other = claimed.unit, printed.unit
+    for reading in printed.readings:
+        there = (reading * other.factor + other.offset - one.offset) / one.factor
+        slack = abs(there) * _ROUNDED_CONVERSION
+        for each in claimed.readings:
+            if test(each, there, claimed.bound) or abs(there - each) <= slack + step_of(each) / 2:
+                return True
+    return False
+
+
+def _counted_otherwise(claimed: Figure, printed: Figure, test: _Test) -> bool:
+    """Compare where one side does not say what it counts in.
+
+    A claim may be in "USD millions" as asked for, a table's caption may be elsewhere. Two digits agree by
+    chance too easily, unless the scale is known.
+    """
+    if any(unit.dimension not in ("", "currency") for unit in (claimed.unit, printed.unit)):
+        return False
+    if claimed.kind != "number" or printed.kind != "number":
+        return False
+    powers = _POWERS if claimed.digits > 2 else ()
+    if not claimed.scaled and printed.scaled:
+        counted = [each.scaleb(power) for each in claimed.readings for power in powers or (printed.scale,)]
+        return _any(counted, printed.readings, claimed.bound, test)
+    if claimed.scaled and not printed.scaled:
+        counted = [each.scaleb(power) for each in printed.readings for power in powers]
+        if _any(claimed.readings, counted, claimed.bound, test):
+            return True
+        return any(
+            one.scaleb(-claimed.scale) == other for one in claimed.readings for other in printed.readings
+        )
+    return False
+
+
+def unit_differs(claimed: Figure, printed: Figure) -> bool:
+    """Return whether the digits agree and both units are given, and contradict: 5 kg and 5 g, $5 and €5."""
+    one, other = claimed.unit, printed.unit
+    if one is NO_UNIT or other is NO_UNIT or may_be_same(one.name, other.name):
+        return False
+    return _same_digits(claimed, printed) and not could_agree(claimed, printed)
+
+
+def scale_differs(claimed: Figure, printed: Figure) -> bool:
+    """Return whether the digits agree, both say their scale, and contradict: 41.3 million, 41.3 billion."""
+    if claimed.scaled != "own" or printed.scaled != "own" or claimed.scale == printed.scale:
+        return False
+    if not may_be_same(claimed.unit.name, printed.unit.name) and claimed.unit.name and printed.unit.name:
+        return False
+    return _same_digits(claimed, printed) and not could_agree(claimed, printed)
+
+
+def _same_digits(claimed: Figure, printed: Figure) -> bool:
+    """Return whether two figures are the same number before scale and unit."""
+    return claimed.kind == printed.kind == "number" and abs(claimed.value).scaleb(-claimed.scale) == abs(
+        printed.value
+    ).scaleb(-printed.scale)
+
+
+class FigureIndex:
+    """The figures of evidence by magnitude, to find one that agrees with a claim without trying all."""
+
+    def __init__(self, figures: Iterable[Figure]) -> None:
+        self._by_size: list[tuple[float, int]] = []
+        self._others: dict[tuple[str, str], Figure] = {}
+        self._figures: list[Figure] = []
+        seen: set[tuple[object, ...]] = set()
+        for figure in figures:
+            same = (figure.value, figure.unit.name, figure.scaled, figure.others, figure.kind, figure.dates)
+            if figure.kind in ("date", "label", "ratio", "time"):
+                self._others.setdefault((figure.kind, figure.text), figure)
+            if figure.kind in ("label", "ratio", "time", "date") or same in seen:
+                continue
+            seen.add(same)
+            if figure.kind == "year":
+                self._others.setdefault((figure.kind, figure.text), figure)
+            place = len(self._figures)
+            self._figures.append(figure)
+            unit = figure.unit
+            for reading in figure.readings:
+                self._by_size.append((float(reading), place))
+                if unit.factor != 1 or unit.offset:
+                    self._by_size.append((float(reading * unit.factor + unit.offset), place))
+        self._by_size.sort()
+
+    def agreeing(self, claimed: Figure) -> Figure | None:
+        """Return a figure that agrees with the claimed one; None also if too many would have to be tried."""
+        if claimed.kind in ("date", "label", "ratio", "time", "year"):
+            for figure in islice(self._others.values(), MOST_TRIED * 8):
+                if agrees(claimed, figure):
+                    return figure
+            if claimed.kind != "year":
+                return None
+        tried: set[int] = set()
+        for low, high in _ranges(claimed):
+            at = bisect_left(self._by_size, (low, -1))
+            for size, place in islice(self._by_size, at, at + MOST_TRIED):
+                if size > high:
+                    break
+                if place not in tried:
+                    tried.add(place)
+                    if agrees(claimed, self._figures[place]):
+                        return self._figures[place]
+        return None
+
+
+#: The most figures of a like size that are compared with a claimed one.
+MOST_TRIED = 64
+
+
+def _ranges(claimed: Figure) -> Iterator[tuple[float, float]]:
+    """Yield the ranges of magnitudes in which a figure can lie that agrees by any rule of `agrees`."""
+    unit = claimed.unit
+    for reading in claimed.readings:
+        step = rough_step(reading) if claimed.bound else step_of(reading) / 2
+        low, high = float(reading - step), float(reading + step)
+        low, high = low - abs(low) * 1e-3, high + abs(high) * 1e-3
+        yield low, high
+        if unit.factor != 1 or unit.offset:
+            factor, offset = float(unit.factor), float(unit.offset)
+            yield low * factor + offset, high * factor + offset
+        if unit.dimension in ("", "currency", "share"):
+            sign = -1 if claimed.scaled else 1
+            for power in _POWERS:
+                yield low * 10.0 ** (sign * power), high * 10.0 ** (sign * power)
+        if unit.dimension in ("", "share"):
+            yield low * 100, high * 100
+            yield low / 100, high / 100

@@ -1,0 +1,206 @@
+"""Numbers written as words: one to 999 in English, German and French, with thousand, million and so on.
+
+"One", "ein" and "un" are articles or pronouns as often as numbers, and count only before a scale, a unit or a
+fraction. Words that another of the three languages uses otherwise ("elf", "sept", "cent") count only where
+the language is known.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+from fractions import Fraction
+from typing import Literal, NamedTuple
+
+#: "article": an article is all that it is made of.
+Kind = Literal["number", "ordinal", "article", "fraction"]
+
+
+class Spelled(NamedTuple):
+    """A number in words, with its half-open range."""
+
+    start: int
+    end: int
+    value: Decimal
+    kind: Kind
+
+
+_ENGLISH = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
+    sixteen seventeen eighteen nineteen""".split()  # noqa: SIM905 - a word list reads best as text
+_ENGLISH_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()  # noqa: SIM905
+_GERMAN = """null eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn
+    sechzehn siebzehn achtzehn neunzehn""".split()  # noqa: SIM905
+_GERMAN_TENS = "zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig".split()  # noqa: SIM905
+_FRENCH = """zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze
+    seize""".split()  # noqa: SIM905
+_FRENCH_TENS = "vingt trente quarante cinquante soixante".split()  # noqa: SIM905
+_ORDINALS = (
+    """first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth
+    fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth""".split(),  # noqa: SIM905
+    """erste zweite dritte vierte fünfte sechste siebte achte neunte zehnte elfte zwölfte""".split(),  # noqa: SIM905
+    """premier deuxième troisième quatrième cinquième sixième septième huitième neuvième dixième onzième
+    douzième""".split(),  # noqa: SIM905
+)
+_SCALES = {
+    "hundred": 100,
+    "thousand": 10**3,
+    "million": 10**6,
+    "billion": 10**9,
+    "trillion": 10**12,
+    "hundert": 100,
+    "tausend": 10**3,
+    "millionen": 10**6,
+    "milliarden": 10**9,
+    "billionen": 10**12,
+    "cent": 100,
+    "cents": 100,
+    "mille": 10**3,
+    "millions": 10**6,
+    "milliard": 10**9,
+    "milliards": 10**9,
+}
+_ARTICLES = frozenset(("one", "a", "an", "ein", "eine", "einen", "einer", "un", "une", "eins"))
+_UNITS_ONE = frozenset(("one", "un", "une"))
+_HALF = frozenset(("half", "hälfte", "moitié"))
+_FRACTIONS = {
+    "half": Fraction(1, 2),
+    "halves": Fraction(1, 2),
+    "hälfte": Fraction(1, 2),
+    "moitié": Fraction(1, 2),
+    "third": Fraction(1, 3),
+    "thirds": Fraction(1, 3),
+    "drittel": Fraction(1, 3),
+    "tiers": Fraction(1, 3),
+    "quarter": Fraction(1, 4),
+    "quarters": Fraction(1, 4),
+    "viertel": Fraction(1, 4),
+    "quart": Fraction(1, 4),
+    "quarts": Fraction(1, 4),
+    "fifth": Fraction(1, 5),
+    "fifths": Fraction(1, 5),
+    "fünftel": Fraction(1, 5),
+    "cinquième": Fraction(1, 5),
+    "cinquièmes": Fraction(1, 5),
+    "tenth": Fraction(1, 10),
+    "tenths": Fraction(1, 10),
+    "zehntel": Fraction(1, 10),
+    "dixièmes": Fraction(1, 10),
+}
+#: Words of one language that are other words in another.
+_ONLY_IN = {"elf": "de", "null": "de", "acht": "de", "sept": "fr", "cent": "fr", "cents": "fr", "mille": "fr"}
+_ONLY_IN |= {"neuf": "fr", "tiers": "fr", "quart": "fr", "quarts": "fr", "premier": "fr"}
+
+
+def _values() -> dict[str, int]:
+    values = {word: value for value, word in enumerate(_ENGLISH)}
+    values |= {word: 10 * value for value, word in enumerate(_ENGLISH_TENS, 2)}
+    german = dict(enumerate(_GERMAN))
+    for tens, word in enumerate(_GERMAN_TENS, 2):
+        german[10 * tens] = word
+        for unit in range(1, 10):
+            german[10 * tens + unit] = ("ein" if unit == 1 else _GERMAN[unit]) + "und" + word
+    for hundreds in range(1, 10):
+        stem = ("ein" if hundreds == 1 else _GERMAN[hundreds]) + "hundert"
+        german |= {100 * hundreds + value: stem + (german[value] if value else "") for value in range(100)}
+    values |= {word: value for value, word in german.items()}
+    values |= {word.replace("ß", "ss"): value for value, word in german.items()}
+    values |= {word: value for value, word in enumerate(_FRENCH) if word != "un"}
+    values |= {word: 10 * value for value, word in enumerate(_FRENCH_TENS, 2)} | {"vingts": 20}
+    values |= {"zwo": 2, "cent": 100, "cents": 100, "dix": 10}
+    return values
+
+
+_VALUES = _values()
+_ORDINAL_VALUES = {word: value for line in _ORDINALS for value, word in enumerate(line, 1)}
+_ORDINAL_VALUES |= {
+    word + end: value for word, value in _ORDINAL_VALUES.items() if word[-1] == "e" for end in "rns"
+}
+_ORDINAL_VALUES |= {"première": 1, "seconde": 2}
+#: A text without any of these has no number in words.
+WORDS = (frozenset(_VALUES) | frozenset(_SCALES) | frozenset(_ORDINAL_VALUES) | frozenset(_FRACTIONS)) - {
+    "millions", "cents",
+}  # fmt: skip
+_TOKEN = re.compile(r"[^\W\d_]+")
+_JOINTS = frozenset((" ", "-", "\u00a0", "\u2011", " and ", " et ", "-et-", "\n"))
+
+
+def spelled_numbers(text: str, language: str = "") -> Iterator[Spelled]:
+    """Yield the numbers in words, in order; `language` is "en", "de", "fr", or empty if it is not known."""
+    sequence: list[tuple[str, int, int]] = []
+    for match in _TOKEN.finditer(text):
+        word = match[0].lower()
+        if sequence and word in ("and", "et"):
+            continue
+        is_known = word in WORDS or word in _ARTICLES or word in _SCALES
+        if not is_known or (word in _ONLY_IN and language != _ONLY_IN[word]):
+            if sequence:
+                yield from _read(sequence)
+                sequence = []
+            continue
+        if sequence and text[sequence[-1][2] : match.start()] not in _JOINTS:
+            yield from _read(sequence)
+            sequence = []
+        sequence.append((word, *match.span()))
+    yield from _read(sequence)
+
+
+def _read(sequence: list[tuple[str, int, int]]) -> Iterator[Spelled]:
+    """Read a run of number words, from left to right, as few numbers as possible."""
+    at = 0
+    while at < len(sequence):
+        word, start, end = sequence[at]
+        at += 1
+        if word in _ORDINAL_VALUES:
+            yield Spelled(start, end, Decimal(_ORDINAL_VALUES[word]), "ordinal")
+        elif word in _HALF:
+            value = Decimal("0.5")
+            if len(sequence) > at + 1 and sequence[at][0] in _ARTICLES and sequence[at + 1][0] in _SCALES:
+                value = value.scaleb(len(str(_SCALES[sequence[at + 1][0]])) - 1)  # half a million
+                end, at = sequence[at + 1][2], at + 2
+            yield Spelled(start, end, value, "fraction")
+        elif word in _ARTICLES or word in _VALUES:
+            total, current, limit = 0, _VALUES.get(word, 1), 10**15
+            kind: Kind = "article" if word in _ARTICLES else "number"
+            for word, _, behind in sequence[at:]:
+                if word in _FRACTIONS and word not in _HALF and total + current <= 20:
+                    share, kind = (total + current) * _FRACTIONS[word], "fraction"
+                    at, end = at + 1, behind
+                    break
+                if _SCALES.get(word) == 100 and 0 < current < 100:
+                    current *= 100
+                elif 100 < _SCALES.get(word, 0) < limit and current:
+                    limit = _SCALES[word]
+                    total, current = total + current * limit, 0
+                elif word in _UNITS_ONE and current % 100 in (20, 30, 40, 50, 60, 70, 80, 90):
+                    current += 1
+                elif word in _VALUES and (_follows(current, _VALUES[word]) or (total and not current)):
+                    added = _VALUES[word]
+                    current = 80 if (current, added) == (4, 20) else current + added
+                else:
+                    break
+                at, end, kind = at + 1, behind, "number"
+            if kind == "fraction":
+                yield Spelled(start, end, _decimal(share), kind)
+            elif total and not current:  # as precise as "5 million" in digits
+                yield Spelled(start, end, Decimal(total // limit).scaleb(len(str(limit)) - 1), kind)
+            else:
+                yield Spelled(start, end, Decimal(total + current), kind)
+
+
+def _follows(current: int, value: int) -> bool:
+    """Return whether a word of this value goes on with a number: twenty-five, quatre-vingt, soixante-dix."""
+    if (current, value) == (4, 20):
+        return True
+    rest = current % 100
+    if value < 100 and rest == 0 and current:
+        return True
+    if rest in (60, 80) and 0 < value < 20:
+        return True
+    return (rest >= 20 and rest % 10 == 0 and 0 < value < 10) or (rest in (10, 70, 90) and value in (7, 8, 9))
+
+
+def _decimal(share: Fraction) -> Decimal:
+    """A fraction as two significant digits, or all it has."""
+    exact = Decimal(share.numerator) / Decimal(share.denominator)
+    return exact if len(exact.as_tuple().digits) < 4 else Decimal(f"{float(share):.2g}")
