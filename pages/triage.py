@@ -29,10 +29,12 @@ cited = session.cited_pages(opened, store, view.run)
 # Findings on cited pages as a whole that only a change at their source would fix.
 off_pages = [finding for finding in worth_saying(cited.findings) if finding.is_systematic] if cited else []
 has_citations = facts.placed.citations > 0 if facts.placed else bool(opened.manifest.documents)
+can_have_claims = opened.manifest.chunks is not None and not facts.from_report
+has_claims = bool(facts.checked.claims) if facts.checked else can_have_claims
 
 # People wait for the table: of the panels above it, only the words are sent first.
 has_gold, vs = opened.manifest.gold is not None, view.vs if view.vs in store.runs() else None
-lines = sum(map(bool, (has_gold, has_citations, off_pages, facts.waiting_bytes, vs)))
+lines = sum(map(bool, (has_gold, has_citations, has_claims, off_pages, facts.waiting_bytes, vs)))
 above = st.container(key=f"above-{lines:d}", gap="xsmall")
 with above:
     with st.container(horizontal=True, vertical_alignment="center", key="head"):
@@ -60,6 +62,9 @@ with above:
     notices.notes(unknown_values(view.filter, options, store))
     if facts.placed is None and view.filter.evidence:
         notices.notes(["Nothing matches the filter on cited text until citations are located."])
+    asks_claims = view.filter.claim or view.filter.difference or view.filter.support
+    if facts.checked is None and (asks_claims or view.filter.contradictions is not None):
+        notices.notes(["Nothing matches the filter on claims until they are checked."])
     if view.vs and vs is None:
         notices.notes([f"Run {view.vs} is not indexed, so nothing is compared with it."])
     moved = store.transitions(replace(view.filter, label=()), "label") if vs else []
@@ -69,6 +74,7 @@ with above:
         view.filter.safety is not None or store.matching(Filter(view.run, safety=True)) > 0
     )
     buckets = store.bucket_counts(view.filter) if has_gold else {}
+    job = session.locating(opened, store) if has_citations or has_claims else None
     with st.container(key="toggle-lines", gap="xxsmall"):
         panels.gold_line(gold_counts, view, offered=options["gold"])
         if vs:
@@ -87,7 +93,15 @@ with above:
                     facts.placed,
                     view,
                     folder=opened.manifest.folder,
-                    job=session.locating(opened, store),
+                    job=job,
+                )
+            if has_claims:
+                panels.claims_line(
+                    store.claim_counts(view.filter),
+                    facts.checked,
+                    view,
+                    folder=opened.manifest.folder,
+                    job=job,
                 )
         if off_pages:
             panels.page_base_line(off_pages, view)
@@ -98,6 +112,7 @@ with above:
             traces=facts.traces,
             questions=facts.questions,
             cohorts=[(cohort.name, len(cohort.q_ids)) for cohort in session.cohorts(opened).values()],
+            has_claims=has_claims and facts.checked is not None,
         )
     with st.container(horizontal=True, vertical_alignment="center", key="sentence"):
         panels.sentence(view, matching=matching, total=total)
@@ -116,7 +131,7 @@ with above:
             if matching:
                 panels.walk_through(view)
             export_menu.export_menu(
-                lambda: store.rows(view.filter, view.sort),
+                lambda: store.rows(view.filter, view.sort, with_claims=True),
                 matching=matching,
                 name=f"{opened.manifest.name} {view.run}",
             )

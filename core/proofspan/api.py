@@ -19,7 +19,9 @@ from proofspan.evidence.types import FoundSpan, SpanQuery
 from proofspan.manifest.load import load_manifest
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Manifest
+from proofspan.metrics.goals import needs_claims, read_goals
 from proofspan.resources import DEMO
+from proofspan.services.checking import check_runs
 from proofspan.services.gate import GateReport, gate_run
 from proofspan.services.metrics.run_metrics import RunMetrics, run_metrics
 from proofspan.services.triage import Outcome, Sources, bare_sources, report_rows, run_sources
@@ -108,7 +110,7 @@ class Workspace:
     def metrics(self, run: str | None = None) -> RunMetrics:
         """Measure a run, by default the latest: each metric with its counts, interval, goal and verdict."""
         run_id = chosen_run(self.manifest, run).run_id
-        return run_metrics(self._indexed([run_id]), self.manifest, run_id)
+        return run_metrics(self._indexed([run_id], claims=True), self.manifest, run_id)
 
     def gate(self, run: str | None = None, *, against: str | None = None) -> GateReport:
         """Run the release check of a run by the manifest's goals and gates: `report.passes()`.
@@ -118,10 +120,14 @@ class Workspace:
         chosen = chosen_run(self.manifest, run)
         baseline = against or chosen.baseline
         known = [each for each in (chosen.run_id, baseline) if each is not None and each in self.runs]
-        return gate_run(self._indexed(known), self.manifest, chosen.run_id, against=against)
+        store = self._indexed(known, claims=needs_claims(read_goals(self.manifest.goals)[0]))
+        return gate_run(store, self.manifest, chosen.run_id, against=against)
 
-    def _indexed(self, runs: Sequence[str]) -> Store:
-        build_index(self.manifest, runs=list(dict.fromkeys(runs)), cache_dir=self.cache_dir)
+    def _indexed(self, runs: Sequence[str], *, claims: bool) -> Store:
+        run_ids = list(dict.fromkeys(runs))
+        build_index(self.manifest, runs=run_ids, cache_dir=self.cache_dir)
+        if claims:
+            list(check_runs(self.manifest, run_ids, cache_dir=self.cache_dir))
         return Store(self.manifest, self.cache_dir)
 
 

@@ -49,6 +49,29 @@ EVIDENCE_NAMES: Final[Mapping[str, str]] = {
     "exact": "Exact match",
 }
 
+#: Statuses of claims: how the evidence supports what an answer says, worst first.
+CLAIM_NAMES: Final[Mapping[str, str]] = {
+    "differs": "Differs",
+    "unsupported": "Unsupported",
+    "other_language": "Other language",
+    "derived": "Derived",
+    "supported": "Supported",
+}
+
+#: In what a claim differs from its evidence.
+DIFFERENCE_NAMES: Final[Mapping[str, str]] = {
+    "number": "Number",
+    "unit": "Unit",
+    "scale": "Scale",
+    "date": "Date or period",
+    "negation": "Negation",
+    "direction": "Direction",
+    "name": "Name",
+    "qualifier": "Qualifier dropped",
+    "quantifier": "Quantifier",
+    "modality": "Modality",
+}
+
 #: Suspicions about a trace, as the Issues column and filter list them.
 ISSUE_NAMES: Final[Mapping[str, str]] = {
     "answer_missing": "No answer",
@@ -84,6 +107,10 @@ FILTER_NAMES: Final[Mapping[str, str]] = {
     "state": "λ state",
     "cohort": "Frozen cohort",
     "unsupported": "Numbers in the answer",
+    "claim": "Claims",
+    "difference": "Difference",
+    "contradictions": "Contradictions",
+    "support": "Support",
     "safety": "Safety warnings",
 }
 
@@ -96,6 +123,8 @@ COLUMN_NAMES: Final[Mapping[str, str]] = {
     "gold_rank": "Gold rank",
     "cited": "Cited",
     "coverage": "Coverage",
+    "support": "Support",
+    "contradictions": "Contradictions",
     "numbers": "Unsupported numbers",
     "issues": "Issues",
     "rules": "Rules",

@@ -1,4 +1,4 @@
-"""The version, the commit, and the version of the locator."""
+"""The version, the commit, and the versions of the locator and of the checking of claims."""
 
 from __future__ import annotations
 
@@ -17,6 +17,9 @@ except metadata.PackageNotFoundError:  # a source folder on the import path that
 #: then citations that another version located are located again. `tests/unit/test_locator_version.py` fails
 #: until it is raised.
 LOCATOR_VERSION: Final = 1
+#: Raise this when a claim may be checked otherwise than before: then the claims that another version checked
+#: are checked again. `tests/unit/test_claims_version.py` fails until it is raised.
+CLAIMS_VERSION: Final = 1
 
 
 def commit() -> str:

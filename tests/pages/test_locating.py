@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.manifest.load import load_manifest
+from proofspan.services.checking import check_runs
 from proofspan.services.locating import place_runs
 from proofspan.services.workspace.index_job import IndexJob, IndexJobs
 from proofspan.ui.visit import session
@@ -111,12 +112,22 @@ def test_then_the_others_and_nothing_when_all_are(open_app: Open, started: Start
     open_app(run="R001")
     manifest = load_manifest(HANDBOOK)
     with PdfPool(workers=1) as pool:
-        runs = place_runs(manifest, ["R001", "R002"], cache_dir=tmp_path / "cache", pool=pool, workers=1)
+        cache = tmp_path / "cache"
+        checks = check_runs(manifest, ["R001", "R002"], cache_dir=cache)
+        runs = place_runs(manifest, ["R001", "R002"], cache_dir=cache, pool=pool, workers=1)
         next(runs)
+        started.clear()
+        open_app(run="R001")
+        assert [command[-2:] for command in started.values()] == [["--run", "R001"]], "claims come too"
+        next(checks)
         started.clear()
         open_app(run="R001")
         assert [command[-2:] for command in started.values()] == [["--run", "R002"]]
         next(runs)
+        started.clear()
+        open_app(run="R001")
+        assert [command[-2:] for command in started.values()] == [["--run", "R002"]]
+        next(checks)
     started.clear()
     open_app(run="R001")
     assert started == {}

@@ -7,7 +7,17 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from proofspan.store.files.checked import (
+    CHECKED_SCHEMA,
+    CLAIMS_FOLDER,
+    CheckedFile,
+    CheckedPart,
+    claims_version,
+    write_checked_file,
+    write_part,
+)
 from proofspan.store.files.columns import ROW_SCHEMA, SEVERITY
+from proofspan.store.files.located import index_identity
 from proofspan.store.files.run_file import RunFile, Segment, write_run_file
 from proofspan.store.files.segment_files import write_segment, write_table
 from proofspan.store.index.build import index_folder
@@ -44,7 +54,17 @@ def write_index(folder: Path, rows: list[Row], *, name: str = "s.parquet") -> No
     ]
     write_table(folder, "joined.parquet", pa.Table.from_pylist(repeats, JOINED_SCHEMA))
     segment = Segment(name, 0, len(rows), 1, len(rows), len(rows), 0)
-    write_run_file(folder, RunFile("key", "traces.jsonl", None, (segment,), joined="joined.parquet"))
+    run_file = RunFile("key", "traces.jsonl", None, (segment,), joined="joined.parquet")
+    write_run_file(folder, run_file)
+    if any(name in row for row in rows for name in CHECKED_SCHEMA.names):  # claims are checked
+        (folder / CLAIMS_FOLDER).mkdir(exist_ok=True)
+        write_part(
+            folder,
+            "claims.arrow",
+            ({field.name: row.get(field.name) for field in CHECKED_SCHEMA} for row in rows),
+        )
+        parts = (CheckedPart(name, "claims.arrow"),)
+        write_checked_file(folder, CheckedFile(claims_version(), index_identity(run_file), parts))
 
 
 def _whole(row: Row, line: int) -> dict[str, object]:

@@ -41,6 +41,10 @@ EVERYTHING = Filter(
     was_bucket=("retrieval_gap",),
     flip="regressed",
     outcome="citation_match",
+    claim=("differs", "derived"),
+    difference=("number",),
+    contradictions=False,
+    support="0.25-0.5",
 )
 
 

@@ -179,7 +179,7 @@ def test_a_run_that_cannot_be_read_leaves_the_earlier_export(
     export(workspace, tmp_path, "csv")
     before = (tmp_path / "out.csv").read_bytes()
 
-    def torn(*_: object) -> Iterator[pd.DataFrame]:
+    def torn(*_: object, **__: object) -> Iterator[pd.DataFrame]:
         yield frame()
         raise StoreFault.of("damaged", "the index is damaged")
 

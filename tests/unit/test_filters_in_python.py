@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from proofspan.contracts.records.records import LABELS
 from proofspan.diagnosis.gold import GOLD_STATES
 from proofspan.metrics.ranked import BUCKETS
+from proofspan.store.files.checked import CLAIM_STATUSES, DIFFERENCE_KINDS
 from proofspan.store.files.columns import fold
 from proofspan.store.files.evidence_states import EVIDENCE_STATES
 from proofspan.store.query.database import Database, selection
@@ -41,6 +42,10 @@ row = st.fixed_dictionaries(
         "was_value_gt_in_top_20": st.sampled_from([None, 0.0, 1.0]),
         "in_cohort": st.booleans(),
         "evidence": st.one_of(st.none(), st.lists(st.sampled_from(EVIDENCE_STATES), max_size=3)),
+        "claim_statuses": st.one_of(st.none(), st.lists(st.sampled_from(CLAIM_STATUSES), max_size=3)),
+        "difference_kinds": st.one_of(st.none(), st.lists(st.sampled_from(DIFFERENCE_KINDS), max_size=3)),
+        "contradictions": st.sampled_from([None, 0, 2]),
+        "support": st.sampled_from([None, 0.0, 0.25, 0.6, 1.0]),
         "paraphrase": st.integers(0, 1),
         "seed": st.integers(0, 1),
         "repeat": st.integers(1, 2),
@@ -59,6 +64,10 @@ PARTS = {
     "about": few,
     "fails": st.sampled_from([None, True, False]),
     "evidence": st.lists(st.sampled_from(EVIDENCE_STATES), max_size=2).map(tuple),
+    "claim": st.lists(st.sampled_from(CLAIM_STATUSES), max_size=2).map(tuple),
+    "difference": st.lists(st.sampled_from(DIFFERENCE_KINDS), max_size=2).map(tuple),
+    "contradictions": st.sampled_from([None, True, False]),
+    "support": st.sampled_from(["", "0-0.25", "0.25-0.6", "1-1"]),
     "bucket": st.lists(st.sampled_from(BUCKETS), max_size=2).map(tuple),
     "type": few,
     "state": few,
@@ -97,6 +106,10 @@ SCHEMA = pa.schema(
         ("safety_omitted", pa.list_(pa.string())),
         ("about", pa.list_(pa.string())),
         ("evidence", pa.list_(pa.string())),
+        ("claim_statuses", pa.list_(pa.string())),
+        ("difference_kinds", pa.list_(pa.string())),
+        ("contradictions", pa.int32()),
+        ("support", pa.float64()),
         ("bucket", pa.dictionary(pa.int32(), pa.string())),
         ("q_type", pa.dictionary(pa.int32(), pa.string())),
         ("lambda_state", pa.dictionary(pa.int32(), pa.string())),
@@ -138,6 +151,12 @@ def flip(record: dict[str, object]) -> str | None:
     return words[int(str(was)[0]), int(bool(found(record)))]
 
 
+def within(bounds: str, support: object) -> bool:
+    """Whether a support lies between two numbers; None does not."""
+    least, most = map(float, bounds.split("-"))
+    return isinstance(support, float) and least <= support <= most
+
+
 def keeps(shown: Filter, record: dict[str, object]) -> bool:
     """Apply the filter without SQL."""
     q, answer = str(record["q"]), str(record["answer"])
@@ -155,6 +174,14 @@ def keeps(shown: Filter, record: dict[str, object]) -> bool:
             shown.safety is None
             or (record["safety_omitted"] is not None and bool(record["safety_omitted"]) == shown.safety),
             not shown.evidence or bool(set(shown.evidence) & set(record["evidence"] or ())),  # type: ignore[call-overload]
+            not shown.claim or bool(set(shown.claim) & set(record["claim_statuses"] or ())),  # type: ignore[call-overload]
+            not shown.difference or bool(set(shown.difference) & set(record["difference_kinds"] or ())),  # type: ignore[call-overload]
+            shown.contradictions is None
+            or (
+                record["contradictions"] is not None
+                and bool(record["contradictions"]) is shown.contradictions
+            ),
+            not shown.support or within(shown.support, record["support"]),
             not shown.about or bool(set(shown.about) & set(record["about"])),  # type: ignore[call-overload]
             shown.fails is None or fails(record) is shown.fails,
             not shown.bucket or record["bucket"] in shown.bucket,

@@ -94,6 +94,6 @@ def test_the_command_names_runs_cache_and_profile() -> None:
     )
     assert command[1:] == [
         *("-P", "-m", "proofspan.cli", "index", "/w", "--progress-json", "--cache-dir", "/c"),
-        *("--no-locate", "--run", "R1"),
+        *("--no-claims", "--no-locate", "--run", "R1"),
         *("--template", "none", "--refusal", "no idea", "--refusal", "unknown"),
     ]

@@ -11,6 +11,7 @@ import pytest
 
 from proofspan.errors import StoreFault
 from proofspan.metrics.values import Tally
+from proofspan.store.files.checked import CLAIM_COLUMNS
 from proofspan.store.files.columns import ROW_SCHEMA
 from proofspan.store.index.build import index_folder
 from proofspan.store.query.database import Database
@@ -124,6 +125,7 @@ def test_sums_are_the_same_bytes_whatever_the_order_of_rows_and_threads() -> Non
     numbers["reciprocal_rank"] = numbers["ndcg_10"]
     assert len({float(np.sum(random.permutation(numbers["delta_s"]))) for _ in range(5)}) > 1
     types = {name: ROW_SCHEMA.field(name).type for name in MEASURED if name in ROW_SCHEMA.names}
+    types |= {field.name: field.type for field in CLAIM_COLUMNS if field.name in MEASURED}
     types |= {"converges": pa.bool_(), "unconverged": pa.string()}
     absent = {name: pa.nulls(rows, kind) for name, kind in types.items()}
     whole = pa.table(absent | {name: pa.array(values) for name, values in numbers.items()})

@@ -17,11 +17,12 @@ Index = Callable[..., Ended]
 
 @pytest.fixture
 def index(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Index:
-    """`index(*options)`: the command on the test's folder; citations are located by the tests of those."""
+    """`index(*options)`: the command on the test's folder, without claims and citations."""
 
     def run(*options: str) -> Ended:
         with pytest.raises(SystemExit) as ended:
-            main(["index", str(tmp_path), "--cache-dir", str(tmp_path / "cache"), "--no-locate", *options])
+            folders = [str(tmp_path), "--cache-dir", str(tmp_path / "cache")]
+            main(["index", *folders, "--no-claims", "--no-locate", *options])
         written = capsys.readouterr()
         return Ended(int(ended.value.code or 0), written.out, written.err)
 

@@ -98,7 +98,9 @@ def test_lists_are_ordered_by_how_many_are_left_out(tmp_path: Path) -> None:
 
 def test_an_export_names_them(tmp_path: Path) -> None:
     store = built(workspace(tmp_path / "ws", lines(CATALOGUE)), tmp_path / "cache")
-    output = "".join(EXPORTS["jsonl"].pieces(store.rows(Filter(RUN), Sort("q_id")))).splitlines()
+    output = "".join(
+        EXPORTS["jsonl"].pieces(store.rows(Filter(RUN), Sort("q_id"), with_claims=True))
+    ).splitlines()
     assert '"safety_omitted":["w-hot","c-waste"]' in output[0]
     assert '"safety_omitted":[]' in output[2]
     assert '"safety_omitted":null' in output[4]

@@ -362,7 +362,7 @@ import sys, time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from proofspan.store.index.labelling import Inputs
-from proofspan.store.index.scan import Source, _start_worker
+from proofspan.store.index.scan import Source, _start_process, _start_worker
 from proofspan.store.index.labelling import NO_FILE
 from proofspan.diagnosis.types import Profile
 from pathlib import Path
@@ -371,7 +371,8 @@ if __name__ == "__main__":
     inputs = Inputs(Profile(), NO_FILE)
     source = Source(Path("t"), "t", "R1", Path("."), "p", inputs)
     spawn = get_context("spawn")
-    pool = ProcessPoolExecutor(1, mp_context=spawn, initializer=_start_worker, initargs=(source,))
+    given = _start_worker, source
+    pool = ProcessPoolExecutor(1, mp_context=spawn, initializer=_start_process, initargs=given)
     print(pool.submit(os.getpid).result(), flush=True)
     time.sleep(60)
 """

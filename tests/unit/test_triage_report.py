@@ -24,6 +24,8 @@ SIGNALS = st.builds(
     cited=st.integers(0, 9),
     cited_retrieved=st.integers(0, 9),
     cited_resolved=st.integers(0, 9),
+    support=SHARE,
+    contradictions=st.integers(0, 9),
 )
 ROWS = st.builds(
     ReportRow,
@@ -36,6 +38,8 @@ ROWS = st.builds(
     suspicions=TEXTS,
     q_id=st.none() | TEXT,
     extra=st.dictionaries(st.sampled_from(["paraphrase", "seed", "llm_summary"]), st.integers(1, 5)),
+    claims=st.none()
+    | st.lists(st.fixed_dictionaries({"text": TEXT, "support": SHARE}), max_size=2).map(tuple),
 )
 
 
@@ -43,6 +47,8 @@ ROWS = st.builds(
 def test_a_row_is_written_with_all_that_it_holds(row: ReportRow) -> None:
     written = orjson.loads(row_to_json(row))
     whole = orjson.loads(orjson.dumps(row))
+    if whole["claims"] is None:
+        del whole["claims"], whole["signals"]["support"], whole["signals"]["contradictions"]
     extra, q_id = whole.pop("extra"), whole.pop("q_id")
     assert written == whole | extra | ({} if q_id is None else {"q_id": q_id})
 

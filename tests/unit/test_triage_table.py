@@ -50,6 +50,9 @@ ROW = {
     "unranked": "no_gold",
     "bucket": None,
     "section_rank": None,
+    "support": None,
+    "contradictions": None,
+    "difference_kinds": None,
 }
 
 
@@ -165,8 +168,9 @@ def test_columns_that_no_row_has_a_value_for_are_left_out() -> None:
     def names(*rows: dict[str, object]) -> set[str]:
         return {column["name"] for column in sent(*rows)["columns"]}
 
-    assert set(COLUMNS) - names({}) == {"gold_rank", "rules"}
-    assert names({}, {"unranked": None, "bucket": "retrieval_gap", "codes": ["missing_rev"]}) == set(COLUMNS)
+    assert set(COLUMNS) - names({}) == {"gold_rank", "rules", "support", "contradictions"}
+    ranked = {"unranked": None, "bucket": "retrieval_gap", "codes": ["missing_rev"]}
+    assert names({}, ranked | {"support": 0.5, "contradictions": 1}) == set(COLUMNS)
 
 
 def test_what_is_not_known_is_a_dash_or_empty_and_never_a_zero() -> None:

@@ -16,6 +16,7 @@ from proofspan.diagnosis.types import Profile, Template
 from proofspan.evidence.bundles import LEVELS
 from proofspan.metrics.ranked import Bucket
 from proofspan.services.metrics.cohorts import RankOrder
+from proofspan.store.files.checked import CLAIM_STATUSES, DIFFERENCE_KINDS
 from proofspan.store.files.evidence_states import EVIDENCE_STATES
 from proofspan.store.query.filters import FLIPS, SORT_KEYS, Filter, Sort
 from proofspan.store.query.metric_sql import MISSES, OUTCOMES
@@ -45,6 +46,10 @@ filters = st.builds(
     gold=st.lists(st.sampled_from(GOLD_STATES), max_size=3, unique=True).map(tuple),
     evidence=st.lists(st.sampled_from(EVIDENCE_STATES), max_size=3, unique=True).map(tuple),
     unsupported=st.sampled_from([None, True, False]),
+    claim=st.lists(st.sampled_from(CLAIM_STATUSES), max_size=3, unique=True).map(tuple),
+    difference=st.lists(st.sampled_from(DIFFERENCE_KINDS), max_size=3, unique=True).map(tuple),
+    contradictions=st.sampled_from([None, True, False]),
+    support=st.sampled_from(["", "0-0.5", "0.25-1"]),
     safety=st.sampled_from([None, True, False]),
     about=several,
     fails=st.sampled_from([None, True, False]),
@@ -93,6 +98,7 @@ def test_every_field_of_a_filter_has_a_place_in_the_address() -> None:
     drawn = {"run", "label", "suspicion", "code", "doc", "section", "gold", "evidence", "unsupported", "text"}
     drawn |= {"about", "fails", "bucket", "type", "state", "refused", "miss", "met", "cohort"}
     drawn |= {"vs", "was", "was_bucket", "flip", "outcome"}
+    drawn |= {"claim", "difference", "contradictions", "support"}
     flags = {"safety", "all_variants", "questions_only"}
     assert {part.name for part in fields(Filter)} == drawn | flags
 

@@ -26,13 +26,15 @@ from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.journal.cohorts import read_cohorts
 from proofspan.manifest.load import load_manifest
 from proofspan.metrics.ranked import BUCKETS
+from proofspan.services.checking import check_runs
 from proofspan.services.export import EXPORTS, RecordExport, writer_for
 from proofspan.services.locating import place_runs
 from proofspan.services.workspace.open import chosen_run, profile_of_options, with_profile
 from proofspan.store.files.cache_dir import default_cache_dir
+from proofspan.store.files.checked import CLAIM_COLUMNS, CLAIM_STATUSES, DIFFERENCE_KINDS
 from proofspan.store.files.evidence_states import EVIDENCE_STATES
 from proofspan.store.index.build import build_index
-from proofspan.store.query.filters import FLIPS, SORT_KEYS, Filter, Sort
+from proofspan.store.query.filters import FLIPS, SORT_KEYS, Filter, Sort, support_bounds
 from proofspan.store.query.metric_sql import MISSES, OUTCOMES
 from proofspan.store.query.store import Store
 
@@ -40,6 +42,9 @@ from proofspan.store.query.store import Store
 KINDS = ("log", "rag_traces")
 #: The options that apply to them.
 _OF_WHOLE_RUNS = frozenset({"run_id", "all_variants", "cache_dir", "output"})
+
+#: The columns that need checked claims.
+CLAIM_READS = frozenset(CLAIM_COLUMNS.names)
 
 Option = Callable[[Callable[..., None]], Callable[..., None]]
 
@@ -51,6 +56,14 @@ def _only(name: str, what: str, values: Iterable[str] = ()) -> Option:
 
 def _one(name: str, what: str, values: Iterable[str] = ()) -> Option:
     return click.option(name, default="", type=click.Choice(["", *values]) if values else str, help=what)
+
+
+def _range(context: click.Context, option: click.Parameter, value: str) -> str:
+    """Check a range of support."""
+    try:
+        return value if not value or support_bounds(value) else ""
+    except ValueError:
+        raise click.BadParameter("write two numbers from 0 to 1, such as 0.25-0.5") from None
 
 
 @click.command("export")
@@ -68,6 +81,15 @@ def _one(name: str, what: str, values: Iterable[str] = ()) -> Option:
     "--omits-warning/--omits-no-warning", "safety", default=None, help="With or without omitted warnings."
 )
 @click.option("--unsupported/--supported", default=None, help="With or without unsupported numbers.")
+@_only("--claim", "rows with claims of these statuses", CLAIM_STATUSES)
+@_only("--difference", "rows with claims that differ in one of these", DIFFERENCE_KINDS)
+@click.option(
+    "--contradicts/--contradicts-not",
+    "contradictions",
+    default=None,
+    help="With or without differing claims.",
+)
+@click.option("--support", default="", callback=_range, help="Only rows with support in this range: 0-0.5.")
 @_only("--about", "rows about these places")
 @click.option("--fails/--fails-not", "fails", default=None, help="Only rows that fail, or that do not.")
 @_only("--bucket", "these buckets", BUCKETS)
@@ -92,9 +114,9 @@ def _one(name: str, what: str, values: Iterable[str] = ()) -> Option:
 def command(kind: str, workspace: Path, output: str, cache_dir: Path | None, **asked: Any) -> None:
     """Write the questions of one run of WORKSPACE as csv, jsonl or markdown.
 
-    The index is refreshed first. Citations are located only for `--evidence` and `--sort evidence`; otherwise
-    `evidence` and `agreement` are those of the last `proofspan index`. Text that a spreadsheet would read as
-    a formula gets a `'`.
+    The index is refreshed first. Citations are located only for `--evidence` and `--sort evidence`, claims
+    are checked only where a filter or the order is about them; otherwise their columns are those of the last
+    `proofspan index`. Text that a spreadsheet would read as a formula gets a `'`.
 
     `log` and `rag_traces` write the whole run, one record for each question and segment: log lines, or the
     table `rag_traces` as .jsonl, .parquet or .sql, by the suffix of the output. If a row lacks a value that
@@ -130,7 +152,10 @@ def command(kind: str, workspace: Path, output: str, cache_dir: Path | None, **a
     if asked["evidence"] or sort.by == "evidence":
         with PdfPool(workers=LOCATORS, timeout_s=TIMEOUT_S) as pool:
             list(place_runs(manifest, [run.run_id], cache_dir=cache, pool=pool, workers=LOCATORS))
+    shown = Filter(run.run_id, **asked)
+    if not CLAIM_READS.isdisjoint((*shown.where().columns, *sort.columns())):
+        list(check_runs(manifest, [run.run_id, *others], cache_dir=cache))
     store = Store(manifest, cache)
-    pieces = EXPORTS[kind].pieces(store.rows(Filter(run.run_id, **asked), sort))
+    pieces = EXPORTS[kind].pieces(store.rows(shown, sort, with_claims=True))
     with output_to(output) as sink:
         sink.writelines(piece.encode("utf-8", "replace") for piece in pieces)

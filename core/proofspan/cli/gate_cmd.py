@@ -29,7 +29,7 @@ from proofspan.cli.output import (
 )
 from proofspan.errors import InputFault, Problem
 from proofspan.manifest.load import load_manifest
-from proofspan.metrics.goals import Goal, read_goals
+from proofspan.metrics.goals import Goal, needs_claims, read_goals
 from proofspan.services.gate import (
     GateReport,
     gate_run,
@@ -67,7 +67,7 @@ def command(workspace: Path, strict: bool, cache_dir: Path | None, output: str, 
 
     Thresholds are those of the manifest's `goals` and `gates`; where it says nothing, the acceptance targets,
     and no question that was ok in the baseline may become retrieval_drift or generation_drift. The index is
-    brought up to date first.
+    brought up to date first; claims are checked if a goal is about them.
 
     Exit status: 0 it passes, warnings or not, 1 a check fails (with --strict: or warns), 2 unusable input.
     """
@@ -86,7 +86,8 @@ def command(workspace: Path, strict: bool, cache_dir: Path | None, output: str, 
     if against is not None:
         chosen_run(manifest, against)
     runs = [each for each in (run.run_id, against or run.baseline) if each and manifest.run(each) is not None]
-    store = indexed(manifest, list(dict.fromkeys(runs)), cache_dir)
+    claims = needs_claims({**read_goals(manifest.goals)[0], **goals})
+    store = indexed(manifest, list(dict.fromkeys(runs)), cache_dir, claims=claims)
     report = gate_run(store, manifest, run.run_id, against=against, goals=goals, allow=asked["allow"])
     if as_markdown is not None:
         write_bytes(markdown(report, strict=strict, base=base).encode(), as_markdown)

@@ -1,15 +1,15 @@
-"""`proofspan index`: build or refresh the index of a workspace, and locate its citations."""
+"""`proofspan index`: build or refresh the index of a workspace, check its claims and locate its citations."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import click
 import orjson
@@ -19,6 +19,7 @@ from proofspan.diagnosis.types import TEMPLATES, Template
 from proofspan.errors import printable
 from proofspan.manifest.load import load_manifest
 from proofspan.manifest.types import Manifest
+from proofspan.services.workspace.index_job import Event
 from proofspan.services.workspace.open import profile_of_options, with_profile
 from proofspan.store.files.cache_dir import default_cache_dir
 from proofspan.store.files.types import Progress as Step
@@ -28,6 +29,7 @@ from proofspan.store.index.scan import spare_pandas
 from proofspan.wording import counted
 
 if TYPE_CHECKING:  # slow to import: see `command` and `indexed`
+    from proofspan.services.checking import CheckedReport
     from proofspan.services.locating import PlacedReport
     from proofspan.store.query.store import Store
 
@@ -39,6 +41,15 @@ LOCATORS, TIMEOUT_S = 2, 60.0
 COUNTED = ("exact", "normalized", "fuzzy", "partial", "not_found", "not_placed")
 BESIDES = {"page_mismatch": "on another page than cited", "numbers_differ": "with other numbers"}
 
+#: Statuses of claims, the best first.
+CLAIMS: Mapping[str, str] = {
+    "supported": "supported",
+    "derived": "derived",
+    "other_language": "in another language than their evidence",
+    "differs": "with a difference",
+    "unsupported": "unsupported",
+}
+
 
 @click.command("index")
 @click.argument("workspace", type=NamedPath())
@@ -47,6 +58,7 @@ BESIDES = {"page_mismatch": "on another page than cited", "numbers_differ": "wit
 @click.option("--workers", type=click.IntRange(min=1), help="Processes that read large files, and PDFs.")
 @click.option("--template", type=click.Choice(TEMPLATES), help="Read the runs with another profile.")
 @click.option("--refusal", multiple=True, help="A refusal phrase of that profile (may be repeated).")
+@click.option("--claims/--no-claims", default=True, help="Check the claims of the answers as well.")
 @click.option("--locate/--no-locate", default=True, help="Locate the citations as well.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @click.option("--progress-json", is_flag=True, help="Print progress as JSON, one object a line.")
@@ -57,17 +69,18 @@ def command(
     workers: int | None,
     template: Template | None,
     refusal: tuple[str, ...],
+    claims: bool,
     locate: bool,
     as_json: bool,
     progress_json: bool,
 ) -> None:
     """Build or refresh the index of a workspace, where it is out of date.
 
-    Then the citations of its runs are located in the workspace's documents, so that lists can be filtered by
-    their status. The dashboard can be used meanwhile.
+    Then the claims of the answers are checked against the chunks, and the citations are located in the
+    workspace's documents, so that lists can be filtered by their status. The dashboard can be used meanwhile.
 
     Exit status: 0 every record was read, 1 some lines or files could not be read, 2 nothing can be indexed.
-    The status of citations does not count.
+    The status of claims and citations does not count.
     """
     if click.get_current_context().obj:
         spare_pandas()
@@ -86,6 +99,17 @@ def command(
                 _print_run(run)
             if not report.runs:
                 click.echo("The manifest lists no run yet, so there is nothing to index.", err=True)
+        run_ids = [run.run_id for run in report.runs]
+        checked: list[CheckedReport] = []
+        if claims:
+            from proofspan.services.checking import check_runs  # as below
+
+            for of_run in check_runs(
+                manifest, run_ids, cache_dir=cache, workers=workers, on_progress=partial(on_step, "checking")
+            ):
+                checked.append(of_run)
+                if in_words:
+                    _print_checked(of_run)
         placed: list[PlacedReport] = []
         if locate:
             # A tenth of a second to import, which a page that waits for the index alone need not wait for.
@@ -96,7 +120,7 @@ def command(
             with PdfPool(workers=workers or LOCATORS, timeout_s=TIMEOUT_S) as pool:
                 for found in place_runs(
                     manifest,
-                    [run.run_id for run in report.runs],
+                    run_ids,
                     cache_dir=cache,
                     pool=pool,
                     workers=workers or LOCATORS,
@@ -109,6 +133,7 @@ def command(
     data = {
         "findings": report.has_findings,
         "runs": [asdict(run) for run in report.runs],
+        "checked": [asdict(run) for run in checked],
         "located": [asdict(run) for run in placed],
     }
     if as_json:
@@ -133,6 +158,13 @@ def _print_run(run: RunReport) -> None:
         click.echo(f"… {counted(run.line_issues, 'line')} of {run.run_id} could not be read in all", err=True)
 
 
+def _print_checked(run: CheckedReport) -> None:
+    """Print `R005: 61 claims: 50 supported, 2 derived, 3 differ, 6 unsupported`."""
+    counts = [f"{run.claims[name]:,} {words}" for name, words in CLAIMS.items() if run.claims.get(name)]
+    total = f"{run.run_id}: {counted(sum(run.claims.values()), 'claim')}"
+    click.echo(printable(f"{total}: {', '.join(counts)}" if counts else total))
+
+
 def _print_placed(run: PlacedReport) -> None:
     """Print `R005: 47 citations: 40 exact, 4 fuzzy, 3 not placed (no quote) · 2 on another page`."""
     counts = run.counts
@@ -153,8 +185,7 @@ def _print_placed(run: PlacedReport) -> None:
 #: Seconds between two progress lines of the same run.
 SECONDS_A_LINE = 0.2
 
-Event = Literal["progress", "locating"]
-#: Takes bytes while a run is read, traces while its citations are located.
+#: Takes bytes while a run is read, traces while its claims are checked and its citations located.
 OnStep = Callable[[Event, Step], None]
 
 
@@ -163,7 +194,11 @@ def _progress(*, as_lines: bool, quiet: bool) -> Iterator[OnStep]:
     """Show a bar in a terminal, or print JSON lines for a program."""
     if not as_lines:
         with progress_bar("", quiet=quiet) as on_progress:
-            verbs: dict[Event, str] = {"progress": "indexing", "locating": "locating citations of"}
+            verbs: dict[Event, str] = {
+                "progress": "indexing",
+                "checking": "checking claims of",
+                "locating": "locating citations of",
+            }
             yield lambda event, step: on_progress(f"{verbs[event]} {step.run_id}", step.done, step.total)
         return
     last: tuple[Event, str] | None = None
@@ -181,19 +216,27 @@ def _progress(*, as_lines: bool, quiet: bool) -> Iterator[OnStep]:
     yield print_line
 
 
-def indexed(manifest: Manifest, runs: Sequence[str], cache_dir: Path | None) -> Store:
+def indexed(
+    manifest: Manifest, runs: Sequence[str], cache_dir: Path | None, *, claims: bool = False
+) -> Store:
     """Bring the index of these runs up to date and return the workspace's store; else as `refreshed`."""
     from proofspan.store.query.store import Store  # slow to import: it needs pandas, which indexing does not
 
-    return Store(manifest, refreshed(manifest, runs, cache_dir))
+    return Store(manifest, refreshed(manifest, runs, cache_dir, claims=claims))
 
 
-def refreshed(manifest: Manifest, runs: Sequence[str], cache_dir: Path | None) -> Path:
-    """Bring the index of these runs up to date and return its folder.
+def refreshed(
+    manifest: Manifest, runs: Sequence[str], cache_dir: Path | None, *, claims: bool = False
+) -> Path:
+    """Bring the index of these runs up to date, and with `claims` their checked claims; return its folder.
 
     `cache_dir` None is the dashboard's. Raises StoreFault when the index cannot be written.
     """
     cache = cache_dir or default_cache_dir()
     with _progress(as_lines=False, quiet=False) as on_step:
         build_index(manifest, runs=runs, cache_dir=cache, on_progress=partial(on_step, "progress"))
+        if claims:
+            from proofspan.services.checking import check_runs
+
+            list(check_runs(manifest, runs, cache_dir=cache, on_progress=partial(on_step, "checking")))
     return cache

@@ -94,7 +94,8 @@ def command(
 ) -> None:
     """Measure runs of WORKSPACE: each metric with its counts, interval, goal, and what was left out.
 
-    The index is refreshed first. A run's stored metrics pack is compared with the computed numbers.
+    The index is refreshed and claims are checked first. A run's stored metrics pack is compared with the
+    computed numbers.
 
     Exit status: 0 good, 1 a goal fails, a stored pack differs or something could not be read, 2 unusable
     input. With --pack: 0 or 2.
@@ -106,7 +107,7 @@ def command(
     compared = [chosen_run(manifest, vs)] if vs is not None else []
     own = [runs[0].metrics] if as_pack else []
     check_outputs([output], workspace_files(manifest, without=own))
-    store = indexed(manifest, [run.run_id for run in (*runs, *compared)], cache_dir)
+    store = indexed(manifest, [run.run_id for run in (*runs, *compared)], cache_dir, claims=not as_pack)
     if as_pack:
         cache = cache_dir or default_cache_dir()
         pack = run_pack(store, manifest, runs[0].run_id, cache_dir=cache)

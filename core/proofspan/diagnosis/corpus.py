@@ -90,13 +90,18 @@ class Survey(NamedTuple):
 class Corpus:
     """Chunk texts by id with their derived views, of which `cache_bytes` bounds the cache.
 
-    `former` are ids of earlier builds that also lead to texts.
+    `former` are ids of earlier builds that also lead to texts. `survey` is that of these very texts, where it
+    is known.
     """
 
-    def __init__(self, chunks: Mapping[str, str], *, cache_bytes: int = 400_000_000) -> None:
+    def __init__(
+        self, chunks: Mapping[str, str], *, cache_bytes: int = 400_000_000, survey: Survey | None = None
+    ) -> None:
         self.texts = chunks
         self.former = frozenset(redirects_of(chunks))
         self.views: Mapping[str, ChunkView] = _Views(chunks, cache_bytes)
+        if survey is not None:
+            self.survey = survey
 
     @cached_property
     def survey(self) -> Survey:

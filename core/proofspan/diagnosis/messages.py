@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from proofspan.contracts.records.records import Label
+from proofspan.diagnosis.claims.types import ClaimStatus
 from proofspan.diagnosis.gold import GoldOutcome, GoldState
 from proofspan.diagnosis.safety import SafetyOmission
 from proofspan.diagnosis.types import ReportRow, Template
@@ -54,6 +55,14 @@ GOLD_STEPS: Mapping[GoldState, str] = {
     "missed": "Raise recall: a second retriever, another cut of the chunks, the words that users choose.",
     "dropped": "Let more candidates through, or fix the order of the last stage.",
     "uncited": "The passage lay before the answerer: look at the prompt, and at how the chunks are cut.",
+}
+#: The meaning of each status of a claim, worst first.
+CLAIM_MEANINGS: Mapping[ClaimStatus, str] = {
+    "differs": "The evidence says something else: another number, date or name, or the opposite.",
+    "unsupported": "No sentence or table row that says this was found in the evidence.",
+    "other_language": "The evidence is in another language; only numbers and names were compared, and agree.",
+    "derived": "Its figures follow by arithmetic from those of the evidence.",
+    "supported": "A sentence or table row of the evidence says this.",
 }
 #: The meaning for a single answer, by whether it declines.
 _MEANT_HERE: Mapping[tuple[GoldState, bool], str] = {

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 
 import orjson
 
-from proofspan.contracts.records.records import Label
+from proofspan.contracts.records.records import Json, Label
 from proofspan.diagnosis.numbers import Number
 from proofspan.errors import InputFault, Problem
 
@@ -35,7 +35,11 @@ class Profile:
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """Why a label is what it is. Coverages lie in 0–1, None where the text has no content word."""
+    """Why a label is what it is. Coverages lie in 0–1, None where the text has no content word.
+
+    `support` is that of the answer's claims, 0–1 and None without any; `contradictions` counts those that
+    differ from their evidence. Both are None while claims are not checked, and no label depends on them.
+    """
 
     phrase: str | None = None
     query_found: tuple[str, ...] = ()
@@ -46,11 +50,16 @@ class Signals:
     cited: int = 0
     cited_retrieved: int = 0
     cited_resolved: int = 0
+    support: float | None = None
+    contradictions: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ReportRow:
-    """One question's verdict. `label`, `why`, `chunks`, `citations_in_answer` equal the reference's."""
+    """One question's verdict. `label`, `why`, `chunks`, `citations_in_answer` equal the reference's.
+
+    `claims` are those of its answer as a report holds them, None where they were not checked.
+    """
 
     q: str
     label: Label
@@ -61,6 +70,7 @@ class ReportRow:
     suspicions: tuple[str, ...] = ()
     q_id: str | None = None
     extra: dict[str, object] = field(default_factory=dict)
+    claims: tuple[Mapping[str, Json], ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,11 +158,14 @@ _LINE_BREAKS = str.maketrans(dict.fromkeys("\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029
 
 
 def row_to_json(row: ReportRow) -> bytes:
-    """The row as one line without its line end; `q_id` only where there is one.
+    """The row as one line without its line end; `q_id` only where there is one, claims where checked.
 
-    The same row gives the same bytes: keys are sorted, numbers were rounded when they were made.
+    The same row gives the same bytes: keys are sorted, numbers are rounded.
     """
-    signals = row.signals
+    signals = {name: getattr(row.signals, name) for name in Signals.__dataclass_fields__}
+    claims = {} if row.claims is None else {"claims": row.claims}
+    if row.claims is None:
+        del signals["support"], signals["contradictions"]
     record: dict[str, object] = {
         **row.extra,
         "q": row.q,
@@ -160,8 +173,9 @@ def row_to_json(row: ReportRow) -> bytes:
         "why": row.why,
         "chunks": row.chunks,
         "citations_in_answer": row.citations_in_answer,
-        "signals": {name: getattr(signals, name) for name in Signals.__dataclass_fields__},
+        "signals": signals,
         "suspicions": row.suspicions,
+        **claims,
     }
     if row.q_id is not None:
         record["q_id"] = row.q_id

@@ -13,7 +13,7 @@ from typing import Literal
 
 from proofspan.display_names import LABEL_NAMES
 
-Group = Literal["ranking", "citations", "refusals", "labels", "pipeline", "evidence"]
+Group = Literal["ranking", "citations", "claims", "refusals", "labels", "pipeline", "evidence"]
 Kind = Literal["share", "mean", "quantile"]
 
 Better = Literal["higher", "lower"]
@@ -21,6 +21,7 @@ Better = Literal["higher", "lower"]
 GROUPS: Mapping[Group, str] = {
     "ranking": "Ranking",
     "citations": "Citations",
+    "claims": "Claims",
     "refusals": "Answers and refusals",
     "labels": "Labels",
     "pipeline": "Logged by the pipeline",
@@ -39,6 +40,8 @@ LEFT_OUT: Mapping[str, str] = {
     "nothing_cited": "nothing is cited",
     "declined": "the answer declines",
     "no_anchor": "the gold has no anchor",
+    "not_checked": "claims not checked yet",
+    "no_claims": "no claim",
     "no_label": "no label",
     "not_logged": "not logged",
     "few_variants": "fewer than 3 paraphrases × 2 seeds",
@@ -135,6 +138,14 @@ def _cited(value: str, column: str, *absent: tuple[str, str]) -> Measure:
     left = f"CASE WHEN {column} IS NULL THEN {case(*reasons)} END"
     return Measure(value, left, tuple(dict.fromkeys(word for _, word in reasons)), columns)
 
+
+#: Why the claims of an answer are in no metric. Without a label it cannot be checked either.
+_UNCHECKED: tuple[tuple[str, str], ...] = (
+    ("label IS NULL", "no_label"),
+    ("claim_count IS NULL", "not_checked"),
+)
+_CLAIMS_READ = ("label", "claim_count", "support", "contradictions")
+_JUDGED_CLAIMS = "(claim_count - claims_other_language)"
 
 #: A logged ΔS lies in 0–2; one as large as this is a mistake that would dominate every sum.
 NO_DISTANCE = 1_000
@@ -291,6 +302,46 @@ _BUILT_IN = (
         "the citation's quote, else in its chunk. Averaged over answered questions whose gold has an anchor.",
         "Acceptance target: at least 0.70",
         _cited("anchor_coverage", "anchor_coverage", ("TRUE", "no_anchor")),
+    ),
+    Metric(
+        "claim_support",
+        "Claim support",
+        "claims",
+        "mean",
+        "How well the evidence supports an answer, 0 to 1: half of it is the support of its weakest claim, "
+        "half the mean of all. Averaged over answers with claims; a refusal has none.",
+        "Claims checked without a model; what it reaches is in the measurements",
+        measure("support", *_UNCHECKED, ("support IS NULL", "no_claims"), columns=_CLAIMS_READ),
+        of="answers with claims",
+    ),
+    Metric(
+        "contradicted_answers",
+        "Contradicted answers",
+        "claims",
+        "share",
+        "Answers with a claim that differs from its evidence, in a number, a date, a name or a negation for "
+        "instance, of answers with claims.",
+        "Claims checked without a model; what it reaches is in the measurements",
+        measure("contradictions > 0", *_UNCHECKED, ("claim_count = 0", "no_claims"), columns=_CLAIMS_READ),
+        of="answers with claims",
+        better="lower",
+    ),
+    Metric(
+        "supported_claims",
+        "Supported claims",
+        "claims",
+        "share",
+        "Claims that the evidence supports, or whose figures follow from it, of all claims. Those in another "
+        "language than their evidence are left out: only their figures and names are compared.",
+        "Claims checked without a model; what it reaches is in the measurements",
+        Measure(
+            "(claims_supported + claims_derived)",
+            case(*_UNCHECKED, (f"{_JUDGED_CLAIMS} = 0", "no_claims")),
+            ("no_label", "not_checked", "no_claims"),
+            ("label", "claim_count", "claims_supported", "claims_derived", "claims_other_language"),
+            weight=_JUDGED_CLAIMS,
+        ),
+        of="claims",
     ),
     Metric(
         "answered_precision",

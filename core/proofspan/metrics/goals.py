@@ -7,7 +7,7 @@ metrics have the default goals below.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from fractions import Fraction
@@ -140,6 +140,11 @@ def read_goals(
             message = f"`{name}`: {goal}; {used}"
             problems.append(Problem("goal_unreadable", message, place, _HOW, severity="warning"))
     return {name: goals[name] for name in METRICS if name in goals}, tuple(problems)
+
+
+def needs_claims(goals: Iterable[str]) -> bool:
+    """Return whether any of the metrics with a goal counts claims."""
+    return any(METRICS[metric_id].group == "claims" for metric_id in goals)
 
 
 _HOW = 'write a comparison and a number, such as ">= 0.70" or "<= 0.45, warn < 0.60", or "none"'

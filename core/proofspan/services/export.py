@@ -20,6 +20,7 @@ from proofspan.errors import InputFault, Problem
 from proofspan.manifest.types import Manifest, Run
 from proofspan.metrics.ranked import CUTS
 from proofspan.services.rows import Column, Layout, Record, exports, plain
+from proofspan.store.files.checked import CLAIM_STATUSES
 from proofspan.store.query.rag_traces import Row, rag_traces, sql_dump, table_row
 from proofspan.traces.records.identity import Repeats
 from proofspan.traces.records.traces import iter_traces
@@ -33,16 +34,19 @@ COLUMNS: tuple[str, ...] = (
     *("rank1_section", "rank1_doc", "docs", "cited", "cited_retrieved", "cited_resolved"),
     *("query_coverage", "answer_coverage", "numbers_unsupported", "suspicions", "codes"),
     *("evidence", "agreement"),
+    *("support", "contradictions", "claim_count", *(f"claims_{status}" for status in CLAIM_STATUSES)),
+    *("claim_statuses", "difference_kinds"),
     *("gold_state", "gold_seen_rank", "gold_retrieved_rank", "gold_retrieved_stage"),
     *("q_type", "answerable", "refused", "unranked", "bucket", "section_rank", "top_rank"),
     *("section_coverage", *(f"recall_{k}" for k in CUTS), "ndcg_10", "reciprocal_rank"),
     *("citation_precision", "citation_recall", "anchor_coverage", "safety_omitted", "about"),
-    *("stored_label", "ok", "delta_s", "lambda_state", "latency_ms", "file", "line"),
+    *("stored_label", "ok", "delta_s", "lambda_state", "latency_ms", "file", "line", "claims"),
 )
 
 _WHOLE_NUMBERS = frozenset(
     {"paraphrase", "seed", "repeat", "cited", "cited_retrieved", "cited_resolved", "line"}
     | {"gold_seen_rank", "gold_retrieved_rank", "section_rank", "top_rank"}
+    | {"contradictions", "claim_count", *(f"claims_{status}" for status in CLAIM_STATUSES)}
 )
 #: The most codes in a cell of a Markdown table.
 MOST_CODES = 4
@@ -75,7 +79,9 @@ def _markdown_columns(first: pd.DataFrame | None) -> list[Column]:
 
 
 #: The exports of Triage by kind.
-EXPORTS = exports(Layout(COLUMNS, _WHOLE_NUMBERS, _markdown_columns), "csv", "jsonl", "markdown")
+EXPORTS = exports(
+    Layout(COLUMNS, _WHOLE_NUMBERS, _markdown_columns, json=frozenset({"claims"})), "csv", "jsonl", "markdown"
+)
 
 
 #: Rows that go through the view `rag_traces` at once.

@@ -44,12 +44,14 @@ class Layout:
     """The columns of an export.
 
     `whole` are columns of whole numbers, which pandas turns into floats if one is missing. `markdown` chooses
-    the columns of a Markdown table by the first piece of its rows, None for an empty table.
+    the columns of a Markdown table by the first piece of its rows, None for an empty table. `json` are
+    columns that hold JSON as text.
     """
 
     columns: tuple[str, ...]
     whole: frozenset[str] = frozenset()
     markdown: Callable[[pd.DataFrame | None], Sequence[Column]] = lambda _: ()
+    json: frozenset[str] = frozenset()
 
     def records(self, frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
         """Yield the rows of a frame as plain values."""
@@ -57,6 +59,12 @@ class Layout:
         for values in zip(*columns, strict=True):
             row = dict(zip(self.columns, values, strict=True))
             yield row | {name: int(row[name]) for name in self.whole if row[name] is not None}
+
+    def values(self, frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
+        """Yield the same for JSON, into which columns of JSON go as they are."""
+        for row in self.records(frame):
+            held = (name for name in self.json if row[name] is not None)
+            yield row | {name: orjson.Fragment(row[name]) for name in held}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +94,10 @@ def write_rows(frames: Frames, kind: Kind, layout: Layout) -> Iterator[str]:
     elif kind == "jsonl":
         option = orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
         for frame in frames:
-            yield "".join(orjson.dumps(row, option=option).decode() for row in layout.records(frame))
+            yield "".join(orjson.dumps(row, option=option).decode() for row in layout.values(frame))
     elif kind == "json":
         option = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
-        records = [row for frame in frames for row in layout.records(frame)]
+        records = [row for frame in frames for row in layout.values(frame)]
         yield orjson.dumps(records, option=option).decode()
     else:
         pieces = iter(frames)

@@ -1,4 +1,4 @@
-"""Label the questions of bare trace and chunk files, or of one run of a workspace."""
+"""Label the questions of bare trace and chunk files, or of one run of a workspace, and check their claims."""
 
 from __future__ import annotations
 
@@ -9,20 +9,24 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from proofspan.contracts.records.records import LineIssue
+from proofspan.diagnosis.claims.check import Checker
 from proofspan.diagnosis.corpus import Corpus
 from proofspan.diagnosis.labelling import QUESTION_UNKNOWN, verdict
 from proofspan.diagnosis.suggest import Suggestion, add_facts, suggest_profile
 from proofspan.diagnosis.types import Profile, ReportRow, profile_from
 from proofspan.errors import InputFault, ManifestFault, Problem
 from proofspan.manifest.types import Manifest
+from proofspan.services.question.claims import AnswerChecker, with_claims
 from proofspan.services.workspace.open import chosen_run
-from proofspan.store.index.labelling import SideFile, find_inputs
+from proofspan.store.index.labelling import NO_FILE, SideFile, find_inputs, read_side_file
 from proofspan.store.index.plan import find_source
 from proofspan.traces.lines.reader import open_source, unfinished_bytes
 from proofspan.traces.lines.sniff import foreign_file
 from proofspan.traces.lines.unpack import plain_source
-from proofspan.traces.records.chunks import read_chunks
+from proofspan.traces.records.chunks import place_of, read_chunks
+from proofspan.traces.records.gold import read_gold
 from proofspan.traces.records.identity import Repeats
+from proofspan.traces.records.redirects import gold_of_today, mapped, read_redirects, with_redirects
 from proofspan.traces.records.traces import iter_traces
 from proofspan.traces.separate.record_files import RecordFile
 
@@ -34,13 +38,17 @@ ISSUES_SHOWN = 20
 class Sources:
     """The files to read, both of which exist.
 
-    `run_id` is the manifest's; None with bare files, whose lines may name their own.
+    `run_id`, gold questions and redirects are the manifest's; with bare files there are none, and their lines
+    may name their own run. `with_claims`: claims are checked too.
     """
 
     traces: RecordFile
     chunks: SideFile
     profile: Profile
     run_id: str | None = None
+    gold: SideFile = NO_FILE
+    redirects: SideFile = NO_FILE
+    with_claims: bool = True
 
 
 @dataclass(slots=True)
@@ -86,7 +94,9 @@ def run_sources(
     source = find_source(manifest, run, cache_dir=cache_dir)
     if inputs.chunks.path is None or source.path is None:
         raise InputFault(*source.problems, *inputs.chunks.problems)
-    return Sources(source, inputs.chunks, inputs.profile, run.run_id)
+    return Sources(
+        source, inputs.chunks, inputs.profile, run.run_id, gold=inputs.gold, redirects=inputs.redirects
+    )
 
 
 def report_rows(
@@ -101,13 +111,19 @@ def report_rows(
     assert chunk_file.path is not None  # noqa: S101 - no source is made without
     with open_source(path) as traces:
         total = os.fstat(traces.fileno()).st_size
-    chunks, issues = read_chunks(chunk_file.path, file=chunk_file.file)
+    own_chunks, issues = read_chunks(chunk_file.path, file=chunk_file.file)
     outcome.issues += [*sources.traces.issues, *issues]
-    if not chunks:
+    if not own_chunks:
         message, fix = "the file holds no chunk", "write chunks as {id, text}, in a JSON array or one a line"
         problem = Problem("no_chunks", message, chunk_file.file, fix)
         raise InputFault(problem, *issues[:ISSUES_SHOWN])
-    corpus = Corpus({chunk_id: chunk.text for chunk_id, chunk in chunks.items()})
+    chunks = with_redirects(own_chunks, read_side_file(sources.redirects, read_redirects)[0])
+    corpus = Corpus(mapped(chunks, lambda chunk: chunk.text))
+    checker = AnswerChecker(outcome.profile, None)
+    if sources.with_claims:
+        gold = gold_of_today(read_side_file(sources.gold, read_gold)[0], chunks)
+        of_chunks = Checker(corpus.texts, corpus.survey, mapped(chunks, place_of))
+        checker = AnswerChecker(outcome.profile, of_chunks, gold)
     if foreign := foreign_file(path, file=file):
         raise InputFault(foreign)
     repeats = Repeats()
@@ -122,11 +138,13 @@ def report_rows(
             continue
         variant = {"paraphrase": item.paraphrase, "seed": item.seed}
         repeated = ("duplicate_question",) if repeat > 1 else ()
+        checked = checker.checked(item)
+        row = with_claims(row, checked) if checked is not None else row
         row = replace(  # with the identity only as far as the trace itself gives it
             row,
             q_id=row.q_id if item.raw.get("q_id") or item.raw.get("qid") else None,
             suspicions=tuple(sorted((*row.suspicions, *repeated))) if repeated else row.suspicions,
-            extra={name: number for name, number in variant.items() if number},
+            extra={**row.extra, **{name: number for name, number in variant.items() if number}},
         )
         outcome.labels[row.label] += 1
         outcome.suspicions.update(row.suspicions)

@@ -10,12 +10,16 @@ from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Literal, get_args
 
 import orjson
 
 from proofspan.diagnosis.types import Profile
 from proofspan.store.files.types import Progress
 
+#: What `proofspan index` does, in its order: reads a run, checks its claims, locates its citations.
+Event = Literal["progress", "checking", "locating"]
+EVENTS: tuple[Event, ...] = get_args(Event)
 #: Seconds in which small runs are done; their page then needs no progress bar.
 SHORT_SECONDS = 1.5
 #: Seconds between two starts of the same job: an index that is never up to date must not keep a core busy.
@@ -30,11 +34,12 @@ def index_command(
 ) -> list[str]:
     """Return the command that brings the index of `runs` (none: all) up to date, with JSON progress lines.
 
-    With `locate` it then locates their citations, on one core only: pages are in use meanwhile.
+    With `locate` it then checks their claims and locates their citations, on one core only: pages are in use
+    meanwhile.
     """
     command = [sys.executable, "-P", "-m", "proofspan.cli", "index", str(folder), "--progress-json"]
     command += ["--cache-dir", str(cache_dir)]
-    command += ["--locate", "--workers", "1"] if locate else ["--no-locate"]
+    command += ["--claims", "--locate", "--workers", "1"] if locate else ["--no-claims", "--no-locate"]
     for run_id in runs:
         command += ["--run", run_id]
     if profile is not None:
@@ -49,6 +54,8 @@ class IndexJob:
 
     def __init__(self, command: Sequence[str]) -> None:
         self.progress: Progress | None = None
+        #: What the last progress is of.
+        self.event: Event = "progress"
         self.ended: float | None = None
         self._output: deque[str] = deque(maxlen=LAST_LINES)
         self._process = subprocess.Popen(
@@ -71,6 +78,10 @@ class IndexJob:
         output = "\n".join(self._output)
         return output or f"The process ended with status {self._process.returncode} and no output."
 
+    def is_past(self, event: Event) -> bool:
+        """Return whether the process has gone on to something after the event."""
+        return EVENTS.index(self.event) > EVENTS.index(event)
+
     def wait(self, seconds: float) -> None:
         """Wait until the process has ended and its output is read, at most `seconds`."""
         with suppress(subprocess.TimeoutExpired):
@@ -81,7 +92,9 @@ class IndexJob:
         for line in self._process.stdout or ():
             try:
                 step = orjson.loads(line)
-                self.progress = Progress(step["run_id"], step["done"], step["total"], step["rows"])
+                progress = Progress(step["run_id"], step["done"], step["total"], step["rows"])
+                if step["event"] in EVENTS:
+                    self.progress, self.event = progress, step["event"]
             except (orjson.JSONDecodeError, KeyError, TypeError):
                 self._output.append(line.decode("utf-8", "replace").rstrip()[:MAX_LINE])
         self.ended = time.monotonic()

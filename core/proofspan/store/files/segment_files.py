@@ -34,14 +34,14 @@ class DamagedError(Exception):
 
 
 @contextmanager
-def _reading(folder: Path) -> Iterator[None]:
+def reading(folder: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError, LookupError, SystemError, pa.ArrowException) as error:
         raise DamagedError(folder, str(error)) from error
 
 
-def _sound(table: pa.Table) -> pa.Table:
+def sound(table: pa.Table) -> pa.Table:
     """Return the table if it is valid: a wrong offset would crash the process that follows it."""
     table.validate(full=True)
     return table
@@ -75,33 +75,33 @@ def write_table(folder: Path, name: str, table: pa.Table) -> None:
 def read_table(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
     """Return a Parquet file's table, or some columns. (pyarrow's own reader would import pandas.)"""
     names, options = None if columns is None else list(columns), {"page_checksum_verification": True}
-    with _reading(path.parent), pq.ParquetFile(path, memory_map=True, **options) as file:
-        return _sound(file.read(columns=names, use_threads=False))
+    with reading(path.parent), pq.ParquetFile(path, memory_map=True, **options) as file:
+        return sound(file.read(columns=names, use_threads=False))
 
 
 def read_lists_coded(folder: Path, segments: Sequence[str], column: str) -> pa.ChunkedArray:
     """Return a column of lists with its texts as dictionary codes: less memory, and fast to count."""
-    with _reading(folder):
+    with reading(folder):
         tables = []
         for segment in segments:
             path, element = folder / segment, f"{column}.list.element"
             with pq.ParquetFile(
                 path, memory_map=True, read_dictionary=[element], page_checksum_verification=True
             ) as file:
-                tables.append(_sound(file.read(columns=[column], use_threads=False)))
+                tables.append(sound(file.read(columns=[column], use_threads=False)))
         return pa.concat_tables(tables).unify_dictionaries().column(column)
 
 
 def read_columns(folder: Path, segments: Sequence[str], columns: Sequence[str]) -> pa.Table:
     """Return some columns of several segments, concatenated. DamagedError where that is not possible."""
-    with _reading(folder):
+    with reading(folder):
         texts = [name for name in columns if name in TEXTS]
 
         def read(segment: str) -> pa.Table:
             table = read_table(folder / segment, [name for name in columns if name not in TEXTS])
             if texts:
                 with _rows_file(folder / rows_name(segment), texts) as file:
-                    rest = _sound(file.read_all())
+                    rest = sound(file.read_all())
                 for name in texts:
                     table = table.append_column(name, rest.column(name))
             return table.select(list(columns))
@@ -114,7 +114,7 @@ def read_columns(folder: Path, segments: Sequence[str], columns: Sequence[str]) 
 
 def read_rows(folder: Path, segment: str, places: np.ndarray, columns: Sequence[str]) -> pa.Table:
     """Return rows of a segment by their places in it (from 0), in the order given. DamagedError as above."""
-    with _reading(folder):
+    with reading(folder):
         batches, inside = np.divmod(places, BATCH_ROWS)
         with _rows_file(folder / rows_name(segment), columns) as file:
             pieces = []
@@ -147,7 +147,7 @@ def read_traces(
 def can_be_read(folder: Path, segments: Sequence[str]) -> bool:
     """Return whether the files of all segments exist and open; their contents are not read."""
     try:
-        with _reading(folder):
+        with reading(folder):
             for segment in segments:
                 pq.ParquetFile(folder / segment, memory_map=True).close()
                 with _rows_file(folder / rows_name(segment), TEXTS):

@@ -10,6 +10,7 @@ from proofspan.contracts.records.records import LineIssue, SourceLine, TraceKey
 from proofspan.diagnosis.suggest import Suggestion
 from proofspan.diagnosis.types import Profile
 from proofspan.errors import Problem
+from proofspan.store.files.checked import CheckedFile
 from proofspan.store.files.located import PlacedFile
 
 #: An index is up to date with its files, behind a file that grew (still valid), behind one that changed, or
@@ -21,7 +22,8 @@ State = Literal["fresh", "growing", "stale", "missing"]
 class Progress:
     """The progress of a run: bytes of the source done and in all, traces indexed.
 
-    While citations are located: traces done and in all, citations so far.
+    While citations are located: traces done and in all, citations so far; while claims are checked: traces
+    done and in all, traces checked so far.
     """
 
     run_id: str
@@ -122,7 +124,7 @@ class RunFacts:
     rows of the report without a trace. `waiting_bytes` belong to an unfinished last line. `from_report`: the
     run has no traces and opens on its stored report. `suggestion` is the profile that would fit where no
     answer follows the template (`template_absent`). `placed` is None while the citations are not located in
-    the documents as they are.
+    the documents as they are, `checked` while the claims are not checked.
     """
 
     run_id: str
@@ -138,6 +140,7 @@ class RunFacts:
     problems: tuple[Problem, ...]
     suggestion: Suggestion | None
     placed: PlacedFile | None = None
+    checked: CheckedFile | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,9 +20,11 @@ from proofspan.fingerprints import GROWN, Fingerprint, change_since, fingerprint
 from proofspan.manifest.types import Manifest, Run
 from proofspan.store.files import run_file, segment_files
 from proofspan.store.files.cache_dir import run_folder, turn, writing_to
+from proofspan.store.files.checked import CLAIMS_FILE, CLAIMS_FOLDER
 from proofspan.store.files.columns import ROW_SCHEMA, issue_from, issue_table
 from proofspan.store.files.located import PLACED_FILE, PLACED_FOLDER
 from proofspan.store.files.run_file import RunFile, Segment
+from proofspan.store.files.survey import survey_file
 from proofspan.store.files.types import IndexReport, OnProgress, Progress, RunReport, State
 from proofspan.store.index.labelling import Inputs, Labeller, find_inputs, labeller_for
 from proofspan.store.index.plan import Plan, Range, cut, make_plan, segment_bytes
@@ -92,17 +94,22 @@ def not_indexed(manifest: Manifest, run_id: str) -> StoreFault:
 
 
 def discard_damaged(manifest: Manifest, run_id: str, folder: Path) -> StoreFault:
-    """Discard a run's index, or its located citations, in `folder`: files of it cannot be read.
+    """Discard a run's index, its located citations or its claims, in `folder`: files of it cannot be read.
 
     Without the file that names the others it counts as missing, and is built when it is next needed. Returns
     the fault to raise.
     """
-    for name in (run_file.RUN_FILE, PLACED_FILE):
+    for name in (run_file.RUN_FILE, PLACED_FILE, CLAIMS_FILE):
         with suppress(OSError):  # where the cache cannot be written, `proofspan index` reports it
             (folder / name).unlink()
     message = f"files of the index of run {run_id!r} are missing or damaged"
     fix = f"open the run again, or run `proofspan index {manifest.folder}`: its index is then built again"
     return StoreFault.of("index_damaged", message, where=str(folder), fix=fix)
+
+
+def workers_for(size: int) -> int:
+    """Return how many processes are worth their cost for this number of bytes of traces."""
+    return min(os.cpu_count() or 1, MOST_WORKERS) if size >= WORTH_A_WORKER else 1
 
 
 def _chosen_runs(manifest: Manifest, wanted: Sequence[str] | None) -> list[Run]:
@@ -175,7 +182,7 @@ class Builder:
             return None
         run_file.write_run_file(self.folder, built)
         report = self._report(plan, built, lines_read=built.lines - (kept.lines if kept else 0))
-        wanted = built.files() | {"lock", PLACED_FOLDER}
+        wanted = built.files() | {"lock", PLACED_FOLDER, CLAIMS_FOLDER}
         for path in self.folder.iterdir():  # also unfinished files of processes that died
             if path.name not in wanted:
                 run_file.remove_folder(path)
@@ -240,7 +247,14 @@ class Builder:
         before = fingerprint_of(path)
         prefix = hashlib.sha256(repr((plan.inputs.key, file, before)).encode()).hexdigest()[:12]
         source = Source(
-            path, file, self.run.run_id, self.folder, prefix, plan.inputs, final=plan.source.is_final
+            path,
+            file,
+            self.run.run_id,
+            self.folder,
+            prefix,
+            plan.inputs,
+            final=plan.source.is_final,
+            survey=survey_file(plan.inputs.chunks_print, self.cache_dir),
         )
         if plan.from_report:
             return (index_report(source),), before, 0
@@ -252,9 +266,7 @@ class Builder:
         if not kept and foreign_file(path, file=file):
             first, cuts = Range(0, size, 1, 1), iter(())
         cuts = chain([first] if first else [], cuts)
-        workers = self.workers
-        if workers is None:
-            workers = min(os.cpu_count() or 1, MOST_WORKERS) if size - start >= WORTH_A_WORKER else 1
+        workers = workers_for(size - start) if self.workers is None else self.workers
         segments, done, rows = list(kept), start, sum(segment.rows for segment in kept)
         with collector_paused():
             for segment in index_ranges(

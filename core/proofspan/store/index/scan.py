@@ -12,6 +12,7 @@ from importlib.abc import MetaPathFinder
 from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
+from typing import TypeVar
 
 import pyarrow as pa
 
@@ -22,6 +23,7 @@ from proofspan.errors import InputFault, StoreFault
 from proofspan.store.files.columns import Row, index_row, issue_table, row_table
 from proofspan.store.files.run_file import Segment, issues_name
 from proofspan.store.files.segment_files import write_segment, write_table
+from proofspan.store.files.survey import write_survey
 from proofspan.store.index.labelling import Inputs, Labeller, labeller_for
 from proofspan.store.index.plan import Range
 from proofspan.traces.lines.worker_process import end_with_parent
@@ -29,10 +31,17 @@ from proofspan.traces.records.citations import cited_record
 from proofspan.traces.records.stored_reports import read_report, remembered
 from proofspan.traces.records.traces import iter_traces
 
+T = TypeVar("T")
+V = TypeVar("V")
+G = TypeVar("G")
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The file of a run and how it is read; sent to each worker once."""
+    """The file of a run and how it is read; sent to each worker once.
+
+    `survey` is where the survey of the chunks is kept (see `proofspan.store.files.survey`).
+    """
 
     path: Path
     file: str
@@ -41,6 +50,7 @@ class Source:
     prefix: str
     inputs: Inputs
     final: bool = False
+    survey: Path | None = None
 
 
 #: How many traces are labelled together.
@@ -109,7 +119,10 @@ def _read_range(source: Source, labeller: Labeller, cut: Range) -> _Read:
                 if verdict is not None and "following" not in facts:  # one answer by the template is enough
                     add_facts(facts, trace, verdict, labeller.profile)
 
-    return row_table(rows()), issues, facts
+    table = row_table(rows())
+    if source.survey is not None and labeller.corpus is not None and not source.survey.exists():
+        write_survey(source.survey, labeller.corpus.survey)
+    return table, issues, facts
 
 
 def index_ranges(
@@ -123,25 +136,58 @@ def index_ranges(
     if workers <= 1:
         yield from _index_here(source, labeller(), cuts)
         return
+    yield from spread(
+        _index_in_worker,
+        cuts,
+        workers=workers,
+        start=_start_worker,
+        given=source,
+        meanwhile=labeller,
+        file=source.file,
+    )
+
+
+def spread(
+    work: Callable[[T], V],
+    items: Iterator[T],
+    *,
+    workers: int,
+    start: Callable[[G], None],
+    given: G,
+    file: str,
+    meanwhile: Callable[[], object] = lambda: None,
+) -> Iterator[V]:
+    """Yield the results of `work` for all items as they are finished, computed in processes of their own.
+
+    Each process begins with `start(given)`; `meanwhile` is called here when they have their first items.
+    StoreFault where a process is ended by the system; `file` is what they read.
+    """
     pool = ProcessPoolExecutor(
-        workers, mp_context=get_context("spawn"), initializer=_start_worker, initargs=(source,)
+        workers, mp_context=get_context("spawn"), initializer=_start_process, initargs=(start, given)
     )
     try:
-        pending = {pool.submit(_index_in_worker, cut) for cut in islice(cuts, 2 * workers)}
-        labeller()
+        pending = {pool.submit(work, item) for item in islice(items, 2 * workers)}
+        meanwhile()
         while pending:
             done, pending = wait(pending, return_when=FIRST_COMPLETED)
-            pending |= {pool.submit(_index_in_worker, cut) for cut in islice(cuts, len(done))}
+            pending |= {pool.submit(work, item) for item in islice(items, len(done))}
             yield from (future.result() for future in done)
     except BrokenProcessPool as error:
         raise StoreFault.of(
             "worker_died",
             "a process that read the traces was ended, most likely because memory ran out",
-            where=source.file,
+            where=file,
             fix="run `proofspan index` with --workers 1",
         ) from error
     finally:
         pool.shutdown(wait=False, cancel_futures=True)  # its processes take a while to free their chunks
+
+
+def _start_process(start: Callable[[G], None], given: G) -> None:
+    end_with_parent()
+    start(given)
+    gc.disable()  # as in `collector_paused`
+    spare_pandas()
 
 
 def _index_here(source: Source, labeller: Labeller, cuts: Iterator[Range]) -> Iterator[Segment]:
@@ -178,11 +224,8 @@ _worker: tuple[Source, Labeller] | None = None
 
 
 def _start_worker(source: Source) -> None:
-    end_with_parent()
     global _worker  # the only way to give a process its chunks once
     _worker = source, labeller_for(source.inputs)[0]
-    gc.disable()  # as in `collector_paused`
-    spare_pandas()
 
 
 def _index_in_worker(cut: Range) -> Segment:

@@ -7,15 +7,25 @@ of the clause.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 from proofspan.contracts.records.records import Label
 from proofspan.contracts.rules.catalogue import rule_of
+from proofspan.diagnosis.claims.types import ClaimStatus, DifferenceKind
 from proofspan.diagnosis.gold import GoldState
 from proofspan.diagnosis.topic import in_words
-from proofspan.display_names import BUCKET_NAMES, EVIDENCE_NAMES, GOLD_NAMES, ISSUE_NAMES, LABEL_NAMES
+from proofspan.display_names import (
+    BUCKET_NAMES,
+    CLAIM_NAMES,
+    DIFFERENCE_NAMES,
+    EVIDENCE_NAMES,
+    GOLD_NAMES,
+    ISSUE_NAMES,
+    LABEL_NAMES,
+)
 from proofspan.metrics.ranked import Bucket
 from proofspan.store.files.columns import fold
 from proofspan.store.files.evidence_states import EvidenceState
@@ -54,6 +64,11 @@ class Filter:
     restricts nothing: `was` and `was_bucket` match the label and the bucket that the same trace has there,
     and `flip` how its `outcome` (one of `OUTCOMES`, the first where none is named) came out here and there.
     What the other run does not have, or one of the two cannot judge, matches none of these.
+
+    `claim` (statuses of claims) and `difference` (their kinds) match any of the values, `contradictions` True
+    keeps answers with a claim that differs from its evidence, False those without, and `support` those whose
+    support lies in a range such as `0.25-0.5`, both ends included. Nothing matches while claims are not
+    checked.
     """
 
     run: str
@@ -83,6 +98,10 @@ class Filter:
     flip: Flip | Literal[""] = ""
     outcome: str = ""
     code: tuple[str, ...] = ()
+    claim: tuple[ClaimStatus, ...] = ()
+    difference: tuple[DifferenceKind, ...] = ()
+    contradictions: bool | None = None
+    support: str = ""
 
     @property
     def is_narrowed(self) -> bool:
@@ -130,6 +149,15 @@ class Filter:
         yield _any_of("gold", "gold_state", self.gold, f"gold passage: {gold}")
         yield _either(self.unsupported, _UNSUPPORTED, "numbers unsupported", "no number unsupported")
         yield _any_of("evidence", "evidence", self.evidence, f"cited text: {evidence}")
+        yield _any_of("claim", "claim_statuses", self.claim, f"claims: {_or(self.claim, CLAIM_NAMES)}")
+        differing = f"differing in: {_or(self.difference, DIFFERENCE_NAMES)}"
+        yield _any_of("difference", "difference_kinds", self.difference, differing)
+        yield _either(self.contradictions, _CONTRADICTS, "some claims differ", "no claim differs")
+        if self.support:
+            least, most = support_bounds(self.support)
+            between = "support BETWEEN $least_support AND $most_support"
+            bounds = {"least_support": least, "most_support": most}
+            yield Clause(between, bounds, f"support {support_in_words(self.support)}", ("support",))
         yield _either(self.safety, _SAFETY, f"may omit a {_WARNING}", f"omits no {_WARNING}")
         yield _any_of("about", "about", self.about, f"about {in_words(self.about)}")
         yield _either(self.fails, FAILS, "fails", "does not fail")
@@ -159,10 +187,11 @@ class Filter:
 
 
 _UNSUPPORTED = Clause("len(numbers_unsupported) > 0", columns=("numbers_unsupported",))
+_CONTRADICTS = Clause("contradictions > 0", columns=("contradictions",))
 _SAFETY = Clause("len(safety_omitted) > 0", columns=("safety_omitted",))
 _WARNING = "warning of the cited section"
 #: Columns of lists, of which any value may match.
-_LISTS = frozenset({"suspicions", "codes", "docs", "evidence", "about"})
+_LISTS = frozenset({"suspicions", "codes", "docs", "evidence", "about", "claim_statuses", "difference_kinds"})
 #: Where an address asks for what another run had and does not say which.
 NO_RUN = "a run that is not named"
 
@@ -184,6 +213,29 @@ def _either(wanted: bool | None, clause: Clause, yes: str, no: str) -> Clause | 
 
 def _or(values: Iterable[str], names: Mapping[str, str] = {}) -> str:
     return " or ".join(names.get(value, value) for value in values)
+
+
+_RANGE = re.compile(r"([01](?:\.[0-9]{1,6})?)-([01](?:\.[0-9]{1,6})?)")
+
+
+def support_bounds(text: str) -> tuple[float, float]:
+    """Return the ends of a range of support as addresses and commands write it, `0.25-0.5`.
+
+    ValueError for any other text.
+    """
+    match = _RANGE.fullmatch(text)
+    least, most = (float(match[1]), float(match[2])) if match else (1.0, 0.0)
+    if not 0 <= least <= most <= 1:
+        raise ValueError(f"{text!r} is not a range of support such as 0.25-0.5")
+    return least, most
+
+
+def support_in_words(text: str) -> str:
+    """Return `at most 0.50`, `at least 0.50` or `0.25 to 0.50` of a range."""
+    least, most = support_bounds(text)
+    if least <= 0:
+        return f"at most {most:.2f}"
+    return f"at least {least:.2f}" if most >= 1 else f"{least:.2f} to {most:.2f}"
 
 
 class SortTerm(NamedTuple):
@@ -229,6 +281,8 @@ SORTS: Mapping[str, tuple[SortTerm, ...]] = {
     "query_coverage": (SortTerm("query_coverage"),),
     "answer_coverage": (SortTerm("answer_coverage"),),
     "unsupported": (SortTerm("numbers_unsupported", "len(numbers_unsupported)"),),
+    "support": (SortTerm("support"), SortTerm("contradictions", descending=True)),
+    "contradictions": (SortTerm("contradictions"), SortTerm("support")),
     "suspicions": (SortTerm("suspicions", "len(suspicions)"),),
     "codes": (SortTerm("codes", "len(codes)"),),
     "safety": (SortTerm("safety_omitted", "len(safety_omitted)"),),

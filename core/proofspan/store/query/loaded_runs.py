@@ -17,6 +17,14 @@ import pyarrow.compute as pc
 
 from proofspan.manifest.types import Manifest
 from proofspan.store.files import segment_files
+from proofspan.store.files.checked import (
+    CLAIM_COLUMNS,
+    CLAIMS_FILE,
+    CLAIMS_FOLDER,
+    CheckedFile,
+    CheckedParts,
+    read_checked_file,
+)
 from proofspan.store.files.columns import ISSUE_SCHEMA, ROW_SCHEMA
 from proofspan.store.files.located import (
     PLACED_FILE,
@@ -35,8 +43,8 @@ V = TypeVar("V")
 
 #: The list columns that the joined file adds to, with the name of its column.
 _COMPLETED = {"suspicions": "late", "codes": "late_codes"}
-#: Every column that can be asked for; the last are of the joined file and of located citations.
-ALL_COLUMNS = ("row", *ROW_SCHEMA.names, "repeat", "stored_label", *ROW_STATES.names)
+#: Every column that can be asked for; the last are of the joined file, of located citations and of claims.
+ALL_COLUMNS = ("row", *ROW_SCHEMA.names, "repeat", "stored_label", *ROW_STATES.names, *CLAIM_COLUMNS.names)
 
 #: Up to this many rows are read by their places rather than with all others of their columns.
 FEW_ROWS = 1_000
@@ -52,16 +60,25 @@ LOOK_AGAIN = 1.0
 class LoadedRun:
     """The columns of one state of a run's index, and results computed from them. Safe for several threads.
 
-    `placed` is the file of its located citations, None where they are not located as files are now. Methods
-    that read raise segment_files.DamagedError where the state was replaced.
+    `placed` is the file of its located citations, None where they are not located as files are now, and
+    `checked` that of its claims, None where they are not checked. Methods that read raise
+    segment_files.DamagedError where the state was replaced.
     """
 
-    def __init__(self, folder: Path, run_file: RunFile, placed: PlacedFile | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        run_file: RunFile,
+        placed: PlacedFile | None = None,
+        checked: CheckedFile | None = None,
+    ) -> None:
         self.folder = folder
         self.run_file = run_file
         #: Unique to this object, for keys of results that depend on it.
         self.state = object()
         self._placed = placed
+        self._checked = checked
+        self._parts: CheckedParts | None = None
         self._states: pa.Table | None = None
         self._columns: dict[str, pa.ChunkedArray] = {}
         self._joined: pa.Table | None = None
@@ -138,6 +155,21 @@ class LoadedRun:
             self._row_states()
             return self._placed
 
+    def checked(self) -> CheckedFile | None:
+        """Return the file of checked claims, None without one that can be read."""
+        with self._lock:
+            self._load([] if "support" in self._columns else ["support"])
+            return self._checked
+
+    def claims(self) -> Callable[[np.ndarray], list[str | None]]:
+        """Return a function that reads the claims of some rows as JSON, None for rows without.
+
+        It reads the files of this state, also when they are replaced meanwhile.
+        """
+        with self._lock:
+            parts = self._checked_parts()
+        return (lambda rows: [None] * len(rows)) if parts is None else parts.texts
+
     def citations(self, columns: Sequence[str]) -> pd.DataFrame | None:
         """Return columns of every located citation, `row` in its segment; None while not located."""
         placed = self.placed()
@@ -166,6 +198,26 @@ class LoadedRun:
             self._states = pa.table(nulls, schema=ROW_STATES)
         return self._states
 
+    def _checked_parts(self) -> CheckedParts | None:
+        if self._parts is None and self._checked is not None:
+            try:
+                self._parts = CheckedParts(self.folder, self._checked.parts, self.run_file.segments)
+            except segment_files.DamagedError:
+                self._checked = None
+        return self._parts
+
+    def _claim_columns(self, names: Sequence[str]) -> dict[str, pa.ChunkedArray]:
+        if (parts := self._checked_parts()) is not None:
+            try:
+                table = parts.columns(names)
+                return {name: table.column(name) for name in names}
+            except segment_files.DamagedError:
+                self._checked = self._parts = None
+                names = [*names, *(name for name in CLAIM_COLUMNS.names if name in self._columns)]
+        kinds = {name: CLAIM_COLUMNS.field(name).type for name in names}
+        rows = self.run_file.rows
+        return {name: pa.chunked_array([pa.nulls(rows, kind)], kind) for name, kind in kinds.items()}
+
     def _rows_at(self, rows: np.ndarray, names: Sequence[str]) -> dict[str, pa.ChunkedArray]:
         if not names or not len(rows):
             return {name: pa.chunked_array([], ROW_SCHEMA.field(name).type) for name in names}
@@ -189,6 +241,8 @@ class LoadedRun:
             if files:
                 table = segment_files.read_columns(self.folder, files, stored).unify_dictionaries()
             self._columns |= {name: table.column(name) for name in stored}
+        if of_claims := [name for name in missing if name in CLAIM_COLUMNS.names]:
+            self._columns |= self._claim_columns(of_claims)
         for name in missing:
             if name in _COMPLETED:
                 self._columns[name] = self._completed(self._columns[name], _COMPLETED[name])
@@ -264,8 +318,13 @@ class RunCache:
         self._manifest = manifest
         #: The `placed.json` of a folder: stamp, contents, when its documents were checked, the result.
         self._placed: dict[Path, tuple[tuple[int, int], PlacedFile | None, float, bool]] = {}
+        #: The `claims.json` of a folder: stamp and contents.
+        self._checked: dict[Path, tuple[tuple[int, int], CheckedFile | None]] = {}
         self._folder = cache(partial(index_folder, manifest, cache_dir=cache_dir))
-        self._runs: OrderedDict[str, tuple[tuple[int, int], PlacedFile | None, LoadedRun]] = OrderedDict()
+        #: Each run with what it was made from: the stamp of its index, its `placed.json`, its `claims.json`.
+        self._runs: OrderedDict[
+            str, tuple[tuple[int, int], PlacedFile | None, CheckedFile | None, LoadedRun]
+        ] = OrderedDict()
         self._lock = Lock()
 
     def stamp(self, run: str) -> tuple[int, int] | None:
@@ -288,24 +347,39 @@ class RunCache:
         """Return the run as its index is now: the same object as long as nothing changes."""
         stamp, folder = self.stamp(run), self._folder(run)
         with self._lock:
-            placed = self._valid_placed(folder)
+            placed, checked = self._valid_placed(folder), self._checked_file(folder)
             known = self._runs.get(run)
-            if known and known[0] == stamp and known[1] is placed:
+            if known and known[0] == stamp and known[1] is placed and known[2] is checked:
                 self._runs.move_to_end(run)
-                return known[2]
+                return known[3]
             run_file = read_run_file(folder)
             if run_file is None or stamp is None:
                 raise not_indexed(self._manifest, run)
             self._runs.pop(run, None)
             # The least recently used runs make room while all take more than `CACHED_BYTES`.
-            used = sum(each.nbytes for _, _, each in self._runs.values())
+            used = sum(each.nbytes for *_, each in self._runs.values())
             while used > CACHED_BYTES and len(self._runs) >= CACHED_RUNS:
-                _, (_, _, oldest) = self._runs.popitem(last=False)
+                _, (*_, oldest) = self._runs.popitem(last=False)
                 used -= oldest.nbytes
-            holds = placed is not None and placed.is_of(run_file)
-            loaded = LoadedRun(folder, run_file, placed if holds else None)
-            self._runs[run] = (stamp, placed, loaded)
+            loaded = LoadedRun(
+                folder,
+                run_file,
+                placed if placed is not None and placed.is_of(run_file) else None,
+                checked if checked is not None and checked.is_of(run_file) else None,
+            )
+            self._runs[run] = stamp, placed, checked, loaded
             return loaded
+
+    def _checked_file(self, folder: Path) -> CheckedFile | None:
+        """Return an index's `claims.json`: the same object as long as it does not change."""
+        try:
+            status = (folder / CLAIMS_FOLDER / CLAIMS_FILE).stat()
+        except OSError:
+            return None
+        stamp = status.st_mtime_ns, status.st_ino
+        if folder not in self._checked or self._checked[folder][0] != stamp:
+            self._checked[folder] = stamp, read_checked_file(folder)
+        return self._checked[folder][1]
 
     def _valid_placed(self, folder: Path) -> PlacedFile | None:
         """Return an index's `placed.json`: the same object as long as neither it nor a document changes."""

@@ -14,6 +14,7 @@ import pandas as pd
 import pyarrow as pa
 
 from proofspan.contracts.records.records import LABELS, Label, SourceLine, TraceKey
+from proofspan.diagnosis.claims.types import ClaimStatus
 from proofspan.diagnosis.gold import GOLD_STATES, GoldState
 from proofspan.diagnosis.suggest import suggest_profile
 from proofspan.diagnosis.types import profile_from
@@ -21,6 +22,7 @@ from proofspan.journal.cohorts import read_cohorts
 from proofspan.manifest.types import Manifest
 from proofspan.metrics.ranked import Bucket
 from proofspan.metrics.values import Tally
+from proofspan.store.files.checked import CLAIM_STATUSES
 from proofspan.store.files.columns import KEY_COLUMNS, PAGE_COLUMNS, parse_setting
 from proofspan.store.files.evidence_states import EVIDENCE_STATES, EvidenceState
 from proofspan.store.files.located import PLACED_SCHEMA
@@ -54,6 +56,7 @@ _CHOICES: Mapping[str, str] = {
     "bucket": "bucket",
     "type": "q_type",
     "state": "lambda_state",
+    "difference": "difference_kinds",
 }
 #: The columns of a step through a list.
 PLACE_COLUMNS = (*KEY_COLUMNS, "q", "label", "line", "offset", "length")
@@ -139,6 +142,7 @@ class Store:
             problems=about.problems,
             suggestion=suggest_profile(about.facts, self._profile),
             placed=loaded.placed(),
+            checked=loaded.checked(),
         )
 
     @_retried
@@ -183,6 +187,11 @@ class Store:
         known = self._kept.loaded(run).placed()
         return None if known is None else f"{self.stamp(run)} {known.digest}"
 
+    @_retried
+    def are_claims_checked(self, run: str) -> bool:
+        """Return whether the claims of a run's answers are checked, by the rules and chunks as they are."""
+        return self._kept.loaded(run).checked() is not None
+
     # Lists
 
     def matching(self, shown: Filter) -> int:
@@ -208,11 +217,19 @@ class Store:
         was = listed.table(WAS_COLUMNS).take(pa.array(rows))
         return frame.assign(**{name: was.column(name).to_pylist() for name in WAS_COLUMNS})
 
-    def rows(self, shown: Filter, sort: Sort) -> Iterator[pd.DataFrame]:
-        """Yield the whole list in pieces, with every column, for an export."""
+    def rows(self, shown: Filter, sort: Sort, *, with_claims: bool = False) -> Iterator[pd.DataFrame]:
+        """Yield the whole list in pieces, with every column, for an export.
+
+        With claims also the column `claims`: those of the answer as JSON, null where they are not checked.
+        """
         run, order = self._whole(shown, sort)
+        claims = run.claims() if with_claims else None
         for start in range(0, len(order), EXPORT_ROWS):
-            yield self._frame(run, shown.run, order[start : start + EXPORT_ROWS], FULL_COLUMNS)
+            rows = order[start : start + EXPORT_ROWS]
+            frame = self._frame(run, shown.run, rows, FULL_COLUMNS)
+            if claims is not None:
+                frame["claims"] = pd.Series(claims(rows), dtype=object)
+            yield frame
 
     @_retried
     def _whole(self, shown: Filter, sort: Sort) -> tuple[LoadedRun, np.ndarray]:
@@ -302,6 +319,18 @@ class Store:
         counted = dict(self._rows("counts", shown, ("evidence",), columns="unnest(evidence)"))
         return {state: counted.get(state, 0) for state in EVIDENCE_STATES}
 
+    @_retried
+    def claim_counts(self, shown: Filter) -> dict[ClaimStatus, int]:
+        """Return traces by the statuses of their claims, for the filter without its claim part.
+
+        Every status is there, and a trace may be in several; empty while the run's claims are not checked.
+        """
+        if self._kept.loaded(shown.run).checked() is None:
+            return {}
+        shown, value = replace(shown, claim=()), "unnest(claim_statuses)"
+        counted = dict(self._rows("counts", shown, ("claim_statuses",), columns=value))
+        return {status: counted.get(status, 0) for status in CLAIM_STATUSES}
+
     def failures(self, shown: Filter) -> tuple[FailureCount, ...]:
         """Return failures by place, for the filter without `about` and `fails`; a trace is in one entry."""
         shown = replace(shown, about=(), fails=None)
@@ -318,8 +347,9 @@ class Store:
     def options(self, run: str) -> Choices:
         """Return the values that the run's list can be filtered by: filter → values with headline traces.
 
-        The names are `suspicion`, `code`, `doc`, `section`, `state`, and `gold`, `bucket` and `type` (without
-        values where the run has no gold); the most frequent value comes first.
+        The names are `suspicion`, `code`, `doc`, `section`, `state`, `gold`, `bucket` and `type` (without
+        values where the run has no gold), and `difference` (without values while claims are not checked);
+        the most frequent value comes first.
         """
         loaded = self._kept.loaded(run)
         return loaded.get_or_make("options", lambda: self._choices(loaded))
@@ -600,7 +630,7 @@ class Store:
         headline = self._database.column(selection(HEADLINE.sql), {}, tables)
         counted = {"doc": run.list_counts("docs", headline)}
         for name, column in _CHOICES.items():
-            value = f"unnest({column})" if name in ("suspicion", "code") else column
+            value = f"unnest({column})" if name in ("suspicion", "code", "difference") else column
             sql = statement("counts").format(columns=value, where=HEADLINE.sql)
             rows = self._database.rows(sql, {}, tables)
             counted[name] = [(value, traces) for value, traces in rows if value is not None]

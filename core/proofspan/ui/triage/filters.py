@@ -13,8 +13,8 @@ import streamlit as st
 
 from proofspan.contracts.records.chunk_id import sha1_8
 from proofspan.contracts.rules.catalogue import rule_of
-from proofspan.display_names import FILTER_NAMES, ISSUE_NAMES
-from proofspan.store.query.filters import Filter
+from proofspan.display_names import DIFFERENCE_NAMES, FILTER_NAMES, ISSUE_NAMES
+from proofspan.store.query.filters import Filter, support_in_words
 from proofspan.ui.visit.view_state import ViewState, change_view, read_view, write_view
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.controls import begin, feed, search_field, select
@@ -26,6 +26,8 @@ Choices = Sequence[tuple[str, int]]
 OFFERED = 200
 #: Pixels in which a chosen value can be read.
 WIDTH_CHOSEN = 250
+#: The ranges of support that the menu offers; an address may have any.
+SUPPORTS = ("0-0.25", "0-0.5", "0.25-0.5", "0.5-0.75", "0.5-1", "0.75-1")
 #: The filters that only links set, and rules, which most often a link names.
 _CHIPS = ("code", "about", "fails", "miss", "refused", "was", "was_bucket", "flip", "cohort")
 _NONE = Filter("")
@@ -34,12 +36,18 @@ MENU = "more-filters"
 
 
 def filter_bar(
-    options: Mapping[str, Choices], view: ViewState, *, traces: int, questions: int, cohorts: Choices = ()
+    options: Mapping[str, Choices],
+    view: ViewState,
+    *,
+    traces: int,
+    questions: int,
+    cohorts: Choices = (),
+    has_claims: bool = False,
 ) -> None:
     """Draw the search, the filters that are used most, a menu of the others, and a button that clears all.
 
     `cohorts` are frozen lists of questions with their sizes. A run with more `traces` than `questions` has
-    paraphrases, seeds or repeats.
+    paraphrases, seeds or repeats. One that `has_claims` can be filtered by them.
     """
     search_field(
         "Search questions and answers",
@@ -65,6 +73,8 @@ def filter_bar(
                 _one_of("cohort", names, cohort or None, key=_key("cohort", counts), none="")
             unsupported = {True: "some unsupported", False: "none unsupported"}
             _one_of("unsupported", unsupported, view.filter.unsupported, key="filter-unsupported")
+            if has_claims:
+                _claim_filters(options.get("difference", ()), view.filter)
             if traces > questions:
                 feed("all-variants", view.filter.all_variants)
                 st.toggle(
@@ -75,6 +85,19 @@ def filter_bar(
                 )
     if view.is_filtered:
         st.button("Clear", key="clear", type="tertiary", on_click=show_all)
+
+
+def _claim_filters(differences: Choices, shown: Filter) -> None:
+    _one_of(
+        "contradictions",
+        {True: "some claims differ", False: "no claim differs"},
+        shown.contradictions,
+        key="filter-contradictions",
+    )
+    if differences or shown.difference:
+        _choice("difference", differences, shown.difference, in_menu=True)
+    ranges = {each: support_in_words(each) for each in (*SUPPORTS, shown.support) if each}
+    _one_of("support", ranges, shown.support or None, key="filter-support", none="")
 
 
 def chips(view: ViewState, *, elsewhere: Container[str] = ()) -> None:
@@ -137,7 +160,8 @@ def _one_of(
 def _option(name: str, value: str, count: int | None) -> str:
     if name == "code":
         value = f"{rule_of(value).title} ({value})"
-    shown = ISSUE_NAMES.get(value, markup.clean(value)) if name == "suspicion" else markup.clean(value)
+    names = {"suspicion": ISSUE_NAMES, "difference": DIFFERENCE_NAMES}.get(name, {})
+    shown = names.get(value) or markup.clean(value)
     return shown if count is None else f"{shown} · {count:,}"
 
 

@@ -10,18 +10,27 @@ from pathlib import Path
 import streamlit as st
 
 from proofspan.contracts.records.records import LABELS, Label
+from proofspan.diagnosis.claims.types import ClaimStatus
 from proofspan.diagnosis.gold import GOLD_STATES, GoldState
-from proofspan.diagnosis.messages import GOLD_MEANINGS, GOLD_STEPS, MEANINGS, next_step
+from proofspan.diagnosis.messages import CLAIM_MEANINGS, GOLD_MEANINGS, GOLD_STEPS, MEANINGS, next_step
 from proofspan.diagnosis.suggest import Suggestion
 from proofspan.diagnosis.types import Profile
-from proofspan.display_names import BUCKET_NAMES, EVIDENCE_NAMES, FILTER_NAMES, GOLD_NAMES, LABEL_NAMES
+from proofspan.display_names import (
+    BUCKET_NAMES,
+    CLAIM_NAMES,
+    EVIDENCE_NAMES,
+    FILTER_NAMES,
+    GOLD_NAMES,
+    LABEL_NAMES,
+)
 from proofspan.evidence.page_base import PageBaseFinding
 from proofspan.manifest.types import Run
 from proofspan.metrics.ranked import BUCKET_MEANINGS, BUCKET_STEPS, BUCKETS, Bucket
 from proofspan.services.compare import WITHOUT_GOLD
 from proofspan.services.page_base import in_words
-from proofspan.services.workspace.index_job import IndexJob
+from proofspan.services.workspace.index_job import Event, IndexJob
 from proofspan.services.workspace.open import profile_snippet
+from proofspan.store.files.checked import CheckedFile
 from proofspan.store.files.evidence_states import EVIDENCE, EvidenceState
 from proofspan.store.files.located import PlacedFile
 from proofspan.store.files.types import Flips
@@ -183,23 +192,50 @@ def cited_line(
             present = {state: counts.get(state, 0) for state in EVIDENCE if state in shown}
             means = {state: words.meaning for state, words in EVIDENCE.items()}
             show_toggles("evidence", "Cited text:", present, EVIDENCE_NAMES, means, view.filter.evidence)
-        elif job is not None and job.is_running:
-            _being_located(job)
         else:
-            failure = job.failure if job is not None else None
-            why = f"not located: {failure.splitlines()[-1]}" if failure else "not located yet."
-            command = Piece(f"proofspan index {shlex.quote(str(folder))}", "code")
-            markup.show(markup.text([Piece(f"Cited text: {why} ", "muted"), command], role="hint"))
+            _pending("Cited text", "located", "locating", folder=folder, job=job)
+
+
+def claims_line(
+    counts: Mapping[ClaimStatus, int],
+    checked: CheckedFile | None,
+    view: ViewState,
+    *,
+    folder: Path,
+    job: IndexJob | None,
+) -> None:
+    """Draw the statuses of claims, a toggle each, worst first; `job` checks them, as in `cited_line`.
+
+    `counts` are the questions of the list without its claim filter; a status that the run has stays when
+    other filters leave it empty.
+    """
+    with line("claims", width="content"):
+        if checked is not None:
+            shown = {*checked.claims, *view.filter.claim}
+            present = {status: counts.get(status, 0) for status in CLAIM_MEANINGS if status in shown}
+            show_toggles("claim", "Claims:", present, CLAIM_NAMES, CLAIM_MEANINGS, view.filter.claim)
+        else:
+            _pending("Claims", "checked", "checking", folder=folder, job=job)
+
+
+def _pending(about: str, done: str, event: Event, *, folder: Path, job: IndexJob | None) -> None:
+    """Draw that a run's citations or claims are being worked on, or why they are not."""
+    if job is not None and job.is_running:
+        _being_done(f"{about}: being {done} …", event, job, job.is_past(event))
+        return
+    failure = job.failure if job is not None else None
+    why = f"not {done}: {failure.splitlines()[-1]}" if failure else f"not {done} yet."
+    command = Piece(f"proofspan index {shlex.quote(str(folder))}", "code")
+    markup.show(markup.text([Piece(f"{about}: {why} ", "muted"), command], role="hint"))
 
 
 @fragment(run_every=1.0)
-def _being_located(job: IndexJob) -> None:
-    if not job.is_running:
+def _being_done(words: str, event: Event, job: IndexJob, was_past: bool) -> None:
+    if not job.is_running or (job.is_past(event) and not was_past):
         st.rerun()
-    share = job.progress.share if job.progress else 0.0
-    message = "Cited text: being located …" + (f" {100 * share:.0f} %" if share else "")
+    share = job.progress.share if job.progress and job.event == event else 0.0
     with st.container(width="content"):
-        markup.note(message, "muted")
+        markup.note(f"{words} {100 * share:.0f} %" if share else words, "muted")
 
 
 def safety_line(omitting: int, judged: int, view: ViewState) -> None:

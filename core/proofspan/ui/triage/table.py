@@ -15,7 +15,15 @@ import streamlit as st
 from proofspan.contracts.records.records import Label, TraceKey
 from proofspan.contracts.rules.catalogue import in_order, rule_of
 from proofspan.diagnosis.messages import LITTLE_COVERED
-from proofspan.display_names import BUCKET_NAMES, COLUMN_NAMES, GOLD_NAMES, ISSUE_NAMES, LABEL_NAMES, NO_LABEL
+from proofspan.display_names import (
+    BUCKET_NAMES,
+    COLUMN_NAMES,
+    DIFFERENCE_NAMES,
+    GOLD_NAMES,
+    ISSUE_NAMES,
+    LABEL_NAMES,
+    NO_LABEL,
+)
 from proofspan.store.files.evidence_states import EVIDENCE
 from proofspan.store.query.filters import Sort
 from proofspan.ui.visit.view_state import ViewState, question_name, read_view, write_view
@@ -110,6 +118,17 @@ def _numbers(row: TriageRow) -> Cell:
     shown = [shortened(number, 20) for number in numbers[:MAX_NUMBERS]]
     more = [f"+{len(numbers) - MAX_NUMBERS}"] if len(numbers) > MAX_NUMBERS else []
     return Cell(", ".join([*shown, *more]), look="red") if numbers else NOTHING
+
+
+def _support(row: TriageRow) -> Cell:
+    support = row.number("support")
+    return NOTHING if support is None else Cell(f"{support:.2f}")
+
+
+def _contradictions(row: TriageRow) -> Cell:
+    count = row.number("contradictions")
+    kinds = ", ".join(DIFFERENCE_NAMES.get(kind, kind) for kind in row.list("difference_kinds"))
+    return Cell(f"{count:,.0f}", look="red", tip=kinds, spoken=kinds) if count else NOTHING
 
 
 def _rules(row: TriageRow) -> Cell:
@@ -209,6 +228,33 @@ COLUMNS: Mapping[str, TriageColumn] = {
             width=5,
             folds=_UNDER[30],
         ),
+    ),
+    "support": TriageColumn(
+        _support,
+        "support",
+        ("weakest support first", "strongest support first"),
+        _layout(
+            "support",
+            "How well the evidence supports the answer's claims, led by the weakest",
+            align="end",
+            width=4.6,
+            folds=_UNDER[46],
+        ),
+        optional=True,
+    ),
+    "contradictions": TriageColumn(
+        _contradictions,
+        "contradictions",
+        ("fewest contradictions first", "most contradictions first"),
+        _layout(
+            "contradictions",
+            "Claims that differ from their evidence",
+            align="end",
+            width=7,
+            folds=_UNDER[60],
+        ),
+        descending_first=True,
+        optional=True,
     ),
     "numbers": TriageColumn(
         _numbers,

@@ -17,16 +17,18 @@ import pandas as pd
 import streamlit as st
 
 from proofspan.contracts.records.records import Chunk, GoldQuestion, LineIssue
-from proofspan.diagnosis.corpus import Corpus
+from proofspan.diagnosis.claims.check import Checker
+from proofspan.diagnosis.corpus import Corpus, Survey
 from proofspan.diagnosis.types import Profile, profile_from
 from proofspan.errors import Fault, ManifestFault, Problem, StoreFault
 from proofspan.evidence.attachments import CatalogueIndex
 from proofspan.evidence.pdf.pool import PdfPool
-from proofspan.fingerprints import file_state
+from proofspan.fingerprints import file_state, fingerprint_of
 from proofspan.journal.cohorts import Cohort, read_cohorts
 from proofspan.manifest.load import MANIFEST_NAME, load_manifest
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Artifact, Manifest, Run
+from proofspan.services.checking import is_checked
 from proofspan.services.documents.document_cache import Recent
 from proofspan.services.health.failure_map import Sections, section_map
 from proofspan.services.locating import is_placed
@@ -34,18 +36,22 @@ from proofspan.services.page_base import CitedPages, examine_run
 from proofspan.services.workspace.index_job import SHORT_SECONDS, IndexJob, IndexJobs, index_command
 from proofspan.services.workspace.open import chosen_folder, default_run, with_profile
 from proofspan.store.files.cache_dir import CacheDir, default_cache_dir, writable_cache_dir
+from proofspan.store.files.survey import read_survey, survey_file
 from proofspan.store.files.types import RunFacts
 from proofspan.store.index.build import index_state
 from proofspan.store.index.labelling import read_led_chunks
 from proofspan.store.query.store import Store
 from proofspan.traces.lines.unpack import plain_source
 from proofspan.traces.records.catalogue import read_catalogue
+from proofspan.traces.records.chunks import place_of
 from proofspan.traces.records.gold import read_gold
 from proofspan.traces.records.redirects import gold_of_today, mapped
 from proofspan.traces.records.stored_reports import StoredRow, read_report
 from proofspan.ui.visit.view_state import ViewState, read_view
 
 T = TypeVar("T")
+#: How many bytes of chunks prepared for checking claims are kept for all visits.
+CHECKER_BYTES = 100_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +105,7 @@ def index(opened: Opened) -> tuple[Store | None, IndexJob | None]:
     """Return the index of the shown run, None before it is built, and the job that builds it or has failed.
 
     One that is missing or stale is built by a process of its own, and an older index is used meanwhile. Once
-    the shown run is up to date, its citations are located and the other runs are indexed.
+    the shown run is up to date, its claims are checked, its citations located and the other runs indexed.
     """
     manifest, run_id, known = opened.manifest, opened.run.run_id, identity(opened)
 
@@ -128,18 +134,22 @@ def index(opened: Opened) -> tuple[Store | None, IndexJob | None]:
 
 
 def locating(opened: Opened, store: Store) -> IndexJob | None:
-    """Return the job that locates the shown run's citations, running or failed; None when they are located.
+    """Return the job that checks the shown run's claims and locates its citations, running or failed.
 
-    Those of the other runs follow once their indexes are built.
+    None when that is done. The other runs follow once their indexes are built.
     """
     manifest, run_id, known = opened.manifest, opened.run.run_id, identity(opened)
 
     def locate_others() -> list[str] | None:
         cache = cache_dir().path
-        behind = [run.run_id for run in manifest.runs if not is_placed(manifest, run.run_id, cache)]
+        behind = [
+            run.run_id
+            for run in manifest.runs
+            if not (is_placed(manifest, run.run_id, cache) and is_checked(manifest, run.run_id, cache))
+        ]
         return _command(opened, behind, locate=True) if behind else None
 
-    if store.placed_stamp(run_id) is None:
+    if store.placed_stamp(run_id) is None or not store.are_claims_checked(run_id):
         return jobs().ensure(("locate", run_id, *known), lambda: _command(opened, [run_id], locate=True))
     if not others_are_indexed(opened):
         jobs().once(("locate others", *known), locate_others)
@@ -251,7 +261,28 @@ def _sections(_manifest: Manifest, path: str, file: str, state: str, unpaged: fr
 @st.cache_resource(max_entries=2, show_spinner=False)
 def _corpus(_manifest: Manifest, path: str, file: str, state: str) -> tuple[Corpus, threading.Lock]:
     known, _ = _chunks(_manifest, path, file, state)
-    return Corpus(mapped(known, lambda chunk: chunk.text)), threading.Lock()
+    survey = _survey(Path(path), state)
+    return Corpus(mapped(known, lambda chunk: chunk.text), survey=survey), threading.Lock()
+
+
+def _survey(path: Path, state: str) -> Survey | None:
+    """Return the survey of a chunk file that the index has kept, None without one of this state."""
+    try:
+        printed = fingerprint_of(path)
+    except OSError:
+        return None
+    is_same = state.startswith(f"{printed.size}:{printed.mtime_ns}")
+    return read_survey(survey_file(printed, cache_dir().path)) if is_same else None
+
+
+@st.cache_resource(max_entries=2, show_spinner=False)
+def _checker(_manifest: Manifest, path: str, file: str, state: str) -> tuple[Checker, threading.Lock]:
+    known, _ = _chunks(_manifest, path, file, state)
+    corpus, lock = _corpus(_manifest, path, file, state)
+    with lock:
+        survey = corpus.survey
+    places = mapped(known, place_of)
+    return Checker(corpus.texts, survey, places, cache_bytes=CHECKER_BYTES), threading.Lock()
 
 
 def gold(opened: Opened) -> tuple[Mapping[str, GoldQuestion], list[LineIssue]]:
@@ -320,6 +351,18 @@ def corpus_lender(opened: Opened) -> Callable[[], AbstractContextManager[Corpus]
 
     @contextmanager
     def locked() -> Iterator[Corpus]:
+        with lock:
+            yield shared
+
+    return locked
+
+
+def checker_lender(opened: Opened) -> Callable[[], AbstractContextManager[Checker]]:
+    """Return a function that lends the chunks prepared for checking claims, as `corpus_lender` does."""
+    shared, lock = _checker(opened.manifest, *_chunk_file(opened.manifest))
+
+    @contextmanager
+    def locked() -> Iterator[Checker]:
         with lock:
             yield shared
 

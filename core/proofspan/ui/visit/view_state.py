@@ -20,8 +20,9 @@ from proofspan.diagnosis.types import Profile, Template
 from proofspan.evidence.bundles import LEVELS, Level
 from proofspan.metrics.ranked import BUCKETS
 from proofspan.services.metrics.cohorts import RankOrder
+from proofspan.store.files.checked import CLAIM_STATUSES, DIFFERENCE_KINDS
 from proofspan.store.files.evidence_states import EVIDENCE_STATES
-from proofspan.store.query.filters import FLIPS, SORT_KEYS, Filter, Sort
+from proofspan.store.query.filters import FLIPS, SORT_KEYS, Filter, Sort, support_bounds
 from proofspan.store.query.metric_sql import MISSES, OUTCOMES
 from proofspan.store.query.metrics import Slice
 from proofspan.ui.visit import query_params
@@ -211,7 +212,7 @@ class _Reader:
         if value is None:
             return fallback
         if _INTEGER.fullmatch(value) is None or not least <= int(value) <= MAX_NUMBER:
-            self._refuse(name, value, f"a whole number from {least} on")
+            self.refuse(name, value, f"a whole number from {least} on")
             return fallback
         return int(value)
 
@@ -220,11 +221,12 @@ class _Reader:
             self._note(name, f"is longer than {MAX_CHARS} characters or holds control characters")
             return False
         if allowed is not None and value not in allowed:
-            self._refuse(name, value, f"one of {', '.join(allowed)}")
+            self.refuse(name, value, f"one of {', '.join(allowed)}")
             return False
         return True
 
-    def _refuse(self, name: str, value: str, expected: str) -> None:
+    def refuse(self, name: str, value: str, expected: str) -> None:
+        """Note that a value is not what is expected."""
         self._note(name, f'"{value if len(value) <= 40 else f"{value[:40]}…"}" is not {expected}')
 
     def _note(self, name: str, what: str, done: str = "left out") -> None:
@@ -265,6 +267,15 @@ def _either(yes: str, no: str, default: bool | None = None) -> _Param:
     )
 
 
+def _support(reader: _Reader, name: str) -> str:
+    value = reader.text(name) or ""
+    try:
+        return value if not value or support_bounds(value) else ""
+    except ValueError:
+        reader.refuse(name, value, "two numbers from 0 to 1 such as 0.25-0.5")
+        return ""
+
+
 _NAME, _FLAG, _ON = _text(default=None), _either("yes", "no"), _either("yes", "no", False)
 #: The parameters in the order of an address: those of `Filter`, of `Sort` (`sort` and `desc`) and the others.
 _PARAMS: Mapping[str, _Param] = {
@@ -292,6 +303,10 @@ _PARAMS: Mapping[str, _Param] = {
     "was": _texts(LABELS),
     "was_bucket": _texts(BUCKETS),
     "unsupported": _FLAG,
+    "claim": _texts(CLAIM_STATUSES),
+    "difference": _texts(DIFFERENCE_KINDS),
+    "contradictions": _FLAG,
+    "support": _Param(_support, lambda value: [value] if value else []),
     "fails": _FLAG,
     "refused": _FLAG,
     "safety": _either("omitted", "complete"),

@@ -1,0 +1,276 @@
+"""Check the claims of whole runs against the chunks and store the results beside the index.
+
+Each answer is checked as the Question page does it. Segments of the index that were checked are kept, also
+those of a pass that was interrupted: of a trace file that has grown only the new lines are checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from proofspan.contracts.records.records import Trace
+from proofspan.diagnosis.claims.check import Checker
+from proofspan.diagnosis.corpus import Corpus
+from proofspan.diagnosis.types import profile_from
+from proofspan.errors import InputFault
+from proofspan.fingerprints import GROWN, change_since
+from proofspan.manifest.types import Manifest, Run
+from proofspan.services.question.claims import AnswerChecker
+from proofspan.services.workspace.open import chosen_run
+from proofspan.store.files import checked as stored
+from proofspan.store.files.cache_dir import turn, writing_to
+from proofspan.store.files.located import index_identity
+from proofspan.store.files.run_file import RunFile, Segment, read_run_file, whole_run_file
+from proofspan.store.files.segment_files import DamagedError
+from proofspan.store.files.survey import read_survey, survey_file, write_survey
+from proofspan.store.files.types import Progress
+from proofspan.store.index.build import index_folder, not_indexed, workers_for
+from proofspan.store.index.labelling import Inputs, find_inputs, labeller_for
+from proofspan.store.index.plan import find_source
+from proofspan.store.index.scan import spread
+from proofspan.traces.lines.worker_process import collector_paused
+from proofspan.traces.records.traces import iter_traces
+
+OnProgress = Callable[[Progress], None]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedReport:
+    """The claims of a run: how many have each status, and its answers by the kinds of their differences.
+
+    `answers` counts its traces, `checked` those that were checked in this call.
+    """
+
+    run_id: str
+    answers: int
+    checked: int
+    claims: Mapping[str, int]
+    differing: Mapping[str, int]
+
+
+def check_runs(
+    manifest: Manifest,
+    run_ids: Sequence[str],
+    *,
+    cache_dir: Path,
+    workers: int | None = None,
+    on_progress: OnProgress | None = None,
+) -> Iterator[CheckedReport]:
+    """Check the claims of indexed runs, run by run, and store the results; up-to-date runs cost nothing.
+
+    The result does not depend on `workers` (None: as many as pay). `on_progress` gets traces done, traces in
+    all and traces checked in this call. Several processes may call this at once. StoreFault where a run has
+    no index or the cache cannot be written, InputFault where the run's files are not those of its index.
+    """
+    for run_id in run_ids:
+        run, folder = chosen_run(manifest, run_id), index_folder(manifest, run_id, cache_dir)
+        if whole_run_file(folder) is None:
+            raise not_indexed(manifest, run_id)
+        with writing_to(folder):
+            (folder / stored.CLAIMS_FOLDER).mkdir(exist_ok=True)
+            with turn(folder / stored.CLAIMS_FOLDER):
+                run_file = whole_run_file(folder)  # another process may have rebuilt it
+                if run_file is None:
+                    raise not_indexed(manifest, run_id)
+                report = _RunChecker(
+                    manifest, run, folder, run_file, cache_dir, workers, on_progress
+                ).refresh()
+        yield report
+
+
+def is_checked(manifest: Manifest, run_id: str, cache_dir: Path) -> bool:
+    """Return whether the claims of a run are checked by the chunks and rules as they are of its index."""
+    folder = index_folder(manifest, run_id, cache_dir)
+    known, run_file = stored.read_checked_file(folder), read_run_file(folder)
+    return bool(known and run_file and known.is_of(run_file))
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """The file of a run and what its answers are checked against; sent to each worker once."""
+
+    path: Path
+    file: str
+    run_id: str
+    folder: Path
+    inputs: Inputs
+    survey: Path | None
+    is_final: bool
+
+
+def _answer_checker(inputs: Inputs, survey: Path | None) -> AnswerChecker:
+    """Read the inputs; the survey of the chunks is read too, or made and written."""
+    labeller, _ = labeller_for(inputs)
+    if labeller.corpus is None:
+        return AnswerChecker(inputs.profile, None)
+    corpus, known = labeller.corpus, read_survey(survey)
+    if known is None:
+        write_survey(survey, corpus.survey)
+    else:
+        corpus = Corpus(corpus.texts, survey=known)
+    checker = Checker(corpus.texts, corpus.survey, labeller.places)
+    return AnswerChecker(inputs.profile, checker, labeller.questions)
+
+
+@dataclass(slots=True)
+class _RunChecker:
+    """Checks the claims of one run; holds its lock meanwhile."""
+
+    manifest: Manifest
+    run: Run
+    folder: Path
+    run_file: RunFile
+    cache_dir: Path
+    workers: int | None
+    on_progress: OnProgress | None
+    checked: int = 0
+
+    def refresh(self) -> CheckedReport:
+        """Bring the stored results up to date."""
+        known, segments = stored.read_checked_file(self.folder), self.run_file.segments
+        if known is None or not known.is_of(self.run_file) or not self._can_be_read(known):
+            parts = self._parts()
+            try:
+                claims, differing = stored.sums_of(self.folder, parts, segments)
+            except DamagedError:  # a file of an earlier pass
+                self._discard()
+                parts = self._parts()
+                claims, differing = stored.sums_of(self.folder, parts, segments)
+            index, version = index_identity(self.run_file), stored.claims_version()
+            known = stored.CheckedFile(version, index, parts, claims, differing)
+            stored.write_checked_file(self.folder, known)
+        return CheckedReport(self.run.run_id, self.run_file.rows, self.checked, known.claims, known.differing)
+
+    def _can_be_read(self, known: stored.CheckedFile) -> bool:
+        try:
+            stored.sums_of(self.folder, known.parts, self.run_file.segments)
+        except DamagedError:
+            self._discard()
+            return False
+        return True
+
+    def _discard(self) -> None:
+        for path in (self.folder / stored.CLAIMS_FOLDER).glob("*.arrow"):
+            path.unlink(missing_ok=True)
+
+    def _parts(self) -> tuple[stored.CheckedPart, ...]:
+        """Check the segments that have no file yet, and return the files of all."""
+        segments, folder = self.run_file.segments, self.folder / stored.CLAIMS_FOLDER
+        missing = [each for each in segments if not (folder / stored.part_name(each)).is_file()]
+        self._show_progress(self.run_file.rows - sum(each.rows for each in missing))
+        if missing and self.run_file.from_report:  # a report has no answers
+            for segment in missing:
+                rows = (stored.claims_row(None) for _ in range(segment.rows))
+                stored.write_part(self.folder, stored.part_name(segment), rows)
+        elif missing:
+            self._check(missing)
+        return tuple(stored.CheckedPart(each.name, stored.part_name(each)) for each in segments)
+
+    def _check(self, segments: Sequence[Segment]) -> None:
+        source = self._source()
+        size = sum(segment.end - segment.start for segment in segments)
+        workers = min(workers_for(size) if self.workers is None else self.workers, len(segments))
+        done = self.run_file.rows - sum(segment.rows for segment in segments)
+        if workers > 1:
+            if source.survey is not None and not source.survey.exists():
+                _answer_checker(source.inputs, source.survey)  # else each process would make it
+            for rows in spread(
+                _check_in_worker,
+                iter(segments),
+                workers=workers,
+                start=_start_worker,
+                given=source,
+                file=source.file,
+            ):
+                done, self.checked = done + rows, self.checked + rows
+                self._show_progress(done)
+        else:
+            checker = _answer_checker(source.inputs, source.survey)
+            with collector_paused():
+                for segment in segments:
+
+                    def show(rows: int, before: int = done) -> None:
+                        self._show_progress(before + rows)
+
+                    rows = _check_segment(source, checker, segment, show)
+                    done, self.checked = done + rows, self.checked + rows
+        try:
+            self._require_unchanged(source.path)
+        except InputFault:
+            self._discard()
+            raise
+
+    def _source(self) -> _Source:
+        """Return what the run is checked by. InputFault where that is not what its index is made of."""
+        profile = profile_from(self.manifest.triage)
+        inputs = find_inputs(self.manifest, profile, self.run_file, cache_dir=self.cache_dir, run=self.run)
+        source = find_source(self.manifest, self.run, cache_dir=self.cache_dir)
+        if inputs.key != self.run_file.key or source.path is None:
+            raise self._changed()
+        self._require_unchanged(source.path)
+        survey = survey_file(inputs.chunks_print, self.cache_dir)
+        return _Source(
+            source.path, source.file, self.run.run_id, self.folder, inputs, survey, source.is_final
+        )
+
+    def _require_unchanged(self, path: Path) -> None:
+        printed = self.run_file.source
+        try:
+            is_same = printed is not None and change_since(path, printed) in GROWN
+        except OSError:
+            is_same = False
+        if not is_same:
+            raise self._changed()
+
+    def _changed(self) -> InputFault:
+        return InputFault.of(
+            "file_changing",
+            "the files of this run have changed since they were indexed",
+            where=f"runs[{self.run.run_id}]",
+            fix=f"proofspan index {self.manifest.folder}",
+        )
+
+    def _show_progress(self, traces: int) -> None:
+        if self.on_progress is not None:
+            self.on_progress(Progress(self.run.run_id, traces, self.run_file.rows, self.checked))
+
+
+def _check_segment(
+    source: _Source, checker: AnswerChecker, segment: Segment, on_rows: Callable[[int], None] | None = None
+) -> int:
+    """Check the traces of a segment, write its file, and return their number."""
+
+    def rows() -> Iterator[Mapping[str, object]]:
+        count = 0
+        for item in iter_traces(
+            source.path,
+            file=source.file,
+            run_id=source.run_id,
+            offset=segment.start,
+            line=segment.line,
+            end=segment.end,
+            final=source.is_final,
+        ):
+            if isinstance(item, Trace):
+                yield stored.claims_row(checker.checked(item))
+                count += 1
+                if on_rows is not None and count % 100 == 0:
+                    on_rows(count)
+
+    return stored.write_part(source.folder, stored.part_name(segment), rows())
+
+
+#: The source and checker of a worker process.
+_worker: tuple[_Source, AnswerChecker] | None = None
+
+
+def _start_worker(source: _Source) -> None:
+    global _worker  # the only way to give a process its chunks once
+    _worker = source, _answer_checker(source.inputs, source.survey)
+
+
+def _check_in_worker(segment: Segment) -> int:
+    assert _worker is not None  # noqa: S101 - set by the pool's initializer
+    return _check_segment(*_worker, segment)
