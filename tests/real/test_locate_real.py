@@ -103,6 +103,7 @@ def test_chunks_with_a_header_that_is_not_on_the_page(real_data: Path, pool: Pdf
                 page_idx = chunk["metadata"]["page"]
                 found = pool.locate(path, SpanQuery(chunk["page_content"], page_idx))
                 total += 1
-                placed += found.status == "partial" and found.page_idx == page_idx
+                placed += found.status == "normalized" and found.page_idx == page_idx
+                assert "above the text are lines that are not on the page: Company: " in found.note
     assert total > 5
     assert placed >= 0.9 * total

@@ -138,8 +138,26 @@ def test_a_header_before_a_blank_line_does_not_hide_a_short_body() -> None:
     found = find(f"{header}\n\nnote the date in the service book.", 0, OIL, TYRES)
     assert (found.status, found.page_idx) == ("not_found", None)
     found = find(f"{header}\n\n{OIL}", 0, OIL, TYRES)
-    assert (found.status, found.page_idx) == ("partial", 0)
-    assert found.agreement < 1
+    assert (found.status, found.page_idx, found.differences) == ("normalized", 0, ())
+    lines = "; ".join(header.split("\n"))
+    assert found.note == f"above the text are lines that are not on the page: {lines}"
+
+
+def test_a_header_of_the_page_itself_counts_as_its_text() -> None:
+    header = "Interval: 15,000 km\nPart: engine"
+    found = find(f"{header}\n\n{OIL}", 0, f"Interval: 15,000 km\nPart: engine\n{OIL}", TYRES)
+    assert (found.status, found.note, len(found.rects)) == ("exact", "", 3)
+    other = find(header.replace("15,000", "10,000") + f"\n\n{OIL}", 0, f"{header}\n{OIL}", TYRES)
+    assert [(each.quote, each.page) for each in other.differences] == [("10,000", "15,000")]
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["Warning: drain it at 90 degrees", "Drain it hot: now\nIt says: use no gloves.", "Note:\nDate: May"],
+)
+def test_a_line_or_a_sentence_above_the_text_is_part_of_it(header: str) -> None:
+    found = find(f"{header}\n\n{OIL}", 0, OIL, TYRES)
+    assert (found.status, found.agreement < 1) == ("partial", True)
 
 
 @pytest.mark.parametrize("quote", ["Words that stand nowhere in this manual at all.", "Press the button."])

@@ -146,3 +146,40 @@ def test_a_long_quote_may_be_cut_within_its_first_and_last_word() -> None:
     assert not only(text[1:-1], text + " more").is_clean  # 52 is no page number then
     short = f"fiscal {words}"
     assert only(short[1:], short).differences == (Difference("iscal", "fiscal", "word"),)
+
+
+TABLE = (
+    "Share-based plans expense 202 202 190",
+    "Reserve 17% 16% 15% of litre",
+    "Less than 1 year 1-3 years 3-5 years After 5 years",
+    "Deferred taxes 341 (20) 321 Investments 1,260 1,260 Other",
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Share-based plans expense202  202 190",
+        "Reserve17 % 16% 15% of litre",
+        "Reserve 17% 16% 15% of litre Less than 1year 1-3years 3-5years After 5years Deferred taxes 341 (20)",
+        "Deferred taxes341 (20) 321Investments1,260  1,260Other",
+    ],
+)
+def test_white_space_lost_beside_a_figure_is_no_difference(text: str) -> None:
+    match = only(text, *TABLE)
+    assert (match.status, match.differences, match.footnotes) == ("normalized", (), ())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Share-based plans expense202202 190",
+        "Share-based plans expense20 2202 190",
+        "Reserve17 16% 15% of litre",
+        "Reserve 17% 16% 15% of litre Less than 1year 1-3years 3-6years After 5years Deferred taxes 341 (20)",
+        "Deferred taxes341 20 321Investments1,260 1,260Other",
+    ],
+)
+def test_glued_words_hide_no_other_figure(text: str) -> None:
+    matches = find_on_page(quote_text(text), page_text(*TABLE))
+    assert all(match.differences and not match.is_clean for match in matches)

@@ -17,6 +17,7 @@ from proofspan.evidence.text.partial_quotes import (
     body_of,
     find_body,
     find_pieces,
+    header_of,
     pieces_of,
     with_continuation,
 )
@@ -26,6 +27,8 @@ from proofspan.evidence.types import FoundSpan, Place, SpanQuery, Status
 MAX_QUOTE_CHARACTERS = 20_000
 NO_TOKENIZER = "its offsets count tokens, which cannot be located without the tokenizer"
 MAX_ALTERNATIVES = 20
+#: Characters shown of a chunker's own lines.
+MAX_HEADER_SHOWN = 200
 #: A quote this short is too common to be located on a page that nobody cited, unless it is on one page only.
 COMMON_WORDS = 4
 #: Being on the cited page or next to it outweighs this much agreement.
@@ -58,7 +61,8 @@ def locate(query: SpanQuery, pages: Pages) -> FoundSpan:
     Only the beginning of a quote longer than `MAX_QUOTE_CHARACTERS` is searched for; its match is partial.
     """
     text = beginning_of(query.quote)
-    found, share = _Search(text, pages, query).found(), len(text) / max(1, len(query.quote.strip()))
+    found = _without_header(text, pages, query) or _Search(text, pages, query).found()
+    share = len(text) / max(1, len(query.quote.strip()))
     if needs_tokenizer(query, found):
         found = replace(found, note=_joined(NO_TOKENIZER, found.note))
     if share == 1 or not text:
@@ -67,6 +71,23 @@ def locate(query: SpanQuery, pages: Pages) -> FoundSpan:
     status: Status = "partial" if found.status in CLEAN else found.status
     agreement = round(found.agreement * share, 4)
     return replace(found, status=status, agreement=agreement, note=_joined(note, found.note))
+
+
+def _without_header(text: str, pages: Pages, query: SpanQuery) -> FoundSpan | None:
+    """Locate a text without a chunker's own lines above it, if those are not on the page; else None."""
+    header = header_of(text)
+    if not header:
+        return None
+    found = _Search(text[len(header) :].strip(), pages, query).found()
+    if found.page_idx is None:
+        return None
+    page, lines = pages.page_text(found.page_idx), header.split("\n")
+    if any(QuoteText.of(line).tokens.squeezed in page.tokens.squeezed for line in lines):
+        return None
+    shown = "; ".join(" ".join(line.split()) for line in lines)
+    note = f"above the text are lines that are not on the page: {shown[:MAX_HEADER_SHOWN]}"
+    status: Status = "normalized" if found.status == "exact" else found.status
+    return replace(found, status=status, note=_joined(found.note, note))
 
 
 def needs_tokenizer(query: SpanQuery, found: FoundSpan) -> bool:

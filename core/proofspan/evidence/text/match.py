@@ -6,6 +6,7 @@ order confirm it. A wrong box is worse than none.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -16,7 +17,7 @@ from proofspan.contracts.records.records import Box
 from proofspan.evidence.text.align import Alignment, align, in_order, in_step, occurrences, windows
 from proofspan.evidence.text.page_text import PageText, QuoteText, text_of
 from proofspan.evidence.text.token_pairs import Unit
-from proofspan.evidence.text.tokens import Tokens
+from proofspan.evidence.text.tokens import Tokens, fold
 from proofspan.evidence.types import Difference, Status
 
 #: Agreement from which a place is accepted, and from which it may be.
@@ -68,6 +69,11 @@ IN_ORDER = 0.3
 #: A run of this many words in unbroken order proves a place by itself.
 STRONG_RUN = 25
 STRONG_AGREEMENT = 0.9
+#: Differing words with at most this many equal ones between them are compared as one text, which is this long
+#: at most, in tokens.
+GLUED_GAP, MAX_GLUED = 2, 60
+#: Words, figures and marks of a text, whatever white space is between them: "net92 %" is "net 92%".
+PIECE = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+|[^\w\s]")
 #: Only a clean place agrees fully, whatever the weights of the words that differ.
 MAX_UNCLEAN = 0.9999
 #: Differences that are listed, and characters shown of each.
@@ -178,7 +184,7 @@ def judged(quote: QuoteText, page: PageText, place: tuple[int, int]) -> Match | 
     alignment = align(quote.tokens, page.tokens, place)
     if alignment is None:
         return None
-    alignment = _with_cut_ends(quote, page, alignment)
+    alignment = _with_glued(quote, page, _with_cut_ends(quote, page, alignment))
     count, (start, end) = len(quote.tokens), alignment.quote
     if (start, end) == (0, count) and alignment.is_whole:
         first, last = page.tokens.first[alignment.page[0]], page.tokens.last[alignment.page[1] - 1]
@@ -227,6 +233,46 @@ def _with_cut_ends(quote: QuoteText, page: PageText, alignment: Alignment) -> Al
         if is_part(theirs, ours) and (ours.isalpha() or is_folio):
             units[place] = replace(unit, likeness=1.0)
     return replace(alignment, units=tuple(units))
+
+
+def _with_glued(quote: QuoteText, page: PageText, alignment: Alignment) -> Alignment:
+    """The alignment, in which stretches that differ only by white space beside words count as equal.
+
+    A table's text may lose the space between a label and its figure; of two equal figures the wrong one may
+    then be paired. White space between two digits separates figures.
+    """
+    units, place = list(alignment.units), 0
+    while place < len(units):
+        if units[place].likeness == 1.0:
+            place += 1
+            continue
+        first, end = place, place + 1
+        while any(each.likeness < 1.0 for each in units[end : end + GLUED_GAP + 1]):
+            end += 1
+        while first > 0 and _share_word(quote, page, units[first - 1], units[first]):
+            first -= 1
+        while end < len(units) and _share_word(quote, page, units[end - 1], units[end]):
+            end += 1
+        ours = units[first].quote[0], units[end - 1].quote[1]
+        theirs = units[first].page[0], units[end - 1].page[1]
+        length = max(ours[1] - ours[0], theirs[1] - theirs[0])
+        if length <= MAX_GLUED and _pieces(quote, *ours) == _pieces(page, *theirs):
+            units[first:end] = [Unit(ours, theirs, 1.0)]
+            end = first + 1
+        place = end
+    return replace(alignment, units=tuple(units))
+
+
+def _share_word(quote: QuoteText, page: PageText, left: Unit, right: Unit) -> bool:
+    """Whether a word of either side is in both of two neighbouring units."""
+    ends = ((quote.tokens, left.quote[1], right.quote[1]), (page.tokens, left.page[1], right.page[1]))
+    return any(
+        0 < end < further and tokens.last[end - 1] == tokens.first[end] for tokens, end, further in ends
+    )
+
+
+def _pieces(text: QuoteText | PageText, start: int, end: int) -> list[str]:
+    return PIECE.findall(fold(text_of(text, start, end))) if start < end else []
 
 
 def _is_misquoted_or_misread(quote: QuoteText, page: PageText, alignment: Alignment) -> bool:

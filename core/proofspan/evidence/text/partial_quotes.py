@@ -27,6 +27,9 @@ from proofspan.evidence.types import Place
 PARAGRAPH = re.compile(r"\n[ \t\r\f\v]*\n")
 #: A body of fewer tokens is too short to represent a quote whose header is not on the page.
 MIN_BODY = 8
+#: A line that a chunker writes above a text, such as "Company: Meridian": a name of few words, and a value.
+HEADER_LINE = re.compile(r"[ \t]*[^\W\d_][^:\n]{0,39}:[ \t]+[^\n]{0,200}[^\s.!?]")
+MAX_NAME_WORDS, MAX_HEADER_LINES = 4, 12
 ELLIPSIS = re.compile(r"[\[(]\s*(?:(?:\.\s?){2}\.|…)\s*[\])]|(?:\.\s?){2}\.+|…")
 #: Distance of a piece from its neighbour at most, in tokens of the page; less for a short piece.
 MAX_GAP = 400
@@ -38,6 +41,21 @@ EDGE_TOKENS = 60
 def pieces_of(text: str) -> list[QuoteText]:
     """Return the pieces between ellipses that have a letter or digit."""
     return [piece for part in ELLIPSIS.split(text) if (piece := QuoteText.of(part)).tokens]
+
+
+def header_of(text: str) -> str:
+    """Return the lines of `Name: value` above the first blank line of a text, "" where they are others.
+
+    A chunker writes them for the retriever. So does a document, on its own page: whether they are the page's
+    has to be checked there. A single line, or one that ends as a sentence does, may be an invented one.
+    """
+    above, blank, body = PARAGRAPH.sub("\0", text, count=1).partition("\0")
+    lines = above.split("\n")
+    if not blank or not 1 < len(lines) <= MAX_HEADER_LINES or len(QuoteText.of(body).tokens) < MIN_BODY:
+        return ""
+    names = [line.partition(":")[0] for line in lines if HEADER_LINE.fullmatch(line.rstrip())]
+    are_names = len(names) == len(lines) and all(len(name.split()) <= MAX_NAME_WORDS for name in names)
+    return above if are_names else ""
 
 
 def body_of(text: str) -> QuoteText | None:

@@ -160,8 +160,9 @@ def tokenize(words: Sequence[str], *, touching: Sequence[bool] | None = None) ->
             # A word with digits takes sign and percent: -5mm, R16%.
             if key[0].isdigit() and text[start - 1 : start] == "-" and _is_sign(text, start - 1):
                 key, start = "-" + key, start - 1
-            if key[-1].isdigit() and text[end : end + 1] in PERCENT:
-                key, end = key + text[end], end + 1
+            if key[-1].isdigit():
+                percent, end = _percent(text, end)
+                key += percent
         keys.append(key)
         spans.append((start, end))
         numbers.append(is_number)
