@@ -72,6 +72,20 @@ def line_of(view: CitationView, found: FoundSpan | None, **options: Any) -> tupl
             ("7 · not resolved", "section 2.26 · p. 66", ""),
         ),
         (
+            citation(
+                7,
+                chunk_id=None,
+                view={"quote_from": None, "chunk": None, "is_retrieved": True, "page_rank": 2},
+            ),
+            None,
+            ("7", "section 2.26 · p. 66", "on a retrieved page (rank 2)"),
+        ),
+        (
+            citation(7, chunk_id=None, view={"quote_from": None, "chunk": None, "is_retrieved": False}),
+            None,
+            ("7", "section 2.26 · p. 66", "not retrieved"),
+        ),
+        (
             citation(8, page_idx=None, page_note="page_below_one"),
             FoundSpan("exact", 0, False, 1.0),
             ("8 · exact", "section 2.26 · p. 1", "its page is below 1, yet such pages count from 1"),

@@ -30,6 +30,23 @@ def test_a_quote_is_the_payloads_own_else_the_chunks_text() -> None:
     assert second.citation.page_idx == 1
 
 
+def test_a_citation_of_a_page_counts_as_retrieved_where_a_candidate_is_on_it() -> None:
+    pages = [{"doc_id": "d", "page_idx": page} for page in (0, 1, 2)]
+    elsewhere = {"doc_id": "other", "page_idx": 0}
+    views = question(
+        citations=[*pages, elsewhere, {"chunk_id": "c9", "doc_id": "d", "page_idx": 0}]
+    ).citations
+    assert [view.is_retrieved for view in views] == [True, True, False, False, False]
+    # The first page has a candidate in the prompt, the second one that was only retrieved.
+    assert [view.page_rank for view in views] == [1, 3, None, None, None]
+
+
+def test_the_label_of_an_answer_does_not_depend_on_the_pages_that_it_cites() -> None:
+    cited = question(citations=[{"doc_id": "d", "page_idx": 0}]).row
+    other = question(citations=[{"doc_id": "d", "page_idx": 2}]).row
+    assert cited is not None and cited == other
+
+
 def test_a_candidate_knows_its_rank_before_who_cites_it_and_why_it_is_gold() -> None:
     stages = {stage.name: stage.candidates for stage in question().stages}
     c1, c3 = stages["chunks"]

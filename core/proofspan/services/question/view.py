@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -48,7 +48,8 @@ class CitationView:
     """A citation, or a retrieved passage with its `rank`, with quote and place from its chunk.
 
     `chunk` is None if it is not known. `redirect` is where an id of an earlier build leads now.
-    `is_retrieved`: the chunk of a citation was in the prompt.
+    `is_retrieved`: the chunk of a citation was in the prompt, or the page of a citation without a chunk is
+    among the candidates, where `page_rank` is the best of those on it.
     """
 
     citation: Citation
@@ -57,6 +58,7 @@ class CitationView:
     redirect: Redirect | None = None
     is_retrieved: bool = False
     rank: int | None = None
+    page_rank: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +143,7 @@ def load_question(
     shown = (citation_view(citation, chunks) for citation in citations(trace))
     cited = tuple(replace(each, is_retrieved=each.citation.chunk_id in trace.chunk_ids) for each in shown)
     ranked = _stages(trace, chunks, cited, known, unpaged)
+    cited = tuple(_with_page_rank(each, ranked) for each in cited)
     row = verdict(trace, corpus, profile)
     target = gold_target(known)
     # The places of candidates, cited chunks and gold chunks in the chunk file.
@@ -165,6 +168,20 @@ def load_question(
         gold_outcome=gold_outcome(today, target, row, places),
         omissions=omitted(trace, row, notices, places) if notices is not None else None,
     )
+
+
+def _with_page_rank(view: CitationView, ranked: Sequence[StageView]) -> CitationView:
+    """Return a citation of a page with the best rank of that page's candidates, in the latest such stage."""
+    cited = view.citation
+    if cited.chunk_id is not None or cited.page_idx is None or cited.doc_id is None:
+        return view
+    place = cited.doc_id, cited.page_idx
+    for stage in reversed(ranked):
+        listed = (each.candidate for each in stage.candidates)
+        ranks = [each.rank for each in listed if (each.doc_id, each.page_idx) == place]
+        if ranks:
+            return replace(view, is_retrieved=True, page_rank=min(ranks))
+    return view
 
 
 def _stages(

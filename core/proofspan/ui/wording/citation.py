@@ -60,6 +60,7 @@ def citation_line(
     citation = view.citation
     oddities = (
         None if view.is_retrieved else "not retrieved",
+        None if view.page_rank is None else f"on a retrieved page (rank {view.page_rank:,})",
         PAGE_NOTES.get(citation.page_note or ""),
         "page from its chunk id" if citation.page_from == "chunk_id" else None,
     )
@@ -74,7 +75,8 @@ def citation_line(
         on=on,
     )
     line = replace(line, notes=(*line.notes, *filter(None, oddities)))
-    is_lost = found is None and view.chunk is None and view.quote_from is None
+    is_page = citation.chunk_id is None and citation.page_idx is not None
+    is_lost = found is None and view.chunk is None and view.quote_from is None and not is_page
     return replace(line, status="not resolved", is_wrong=True) if is_lost else line
 
 
