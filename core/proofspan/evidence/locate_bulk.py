@@ -17,12 +17,13 @@ from queue import Empty, SimpleQueue
 from typing import Protocol
 
 from proofspan.errors import EvidenceFault, Problem
-from proofspan.evidence.text.text_document import locate_in_text
+from proofspan.evidence.text.text_document import TextDocument, locate_in_text
 from proofspan.evidence.text_file import read_text
 from proofspan.evidence.types import FoundSpan, SpanQuery
 
 Answer = FoundSpan | Problem
 OnDone = Callable[[int, int], None]
+InText = Callable[[SpanQuery, TextDocument], FoundSpan]
 #: Documents given up because they cost time, each with the reason.
 GivenUp = dict[Path, Problem]
 
@@ -65,12 +66,14 @@ def locate_bulk(
     workers: int,
     on_done: OnDone | None = None,
     given_up: GivenUp | None = None,
+    in_text: InText = locate_in_text,
 ) -> list[Answer]:
     """Locate every quote, and return spans or problems in order; equal quotes are located once.
 
     The results do not depend on `workers`, unless a document is given up. `on_done` is called in this thread
     with the number of results and of all. An interrupt leaves running requests to whoever closes the
-    `locator`. Pass the same `given_up` to several calls, so that a document that hangs costs its time once.
+    `locator`. `in_text` locates in a document without pages. Pass the same `given_up` to several calls, so
+    that a document that hangs costs its time once.
     """
     given_up = {} if given_up is None else given_up
     same: dict[Ask, list[int]] = defaultdict(list)
@@ -81,7 +84,7 @@ def locate_bulk(
     results: dict[int, Answer] = {}
     lanes = ThreadPoolExecutor(workers, thread_name_prefix="locate")
     try:
-        running = [lanes.submit(_lane, work, locator, finished) for _ in range(workers)]
+        running = [lanes.submit(_lane, work, locator, in_text, finished) for _ in range(workers)]
         at_work = workers
         while at_work:
             try:
@@ -151,12 +154,14 @@ class _Work:
         return {path: reason for path, reason in reasons if reason is not None and reason.code in TEMPORARY}
 
 
-def _lane(work: _Work, locator: Locator, finished: SimpleQueue[tuple[Ask, Answer] | None]) -> None:
+def _lane(
+    work: _Work, locator: Locator, in_text: InText, finished: SimpleQueue[tuple[Ask, Answer] | None]
+) -> None:
     document: _Document | None = None
     try:
         while taken := work.take(document):
             document, asks = taken
-            for item in zip(asks, _answers(document, asks, locator), strict=True):
+            for item in zip(asks, _answers(document, asks, locator, in_text), strict=True):
                 finished.put(item)
                 if work.is_stopped.is_set():
                     return
@@ -164,7 +169,7 @@ def _lane(work: _Work, locator: Locator, finished: SimpleQueue[tuple[Ask, Answer
         finished.put(None)
 
 
-def _answers(document: _Document, asks: Sequence[Ask], locator: Locator) -> Iterator[Answer]:
+def _answers(document: _Document, asks: Sequence[Ask], locator: Locator, in_text: InText) -> Iterator[Answer]:
     if document.is_text:  # all are taken at once, so that it is read once and not kept
         try:
             text = read_text(document.path)
@@ -172,7 +177,7 @@ def _answers(document: _Document, asks: Sequence[Ask], locator: Locator) -> Iter
             yield from [fault.problems[0]] * len(asks)
             return
         for ask in asks:
-            yield locate_in_text(ask.query, text)
+            yield in_text(ask.query, text)
         return
     done = 0
     while done < len(asks):

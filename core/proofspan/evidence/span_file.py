@@ -1,5 +1,7 @@
 """Spans files of `proofspan locate`: JSONL lines of `{id, pdf, cited_page_idx, quote}` in, located spans out.
 
+A line may have a `claim`, a statement to check, instead of the quote.
+
 A text document is named by `path` instead of `pdf` and recognized by its suffix. A line that can't be used
 gives a line with its `error`; no line is lost and the order stays. The end of the module highlights spans on
 a page's picture.
@@ -21,8 +23,9 @@ from proofspan.contracts.records.field_values import index_of, offsets_of
 from proofspan.contracts.records.records import Box, Json
 from proofspan.errors import Fault, InputFault, ManifestFault, Problem
 from proofspan.evidence.geometry import box_to_pixels
-from proofspan.evidence.locate_bulk import Ask, GivenUp, Locator, locate_bulk
+from proofspan.evidence.locate_bulk import Ask, GivenUp, InText, Locator, locate_bulk
 from proofspan.evidence.pdf.png import CHANNELS, decode_rgb, encode_png
+from proofspan.evidence.text.text_document import locate_in_text
 from proofspan.evidence.text_file import TEXT_SUFFIXES
 from proofspan.evidence.types import FoundSpan, PageImage, Place, SpanQuery
 from proofspan.manifest.paths import resolve_reference
@@ -71,9 +74,17 @@ def read_spans(path: Path, *, root: Path) -> Iterator[SpanLine]:
 
 
 def locate_spans(
-    lines: Iterable[SpanLine], locator: Locator, *, workers: int, on_done: Callable[[int], None] | None = None
+    lines: Iterable[SpanLine],
+    locator: Locator,
+    *,
+    workers: int,
+    on_done: Callable[[int], None] | None = None,
+    in_text: InText = locate_in_text,
 ) -> Iterator[SpanLine]:
-    """Locate every line, in order, `WINDOW` lines at a time; `on_done` receives how many are done."""
+    """Locate every line, in order, `WINDOW` lines at a time; `on_done` receives how many are done.
+
+    `in_text` locates in documents without pages.
+    """
     rest, done = iter(lines), 0
     given_up: GivenUp = {}
     while window := list(islice(rest, WINDOW)):
@@ -83,7 +94,10 @@ def locate_spans(
             if on_done is not None:
                 on_done(before + located)
 
-        results = iter(locate_bulk(queries, locator, workers=workers, on_done=of_file, given_up=given_up))
+        answers = locate_bulk(
+            queries, locator, workers=workers, on_done=of_file, given_up=given_up, in_text=in_text
+        )
+        results = iter(answers)
         for line in window:
             result = line.problem or next(results)
             if isinstance(result, Problem):
@@ -109,13 +123,13 @@ def to_json(located: SpanLine) -> bytes:
         "agreement": found.agreement,
         "rects": found.rects,
         "differences": found.differences,
-        "alternatives": [_place_to_json(place) for place in found.alternatives],
+        "alternatives": [place_row(place) for place in found.alternatives],
     }
     # Fields that are usually empty are omitted then.
     if found.ranges:
         row["ranges"] = found.ranges
     if found.continues:
-        row["continues"] = [_place_to_json(place) for place in found.continues]
+        row["continues"] = [place_row(place) for place in found.continues]
     if found.box_agrees is not None:
         row["box_agrees"] = found.box_agrees
     if found.unverified:
@@ -127,7 +141,8 @@ def to_json(located: SpanLine) -> bytes:
     return orjson.dumps(row, option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)
 
 
-def _place_to_json(place: Place) -> dict[str, Json]:
+def place_row(place: Place) -> dict[str, Json]:
+    """Return another place, or the rest of a quote on it, as output has it."""
     return {"ranges": place.ranges} if place.ranges else {"page_idx": place.page_idx, "rects": place.rects}
 
 
@@ -154,7 +169,7 @@ def _span_line(raw: RawLine, path: Path, resolve: Callable[[str], Path]) -> Span
 
 
 def query_of(obj: Mapping[str, Json]) -> SpanQuery:
-    """Return the quote of a line. Raises InputFault for a field of a wrong type.
+    """Return the quote of a line, or its claim. Raises InputFault for a field of a wrong type.
 
     Optional are `cited_page_label` (as printed), `bbox` with `bbox_space`, `offsets`, `before`, `after`.
     """
@@ -175,8 +190,19 @@ def query_of(obj: Mapping[str, Json]) -> SpanQuery:
         if offsets is None or not (_is_index(offsets.start) and _is_index(offsets.end)):
             form = f"a list of 2 whole numbers {INDEX_RANGE}, or {{start, end, unit}} of such"
             raise _bad("offsets", form)
+    given = [name for name in ("quote", "claim") if obj.get(name) is not None]
+    if len(given) != 1:
+        message = (
+            "the line has both `quote` and `claim`" if given else "the line has no `quote` and no `claim`"
+        )
+        fix = "write `quote` for words of the document, or `claim` for a statement to check, and only one"
+        raise InputFault.of("bad_field", message, fix=fix)
+    text = _text(obj, given[0])
+    if given == ["claim"] and not any(map(str.isalnum, text)):
+        raise _bad("claim", "a statement: it has no letter or digit")
     return SpanQuery(
-        quote=_text(obj, "quote"),
+        quote=text if given == ["quote"] else "",
+        claim=text if given == ["claim"] else "",
         cited_page_idx=None if cited is None else int(cited),
         offsets=offsets,
         box=box,

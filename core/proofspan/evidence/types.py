@@ -16,7 +16,8 @@ class SpanQuery:
     """A quote to locate. `cited_page_idx` is 0-based, None if no page was cited.
 
     `cited_label` is the label printed on the cited page ("iv", "41"), for a producer without page indices.
-    `before` and `after` are the text around the quote.
+    `before` and `after` are the text around the quote. `claim` is a statement to check
+    instead of a quote.
     """
 
     quote: str
@@ -27,6 +28,7 @@ class SpanQuery:
     before: str = ""
     after: str = ""
     cited_label: str | None = None
+    claim: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,14 +43,17 @@ def check_answer(
     question: str = "",
     blanked: str | None = None,
     further: Iterable[Sequence[EvidenceSource]] = (),
+    claims: Sequence[Claim] | None = None,
 ) -> CheckedAnswer:
     """Return the claims of an answer, each with its best evidence, support and status.
 
     `prompt` is what the answerer saw, in its order. `further` are groups of other passages, best first; they
     are only read where the prompt does not support a claim, and only count where they do. `blanked` is the
-    answer with spaces in the place of citations and refusal phrases.
+    answer with spaces in the place of citations and refusal phrases. `claims` are its claims where they are
+    known.
     """
-    claims = split_claims(answer, question=question, blanked=blanked)
+    if claims is None:
+        claims = split_claims(answer, question=question, blanked=blanked)
     if not claims:
         return CheckedAnswer()
     groups = _Groups(prompt, further)

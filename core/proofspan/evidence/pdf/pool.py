@@ -88,6 +88,17 @@ class PdfPool:
         texts: list[str] = self._request(path, step)
         return texts
 
+    def page_lines(self, path: Path, pages: Sequence[int]) -> list[str]:
+        """Return the text of these pages in lines (see `page_lines`); "" for one without text."""
+        texts: list[str] = self._request(path, {"op": "lines", "pages": list(pages)})
+        return texts
+
+    def pages_for(self, path: Path, claim: str, cited_page_idx: int | None) -> list[int]:
+        """Return the few pages that hold most of a claim's words, best first."""
+        step: dict[str, Json] = {"op": "pages_for", "claim": claim, "cited_page_idx": cited_page_idx}
+        pages: list[int] = self._request(path, step)
+        return pages
+
     def locate(self, path: Path, query: SpanQuery) -> FoundSpan:
         """Locate a quote. `not_found` is a result, not a fault."""
         (found,) = self.locate_many(path, [query])
@@ -345,6 +356,8 @@ _ANSWERS: Mapping[Json, Callable[[Mapping[str, Any], bytes], object]] = {
     "document": lambda header, _: record_from(DocumentInfo, header["document"]),
     "page": lambda header, _: record_from(PageInfo, header["page"]),
     "texts": lambda header, _: [str(text) for text in header["texts"]],
+    "lines": lambda header, _: [str(text) for text in header["texts"]],
+    "pages_for": lambda header, _: [int(page) for page in header["pages"]],
     "locate": lambda header, _: record_from(FoundSpan, header["found"]),
     "render": _page_image,
     "clip": _picture,

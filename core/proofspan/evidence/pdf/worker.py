@@ -37,8 +37,9 @@ from proofspan.evidence.pdf.png import encode_png
 from proofspan.evidence.pdf.protocol import ConnectionEndedError, receive_frame, send_frame
 from proofspan.evidence.pdf.render import Sheet, encode, region, whole, zoomed
 from proofspan.evidence.text.locate import locate
-from proofspan.evidence.text.page_index import WordIndex
-from proofspan.evidence.text.page_text import PageText
+from proofspan.evidence.text.page_index import WordIndex, searched
+from proofspan.evidence.text.page_lines import text_in_lines
+from proofspan.evidence.text.page_text import PageText, QuoteText
 from proofspan.evidence.types import DocumentInfo, Mime, PageInfo, SpanQuery
 
 Answer = tuple[dict[str, Json], bytes]
@@ -58,6 +59,8 @@ MAX_DOCUMENTS = 32
 MAX_WORDS = 1_500_000
 #: Words of a page sent with its picture; no page that a person reads has as many.
 MAX_WORDS_SENT = 20_000
+#: Pages that may support a claim hold at least this share of its words: it may have words of its own.
+CLAIM_SHARE = 0.1
 #: A coarser picture aims this far below its bound in bytes, since bytes shrink less than pixels.
 AIM = 0.85
 #: The fix for a broken document.
@@ -306,6 +309,18 @@ def _done(document: Document, step: Mapping[str, Any]) -> Answer:
         case "texts":
             pages = range(int(step["first"]), min(int(step["end"]), document.page_count))
             return {"texts": list(map(document.plain_text, pages))}, b""
+        case "lines":
+            known = range(document.page_count)
+            texts = [
+                text_in_lines(document.page_text(int(each))) if each in known else ""
+                for each in step["pages"]
+            ]
+            # Half a character, which only a broken font has, is replaced: JSON cannot encode it.
+            return {"texts": [text.encode("utf-8", "replace").decode() for text in texts]}, b""
+        case "pages_for":
+            index = document.word_index(searched(document.page_count, step["cited_page_idx"]))
+            tokens = QuoteText.of(step["claim"]).tokens
+            return {"pages": index.with_words(tokens, share=CLAIM_SHARE) if tokens else []}, b""
         case "locate":
             query, note = protocol.record_from(SpanQuery, step["query"]), ""
             if query.cited_label is not None:

@@ -54,8 +54,11 @@ class WordIndex:
         pages = enumerate(self._squeezed, self._start)
         return [page_idx for page_idx, text in pages if quote.squeezed in text]
 
-    def with_words(self, quote: Tokens) -> list[int]:
-        """Return the pages that hold most of the quote's words, rare ones counting more, best first."""
+    def with_words(self, quote: Tokens, *, share: float = PAGE_SHARE) -> list[int]:
+        """Return the pages that hold most of the quote's words, rare ones counting more, best first.
+
+        They hold at least `share` of the words, by weight and rarity.
+        """
         scores: dict[int, float] = defaultdict(float)
         total = 0.0
         for key in sorted(set(quote.keys)):
@@ -64,7 +67,7 @@ class WordIndex:
             total += value
             for page_idx in pages:
                 scores[page_idx] += value
-        held = [page_idx for page_idx, score in scores.items() if score >= PAGE_SHARE * total]
+        held = [page_idx for page_idx, score in scores.items() if score >= share * total]
         return sorted(held, key=lambda page_idx: (-scores[page_idx], page_idx))[:MAX_PAGES]
 
 

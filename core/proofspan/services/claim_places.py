@@ -1,0 +1,238 @@
+"""Locate claims in documents: the sentence, list item or table row that says the same, and where it differs.
+
+A page's text comes from the worker in its lines. The claim is checked against it as an answer is checked
+against its chunks, and the best sentence is located as a quote, so that its boxes are those of the page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import orjson
+
+from proofspan.contracts.records.records import Json
+from proofspan.diagnosis.claims.check import check_answer
+from proofspan.diagnosis.claims.source import SourceText
+from proofspan.diagnosis.claims.split import MOST_TEXT, split_claims
+from proofspan.diagnosis.claims.support import EvidenceSource
+from proofspan.diagnosis.claims.types import CheckedAnswer, CheckedClaim, Claim, ClaimStatus
+from proofspan.diagnosis.corpus import Corpus, Survey
+from proofspan.errors import EvidenceFault, Problem
+from proofspan.evidence import span_file
+from proofspan.evidence.pdf.page_labels import with_page
+from proofspan.evidence.pdf.pool import PdfPool
+from proofspan.evidence.span_file import SpanLine
+from proofspan.evidence.text.text_document import TextDocument, locate_in_text
+from proofspan.evidence.types import FoundSpan, SpanQuery
+from proofspan.services.documents.document_cache import Recent
+
+#: Characters of a text before and behind a sentence that say which of several equal ones is meant.
+CONTEXT = 200
+#: Prepared pages that are kept for the claims that follow.
+CACHED_PAGES = 64
+
+
+def passage_query(text: str, start: int, end: int, page_idx: int | None) -> SpanQuery:
+    """Return the query that locates characters of a text on its page."""
+    before, after = text[max(0, start - CONTEXT) : start], text[end : end + CONTEXT]
+    return SpanQuery(text[start:end], page_idx, before=before, after=after)
+
+
+def survey_of(sources: Sequence[SourceText]) -> Survey:
+    """Return how rare the words of a few texts are among their sentences, where no corpus is at hand."""
+    units = [each.text_of(number) for each in sources for number in range(len(each.units))]
+    return Corpus({str(number): unit for number, unit in enumerate(units)}).survey
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedClaim:
+    """A checked claim and where its evidence was found, None without any."""
+
+    checked: CheckedClaim
+    found: FoundSpan | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimSpan(FoundSpan):
+    """Where a text's claims are decided: the place is that of the first of them that is weakest."""
+
+    support: float = 0.0
+    claims: tuple[PlacedClaim, ...] = ()
+
+    @property
+    def weakest(self) -> PlacedClaim:
+        """Return the first claim that differs from its evidence, else the one with the least support."""
+        return min(self.claims, key=lambda each: (each.checked.status != "differs", each.checked.support))
+
+    @property
+    def verdict(self) -> ClaimStatus:
+        """Return the status of the weakest claim."""
+        return self.weakest.checked.status if self.claims else "unsupported"
+
+
+class ClaimLocator:
+    """A `PdfPool` that also locates claims: a query with a `claim` gets a `ClaimSpan`. Thread-safe."""
+
+    def __init__(self, pool: PdfPool) -> None:
+        self._pool = pool
+        self._pages: Recent[SourceText] = Recent(CACHED_PAGES)
+
+    def locate_each(self, path: Path, queries: Sequence[SpanQuery]) -> Iterator[FoundSpan | Problem]:
+        """Yield at least one result, in order, up to the first problem; quotes in one request."""
+        count = next((number for number, query in enumerate(queries) if query.claim), len(queries))
+        if count:
+            yield from self._pool.locate_each(path, queries[:count])
+            return
+        try:
+            yield self._placed(path, queries[0])
+        except EvidenceFault as fault:
+            yield fault.problems[0]
+
+    def _placed(self, path: Path, query: SpanQuery) -> ClaimSpan:
+        info, note = self._pool.document(path), ""
+        if query.cited_label is not None:
+            query, note = with_page(query, info.labels)
+        cited = query.cited_page_idx
+        if cited is not None and cited >= info.page_count:
+            note = f"page_idx {cited} is not in the document, which has {info.page_count} pages"
+            cited = None
+        seen: dict[int, EvidenceSource] = {}
+
+        def read(pages: Iterable[int]) -> list[EvidenceSource]:
+            fresh = [page for page in pages if 0 <= page < info.page_count and page not in seen]
+            texts = self._texts(path, fresh)
+            sources = [
+                EvidenceSource("cited_page", None, text, page_idx=page)
+                for page, text in zip(fresh, texts, strict=True)
+            ]
+            seen.update(zip(fresh, sources, strict=True))
+            return sources
+
+        def likely() -> list[int]:
+            return self._pool.pages_for(path, query.claim[:MOST_TEXT], cited)
+
+        def further() -> Iterator[list[EvidenceSource]]:
+            if cited is not None:
+                yield read((cited - 1, cited + 1))
+                yield read(likely())
+
+        first = read(likely() if cited is None else (cited,))
+        if cited is not None and not first[0].text.units:
+            note = f"page_idx {cited} has no text to compare the claim with"
+        checked = checked_claims(query.claim, first, further())
+        texts: dict[int | None, str] = {page: source.text.text for page, source in seen.items()}
+        located = iter(self._pool.locate_many(path, passages(checked, texts)))
+        return _joined(checked, located, note=note, cited=query.cited_page_idx)
+
+    def _texts(self, path: Path, pages: Sequence[int]) -> list[SourceText]:
+        """Return the prepared texts of pages, those that are not cached in one request."""
+        found = {page: self._pages.get((path, page)) for page in pages}
+        missing = [page for page, text in found.items() if text is None]
+        if missing:
+            texts = self._pool.page_lines(path, missing)
+            for page, text in zip(missing, texts, strict=True):
+                found[page] = prepared = SourceText(text)
+                self._pages.put((path, page), prepared)
+        return [text for text in found.values() if text is not None]
+
+
+def placed_in_text(query: SpanQuery, document: TextDocument) -> FoundSpan:
+    """Locate a quote or a claim in a document without pages."""
+    if not query.claim:
+        return locate_in_text(query, document)
+    checked = checked_claims(query.claim, [EvidenceSource("cited_page", None, SourceText(document.text))])
+    located = (locate_in_text(each, document) for each in passages(checked, {None: document.text}))
+    return _joined(checked, located)
+
+
+def checked_claims(
+    claim: str, first: Sequence[EvidenceSource], further: Iterable[Sequence[EvidenceSource]] = ()
+) -> CheckedAnswer:
+    """Check the claims of a text; a text without any, such as a heading, is one itself."""
+    stripped = claim.strip()
+    start = claim.find(stripped)
+    whole = [Claim(stripped, start, start + len(stripped), "sentence")] if stripped else []
+    claims = split_claims(claim) or whole
+    return check_answer(
+        claim, first, survey_of([each.text for each in first]), claims=claims, further=further
+    )
+
+
+def passages(checked: CheckedAnswer, texts: Mapping[int | None, str]) -> list[SpanQuery]:
+    """Return the queries that locate the evidence of each claim that has any, in the texts by page_idx."""
+    evidence = [each.evidence for each in checked.claims if each.evidence is not None]
+    return [passage_query(texts[each.page_idx], each.start, each.end, each.page_idx) for each in evidence]
+
+
+def _joined(
+    checked: CheckedAnswer, located: Iterator[FoundSpan], *, note: str = "", cited: int | None = None
+) -> ClaimSpan:
+    claims = tuple([PlacedClaim(each, next(located) if each.evidence else None) for each in checked.claims])
+    note = "; ".join(filter(None, (note, checked.note)))
+    span = ClaimSpan("not_found", None, False, 0.0, note=note, support=checked.support or 0.0, claims=claims)
+    found = span.weakest.found if claims else None
+    if found is None or found.status == "not_found":
+        return span
+    fields = ("status", "page_idx", "agreement", "rects", "continues", "ranges")
+    is_elsewhere = cited is not None and found.page_idx not in (None, cited)
+    values = {name: getattr(found, name) for name in fields}
+    return replace(span, page_mismatch=is_elsewhere, **values)
+
+
+# Output of `proofspan locate`.
+
+
+def to_json(located: SpanLine) -> bytes:
+    """Return one output line, keys sorted, with its line break: that of a quote, or of a claim."""
+    if located.query is None or not located.query.claim:
+        return span_file.to_json(located)
+    status = "not_found" if located.problem is not None else "unsupported"
+    row: dict[str, Json] = {"id": located.span_id, "support": None, "status": status}
+    if isinstance(span := located.found, ClaimSpan):
+        row |= {"support": span.support, "page_mismatch": span.page_mismatch}
+        row |= _claim_row(span.weakest) if span.claims else {}
+        if len(span.claims) > 1:
+            listed = [each.checked.claim for each in span.claims]
+            places = [{"text": each.text, "start": each.start, "end": each.end} for each in listed]
+            rows = [_claim_row(each) | {"support": each.checked.support} for each in span.claims]
+            row["claims"] = [place | own for place, own in zip(places, rows, strict=True)]
+        if span.note:
+            row["note"] = "; ".join(filter(None, (span.note, row.get("note"))))
+    if (problem := located.problem) is not None:
+        row["error"] = {"code": problem.code, "message": problem.message, "fix": problem.fix}
+    return orjson.dumps(row, option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)
+
+
+def _claim_row(placed: PlacedClaim) -> dict[str, Json]:
+    """Return what is known of one claim; fields that are usually empty are omitted then."""
+    checked, found, evidence = placed.checked, placed.found, placed.checked.evidence
+    is_placed = found is not None and found.status != "not_found"
+    row: dict[str, Json] = {
+        "status": checked.status,
+        "evidence": evidence.text if evidence is not None else None,
+        "page_idx": found.page_idx if found is not None and is_placed else None,
+        "rects": found.rects if found is not None and is_placed else (),
+        "differences": [
+            {
+                "kind": each.kind,
+                "claimed": each.claimed,
+                "claimed_start": each.claimed_start,
+                "claimed_end": each.claimed_end,
+                "found": each.found,
+                "found_start": each.found_start - (evidence.start if evidence else 0),
+                "found_end": each.found_end - (evidence.start if evidence else 0),
+            }
+            for each in checked.differences
+        ],
+    }
+    if found is not None and found.ranges:
+        row["ranges"] = found.ranges
+    if found is not None and found.continues:
+        row["continues"] = [span_file.place_row(place) for place in found.continues]
+    if checked.formula:
+        row["formula"] = checked.formula
+    if checked.note:
+        row["note"] = checked.note
+    return row
