@@ -24,6 +24,10 @@ SENTENCES = [
     ("Acme Inc. Shareholders agreed to it.", ["Acme Inc. Shareholders agreed to it."]),
     ("He lives in the U.S. The house is old.", ["He lives in the U.S.", "The house is old."]),
     ("The U.S. Army came at 5 p.m. It rained.", ["The U.S. Army came at 5 p.m.", "It rained."]),
+    (
+        "It was sold by Shout! Factory. Stop now! Munich is far.",
+        ["It was sold by Shout! Factory.", "Stop now!", "Munich is far."],
+    ),
     ("Keep 50 m. Then brake hard.", ["Keep 50 m.", "Then brake hard."]),
     ("It takes 20 min. Wait for the lamp.", ["It takes 20 min.", "Wait for the lamp."]),
     ("See Fig. 3. It shows No. 5 in Sec. 4.", ["See Fig. 3.", "It shows No. 5 in Sec. 4."]),
@@ -162,6 +166,15 @@ CLAUSES = [
         ["The engine holds 5.1 litres", "the gearbox holds 1.9 litres."],
     ),
     ("It is red; loud.", ["It is red; loud."]),
+    (
+        "Red is one new oil; blue is one new fuel; and none is green.",
+        ["Red is one new oil", "blue is one new fuel; and none is green."],
+    ),
+    (
+        "It is sold in: the old city here; all of the north; South Sudan too.",
+        ["It is sold in: the old city here; all of the north; South Sudan too."],
+    ),
+    ("It is " + "a b c; " * 30 + "d.", ["It is " + "a b c; " * 30 + "d."]),
     (
         "It is hot (the oil is red; the air is blue) now.",
         ["It is hot (the oil is red; the air is blue) now."],

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import zip_longest
 
 from proofspan.diagnosis.words import UNSPACED
 
 #: A sentence is split at a semicolon where both sides have as many words.
 CLAUSE_WORDS = 3
+#: With as many semicolons a sentence is a list.
+FEWEST_ITEMS = 20
 #: Words are counted in as many characters of a clause at most.
 ENOUGH_TEXT = 80
 
@@ -74,6 +75,9 @@ _KEPT_WHOLE = re.compile(
     r"|(?<!\w)['‘](?=\w)[^\n]{1,300}?(?<=[\w.!?,])['’](?!\w)|`[^`\n]{1,300}+`|\[[^\[\]]{1,300}+\]|「[^「」]{1,300}+」|『[^『』]{1,300}+』|（[^（）]{1,300}+）"
 )
 _SEMICOLON = re.compile(r"[;；؛]\s*+")
+_COLON = re.compile(r":(?!\S)|：")
+#: Words that continue a clause, or join one more item to a list.
+_JOINING = re.compile(r"(?:and|or|nor|including|such as|und|oder|sowie|et|ou)\b", re.IGNORECASE)
 _OPENS = frozenset('"‘“„«(`[「『（')
 
 
@@ -88,19 +92,21 @@ def sentences(text: str) -> Iterator[tuple[int, int]]:
 
 
 def clauses(sentence: str) -> Iterator[int]:
-    """Yield where clauses begin behind semicolons."""
-    marks = list(_SEMICOLON.finditer(sentence))
-    if marks and not _OPENS.isdisjoint(sentence):
-        within = {place for begin, stop in _whole_spans(sentence) for place in range(begin, stop)}
-        marks = [match for match in marks if match.start() not in within]
-    begin = 0
-    for match, following in zip_longest(marks, marks[1:]):
-        stop = len(sentence) if following is None else following.start()
-        before = sentence[max(begin, match.start() - ENOUGH_TEXT) : match.start()]
-        after = sentence[match.end() : min(stop, match.end() + ENOUGH_TEXT)]
-        if min(length_in_words(before), length_in_words(after)) >= CLAUSE_WORDS:
-            begin = match.end()
-            yield begin
+    """Yield where clauses begin behind semicolons; none in a list, such as one behind a colon."""
+    marks = [match for match in _SEMICOLON.finditer(sentence) if match.end() < len(sentence)]
+    if not 0 < len(marks) < FEWEST_ITEMS or _COLON.search(sentence, 0, marks[0].start()) is not None:
+        return
+    within = {place for begin, stop in _whole_spans(sentence) for place in range(begin, stop)}
+    marks = [match for match in marks if match.start() not in within]
+    begins = [0, *(match.end() for match in marks)]
+    stops = [*(match.start() for match in marks), len(sentence)]
+    parts = [
+        sentence[begin : min(stop, begin + ENOUGH_TEXT)] for begin, stop in zip(begins, stops, strict=True)
+    ]
+    if min(map(length_in_words, parts)) >= CLAUSE_WORDS:
+        for part, begin in zip(parts[1:], begins[1:], strict=True):
+            if _JOINING.match(part) is None:
+                yield begin
 
 
 def _ends(text: str) -> Iterator[int]:
@@ -137,12 +143,15 @@ def _is_end(text: str, match: re.Match[str], start: int) -> bool:
     following = match["next"]
     if not following or following.islower():
         return False
-    if match["mark"] != ".":
+    if match["mark"] not in (".", "!"):
         return True
     at = begin = match.start()
     while begin > start and at - begin < 24 and text[begin - 1].isalnum():
         begin -= 1
     last = text[begin:at]
+    if match["mark"] == "!":  # but not that of a name, as in "sold by Shout! Factory"
+        opener = _FIRST_WORD.match(text, match.end())
+        return begin == start or not last[:1].isupper() or opener is None or opener[0] in _OPENERS
     if not last or match["close"]:
         return True
     ahead = text[match.end() : match.end() + 24]
