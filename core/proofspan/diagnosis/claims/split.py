@@ -57,6 +57,11 @@ _ITEM = re.compile(
     r"|(?:[ivx]{1,4}|[IVX]{2,4})\.\s++|（\d{1,2}）\s*+|\d{1,3}[）、．]\s*+)",
 )
 _ITEM_OPENS = frozenset("-*+–—•‣◦▪●○■□➤⁃∙✓✔✅→①②③④⑤⑥⑦⑧⑨(（> \t0123456789abcdefghijklmnopqrstuvwxyz")
+#: Tags of HTML that some models write; those of the first kind end a line.
+_TAG = re.compile(
+    r"<(/?(?:br|p|li|ul|ol|div|h[1-6])|/?(?:a|b|i|u|em|strong|span|sub|sup))\b[^<>]{0,200}>", re.I
+)
+_BLOCKS = ("br", "p", "li", "ul", "ol", "div", "h1", "h2", "h3", "h4", "h5", "h6")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _YEAR = re.compile(r"\b(?:FY|Q[1-4]\s?)?(?:19|20)\d\d\b")
 
@@ -152,6 +157,7 @@ _REFERENCE = re.compile(
     r"[\[(]((?:sources?|see|cf|vgl|siehe|s|p|pp|pages?|seiten?|voir|quellen?|docs?|documents?|chunks?"
     r"|passages?|sections?|abschnitte?|chapters?|kapitel|chapitre|tables?|tabellen?|tableau|figures?|fig|abb)"
     r"\b[^\[\]()\n]{0,120}+)[\])]"
+    r"|[\[(][^\[\]()\n]{1,80},\s?(?:pages?|pp?\.|seiten?|sections?|abschnitte?)\s?\d{1,4}(?:[-–]\d{1,4})?[\])]"
     r"|【[^【】\n]{0,80}†[^【】\n]{0,80}】",
     re.IGNORECASE,
 )
@@ -191,6 +197,8 @@ def _split(answer: str, text: str, question: str, length: int) -> Split:
     """Return the claims of an answer of which at most `MOST_TEXT` characters are given."""
     if "(" in text or "[" in text or "【" in text:
         text = _REFERENCE.sub(_without_reference, text)
+    if "<" in text:
+        text = _without_tags(text)
     is_cut = length > len(answer)
     asked: list[str] | None = None
     claims: list[Claim] = []
@@ -443,6 +451,22 @@ def _repeats(words: list[str], asked: list[str]) -> bool:
         return False
     common = (Counter(words) & Counter(asked)).total()
     return common >= 0.8 * max(len(words), len(asked))
+
+
+def _without_tags(text: str) -> str:
+    """Return a text with spaces and line ends in the place of HTML's tags and of a model's reasoning."""
+    thought = re.match(r"\s{0,20}<(think|thinking|reasoning)>", text)
+    if thought is not None:
+        end = text.find(f"</{thought[1]}>")
+        stop = len(text) if end < 0 else end + len(thought[1]) + 3
+        text = " " * stop + text[stop:]
+    ends_line = "|" not in text
+
+    def blank(match: re.Match[str]) -> str:
+        is_block = ends_line and match[1].lower().strip("/") in _BLOCKS
+        return ("\n" if is_block else " ") + " " * (len(match[0]) - 1)
+
+    return _TAG.sub(blank, text)
 
 
 def _without_reference(match: re.Match[str]) -> str:
