@@ -56,7 +56,7 @@ _ITEM = re.compile(
     rf"|\d{{1,3}}[.)]\s++(?!{MONTHS})|\(\d{{1,2}}\)\s++|\(?(?:[A-Za-z]|[ivx]{{1,4}}|[IVX]{{1,4}})\)\s++"
     r"|(?:[ivx]{1,4}|[IVX]{2,4})\.\s++|（\d{1,2}）\s*+|\d{1,3}[）、．]\s*+)",
 )
-_ITEM_OPENS = frozenset("-*+–—•‣◦▪●○■□➤⁃∙✓✔✅→①②③④⑤⑥⑦⑧⑨(（> \t0123456789abcdefghijklmnopqrstuvwxyz")
+_ITEM_OPENS = frozenset("#-*+–—•‣◦▪●○■□➤⁃∙✓✔✅→①②③④⑤⑥⑦⑧⑨(（> \t0123456789abcdefghijklmnopqrstuvwxyz")
 #: Tags of HTML that some models write; those of the first kind end a line.
 _TAG = re.compile(
     r"<(/?(?:br|p|li|ul|ol|div|h[1-6])|/?(?:a|b|i|u|em|strong|span|sub|sup))\b[^<>]{0,200}>", re.I
@@ -238,8 +238,7 @@ def _bounded(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 def _pieces(text: str) -> Iterator[tuple[int, int, ClaimKind]]:
     """Yield start, end and kind of what may be a claim: paragraphs by sentences, items and rows."""
     if "\n" not in text and "\r" not in text and "|" not in text and text[:1] not in _ITEM_OPENS:
-        if _SOURCES.match(text) is None and _HEADING.match(text) is None:
-            yield from _sentences(text, 0, len(text), "sentence")
+        yield from _sentences(text, 0, len(text), "sentence")
         return
     lines = list(_lines(text))
     lists_sources = is_table = False
@@ -376,8 +375,9 @@ def _asserted(answer: str, text: str, start: int, end: int) -> tuple[int, int]:
     last = text[end - 1 : end]
     if last in ":：?？؟" or (last == "," and end - start < 40 and not _has_digit(text[start:end])):
         return start, start  # an introduction, a question, a salutation
-    for _ in range(3):
-        opener = _FIRST_WORD.match(text, start)
+    opener = None
+    for _ in range(4):
+        opener = _FIRST_WORD.match(text, start, end)
         is_numbered = opener is None and (text[start : start + 1].isdigit() or text[start : start + 1] == "(")
         if not is_numbered and (opener is None or opener[0].lower() not in _LEAD_OPENS):
             break
@@ -385,7 +385,6 @@ def _asserted(answer: str, text: str, start: int, end: int) -> tuple[int, int]:
         if lead is None or lead.end() == end:
             break
         start, end = _trimmed(text, lead.end(), end)
-    opener = _FIRST_WORD.match(text, start, end)
     piece = text[start:end] if end - start < LONGEST_CLAIM else text[start : start + LONGEST_CLAIM]
     may_greet = opener is not None and opener[0].lower() in _COURTESY_OPENS and len(piece) < 300
     if may_greet and _COURTESY.fullmatch(piece):
