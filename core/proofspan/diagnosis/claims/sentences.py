@@ -19,18 +19,19 @@ MONTHS = (
     r"(?i:januar|februar|märz|april|mai|juni|juli|august|september|oktober|november|dezember|janvier|février"
     r"|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre)\b"
 )
-#: Abbreviations that never end a sentence, in lower case: English, German, French.
+#: Abbreviations that never end a sentence, in lower case: English, German, French, some Spanish and Italian.
 _NEVER_LAST = frozenset(
     """
     approx abzgl bspw bzgl bzw ca capt cf dipl dr eds ehem einschl env evtl ggf ggü gem ges hon hrsg ing inkl
     insb lt messrs mio mlle mme mmes mr mrd mrs ms prof resp rev sen sgt sog st ste tel viz vgl vs zzgl zzt
+    dott sig sra srta
     """.split()  # noqa: SIM905 - a word list reads best as text
 )
 #: Abbreviations that belong to the number after them.
 _BEFORE_NUMBER = frozenset(
     """
     abb abs abschn apr art aufl aug bd bl ch chap col dec dez eq exp feb ff fig figs jan jul jun jänner kap
-    max min no nos nov nr nrn oct okt op par pos pp ref sec sect sep sept tab taf vol vols ziff
+    max min no nos nov nr nrn oct okt op par pos pp pag pág núm ref sec sect sep sept tab taf vol vols ziff
     """.split()  # noqa: SIM905 - a word list reads best as text
 )
 #: Abbreviations at the end of names: a sentence ends with them if the next one opens with a common word.
@@ -63,7 +64,7 @@ _END = re.compile(
     r"(?P<mark>[.!?…。！？｡।॥۔؟።។။։](?<![.!?…]{2})[.!?…。！？｡।॥۔؟።។။։]*+)"
     r"(?P<close>[\"'”’»›)\]*_`¹²³⁴-⁹⁰」』）》】]{0,12}+)"
     r"(?P<refs>(?:\s{0,3}\[\^?\d{1,3}(?:\s{0,3}[,–-]\s{0,3}\d{1,3}){0,20}\]){0,20}+)"
-    r"(?P<gap>\s++|$|(?<=[。！？｡।॥۔؟።។။։」』）》】])|(?<=\])(?=[A-Z])"
+    r"(?P<gap>\s++|$|(?<=[。！？｡।॥۔؟።។။։」』）》】”])|(?<=\])(?=[A-Z])"
     r"|(?<=[a-zß-ÿ]{3}\.)(?=(?:The|This|It|In|If|Der|Die|Das|Es|Le|La|Les|Il)\s))"
     r"(?=[\"'“‘„«‹(\[*_¿¡「『（《【]{0,6}(?P<next>.?))",
     re.DOTALL,

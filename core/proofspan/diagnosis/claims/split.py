@@ -54,9 +54,11 @@ _HEADING = re.compile(r"\s{0,3}#{1,6}(?:\s|$)")
 _ITEM = re.compile(
     rf"\s*+(?:>\s*+)*+(?:[-*+–—]\s++(?:\[[ xX]\]\s++)?|[•‣◦▪●○■□➤⁃∙✓✔✅→①-⑳]\s*+"
     rf"|\d{{1,3}}[.)]\s++(?!{MONTHS})|\(\d{{1,2}}\)\s++|\(?(?:[A-Za-z]|[ivx]{{1,4}}|[IVX]{{1,4}})\)\s++"
-    r"|(?:[ivx]{1,4}|[IVX]{2,4})\.\s++|（\d{1,2}）\s*+|\d{1,3}[）、．]\s*+)",
+    r"|(?:[ivx]{1,4}|[IVX]{2,4})\.\s++|（\d{1,2}）\s*+|[一二三四五六七八九十]{1,3}、|\d{1,3}[）、．]\s*+)",
 )
-_ITEM_OPENS = frozenset("#-*+–—•‣◦▪●○■□➤⁃∙✓✔✅→①②③④⑤⑥⑦⑧⑨(（> \t0123456789abcdefghijklmnopqrstuvwxyz")
+_ITEM_OPENS = frozenset(
+    "一二三四五六七八九十#-*+–—•‣◦▪●○■□➤⁃∙✓✔✅→①②③④⑤⑥⑦⑧⑨(（> \t0123456789abcdefghijklmnopqrstuvwxyz"
+)
 #: Tags of HTML that some models write; those of the first kind end a line.
 _TAG = re.compile(
     r"<(/?(?:br|p|li|ul|ol|div|h[1-6])|/?(?:a|b|i|u|em|strong|span|sub|sup))\b[^<>]{0,200}>", re.I
