@@ -58,7 +58,8 @@ def check_answer(
         return CheckedAnswer()
     groups = _Groups(prompt, further)
     own = language_of(answer)
-    checked = tuple([_checked(claim, own, groups, survey) for claim in claims])
+    plain = answer if blanked is None else blanked
+    checked = tuple([_checked(claim, plain, own, groups, survey) for claim in claims])
     scores = [each.support for each in checked]
     support = round((min(scores) + sum(scores) / len(scores)) / 2, 4)
     return CheckedAnswer(checked, support, _note(answer, claims, prompt))
@@ -83,9 +84,10 @@ class _Groups:
             place += 1
 
 
-def _checked(claim: Claim, own: str | None, groups: _Groups, survey: Survey) -> CheckedClaim:
-    language = language_of(claim.text) or own
-    read = read_claim(claim.text, language, survey)
+def _checked(claim: Claim, plain: str, own: str | None, groups: _Groups, survey: Survey) -> CheckedClaim:
+    text = plain[claim.start : claim.end]
+    language = language_of(text) or own
+    read = read_claim(text, language, survey)
     best, of = NO_SUPPORT, None
     for place, group in enumerate(groups):
         found = best_support(read, group)

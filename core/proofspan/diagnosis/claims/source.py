@@ -10,7 +10,6 @@ import re
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 from typing import NamedTuple
 
 from proofspan.diagnosis.claims.sentences import sentences
@@ -47,10 +46,11 @@ class SourceText:
     """A text's units and the places of its words' forms.
 
     `index` has for every form a number whose bit i says whether unit i has it. `line` has all forms in order
-    between spaces, units between line ends, to look for runs of words.
+    between spaces, units between line ends, to look for runs of words; unit i begins there at `places[i]`,
+    and with word number `offsets[i]`, of which there are `length`.
     """
 
-    __slots__ = ("__dict__", "index", "language", "line", "note", "starts", "text", "units")
+    __slots__ = ("index", "language", "length", "line", "note", "offsets", "places", "text", "units")
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -61,7 +61,9 @@ class SourceText:
         self.index: dict[str, int] = {}
         lines: list[str] = []
         length = 0
-        self.starts = array("L")
+        self.places = array("L")
+        self.offsets = array("L")
+        self.length = 0
         for unit in units_of(text[:MOST_TEXT]):
             written = text[unit.start : unit.end]
             if "-\n" in written or not written.isascii():
@@ -78,7 +80,9 @@ class SourceText:
             for form in set(found):
                 index[form] = index.get(form, 0) | bit
             lines.append(f" {' '.join(found)} ")
-            self.starts.append(length)
+            self.places.append(length)
+            self.offsets.append(self.length)
+            self.length += len(found)
             length += len(lines[-1]) + 1
         self.line = "\n".join(lines)
         if len(text) > MOST_TEXT:
@@ -89,14 +93,14 @@ class SourceText:
         """Return the approximate bytes of what is kept beside the text."""
         return 900 + len(self.line) + 60 * len(self.index) + 130 * len(self.units)
 
-    @cached_property
-    def words(self) -> frozenset[str]:
-        """Return the forms of the text."""
-        return frozenset(self.index)
-
     def unit_at(self, place: int) -> int:
         """Return the number of the unit that has a place of `line`."""
-        return bisect_right(self.starts, place) - 1
+        return bisect_right(self.places, place) - 1
+
+    def forms_of(self, first: int, last: int) -> str:
+        """Return the part of `line` with the units from a first to a last, both included."""
+        end = self.places[last + 1] if last + 1 < len(self.places) else len(self.line)
+        return self.line[self.places[first] : end]
 
     def text_of(self, number: int) -> str:
         """Return a unit as the chunk has it."""

@@ -1,32 +1,39 @@
 """How well sources support a claim, in 0–1, and the sentence, list item or table row that does it best.
 
 The measure needs no model. It adds what a reader looks for, each in 0–1: how much of the claim's content,
-weighted by rarity, is found close together (in three neighbouring units); whether words that are neighbours
-in the claim meet in one unit of the source; how many runs of two and of three words are the source's own; and
-how many of its names and figures are found at all. A figure or a name that no source has costs extra.
+weighted by rarity, is found close together; how many of all its words are there, little words too; how many
+runs of three words are the source's own; and how many of its names and figures are found at all. A figure or
+a name that no source has costs a share of the whole.
 """
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from typing import NamedTuple
 
 from proofspan.diagnosis.claims.source import SourceText
 from proofspan.diagnosis.claims.types import Origin
-from proofspan.diagnosis.claims.word_forms import forms, stop_words, words_of
+from proofspan.diagnosis.claims.word_forms import WORD, forms, stop_words, words_of
 from proofspan.diagnosis.corpus import Survey
 
 #: Words of one claim that are looked at.
 MOST_WORDS = 400
+#: Neighbouring units count as close together up to this many words: about three sentences.
+_CLOSE_WORDS = 80
 #: A word with another ending than the source's counts this much, if they begin alike.
 _ALIKE = 0.7
 _ALIKE_SHARE = 0.65
 _ALIKE_LETTERS = 4
-#: Weights of the parts; they were chosen on the development files (see `docs/measurements.md`).
-_WINDOW, _NEAR, _PAIRS, _TRIPLES, _ENTITIES = 0.6, 0.15, 0.18, 0.2, 0.17
-_LOST_FIGURE, _LOST_NAME = 0.3, 0.06
-_ALL = _WINDOW + _NEAR + _PAIRS + _TRIPLES + _ENTITIES
+#: Weights of the parts, which add up to 1, and the share that remains where a figure or a name is lost; they
+#: were chosen on the development files that docs/measurements.md names.
+_CONTENT, _ALL_WORDS, _RUNS, _ENTITIES = 0.35, 0.35, 0.2, 0.1
+_WITHOUT_FIGURE, _WITHOUT_NAME = 0.5, 0.85
+#: The end of what precedes a word that opens a sentence, a quotation or a list item.
+_OPENS = re.compile(r"(?:^|[.:!?•*–—-]\s|[\"“”‘«(\[*])[\s\"“‘«(\[*]*$")
+#: A text of as many words may be in title case.
+_TITLE_WORDS = 4
 
 
 class EvidenceSource(NamedTuple):
@@ -67,9 +74,9 @@ def read_claim(text: str, language: str | None, survey: Survey) -> ReadClaim:
     form_of, stops = forms(language).__getitem__, stop_words(language)
     found = list(map(form_of, written))
     content, weight_of = [], {}
-    figures, names = set(), set()
+    figures = set()
     rarity, unseen = survey.rarity, survey.unseen or 1
-    for place, (word, form) in enumerate(zip(written, found, strict=True)):
+    for word, form in zip(written, found, strict=True):
         lower = word.lower()
         if lower in stops:
             continue
@@ -77,76 +84,84 @@ def read_claim(text: str, language: str | None, survey: Survey) -> ReadClaim:
         if form not in weight_of:
             rare = rarity.get(lower)
             weight_of[form] = float(rare if rare else unseen if rare is None else unseen / 2)
-        if form[0].isdigit():
-            if word[0].isdigit():
-                figures.add(form)
-        elif word[0].isupper() and (word.isupper() or (place and language != "de")):
-            names.add(form)
+        if word[0].isdigit():
+            figures.add(form)
+    names = _names(text, language).intersection(weight_of) - figures
     return ReadClaim(found, content, weight_of, frozenset(figures), frozenset(names), language)
+
+
+def _names(text: str, language: str | None) -> set[str]:
+    """Return the forms of capitalised words that do not open a sentence; none of a text in title case.
+
+    All nouns of German have capitals, so of German only words in capitals count.
+    """
+    words = list(WORD.finditer(text))[:MOST_WORDS]
+    capitals = [match for match in words if match[0][0].isupper()]
+    letters = sum(match[0][0].isalpha() for match in words)
+    if letters >= _TITLE_WORDS and 2 * len(capitals) > letters:
+        return set()
+    form_of = forms(language).__getitem__
+    return {
+        form_of(match[0])
+        for match in capitals
+        if (len(match[0]) > 1 and match[0].isupper())
+        or (language != "de" and not _OPENS.search(text[max(0, match.start() - 6) : match.start()]))
+    }
 
 
 def best_support(claim: ReadClaim, sources: Sequence[EvidenceSource]) -> Support:
     """Return how well the sources support a claim together, and the best unit of all."""
     if not claim.content or not sources:
         return NO_SUPPORT
-    bases, places = [], 0
+    bases, units = [], 0
     for source in sources:
-        bases.append(places)
-        places += len(source.text.units)
+        bases.append(units)
+        units += len(source.text.units)
     found = _places_of(claim, sources, bases)
-    total = sum([claim.weights[form] for form in claim.content])
-    # Units by number: the weight of the claim's content that each has.
-    by_unit: dict[int, float] = {}
-    for form in claim.content:
-        credit, bits = found.get(form, (0.0, 0))
-        weight = claim.weights[form] * credit
-        while bits:
-            low = bits & -bits
-            unit = low.bit_length() - 1
-            by_unit[unit] = by_unit.get(unit, 0.0) + weight
-            bits ^= low
-    if not by_unit:
+    window = _window(claim, found, sources, bases)
+    if window is None:
         return NO_SUPPORT
-    best = max(by_unit, key=lambda unit: (by_unit[unit], -unit))
-    window = _window(claim, found, by_unit) / total
-    near = [
-        bool(found[a][1] & found[b][1]) if a in found and b in found else False
-        for a, b in pairwise(claim.content)
-    ]
-    pairs, triples = _runs(claim, sources)
+    near = ((2 << window.last) - 1) >> window.first << window.first
+    met = sum([form in found and found[form][1] & near != 0 for form in claim.forms])
     entities = claim.figures | claim.names
-    single = by_unit[best] / total
-    kept = sum(claim.weights[form] * found[form][0] for form in entities if form in found)
-    wanted = sum(claim.weights[form] for form in entities)
+    kept = sum([claim.weights[form] * found[form][0] for form in entities if form in found])
+    wanted = sum([claim.weights[form] for form in entities])
+    content = window.weight / sum([claim.weights[form] for form in claim.content])
     score = (
-        _WINDOW * window
-        + _NEAR * (sum(near) / len(near) if near else single)
-        + _PAIRS * (single if pairs is None else pairs)
-        + _TRIPLES * (single if triples is None else triples)
+        _CONTENT * content
+        + _ALL_WORDS * met / len(claim.forms)
+        + _RUNS * _runs(claim, found, sources, bases)
         + _ENTITIES * (kept / wanted if wanted else 1.0)
-    ) / _ALL
+    )
     if any(figure not in found for figure in claim.figures):
-        score -= _LOST_FIGURE
+        score *= _WITHOUT_FIGURE
     if any(name not in found for name in claim.names):
-        score -= _LOST_NAME
-    number = max(place for place, base in enumerate(bases) if base <= best)
-    while not sources[number].text.units:
-        number -= 1
-    return Support(min(1.0, max(0.0, score)), number, best - bases[number])
+        score *= _WITHOUT_NAME
+    number = bisect_right(bases, window.best) - 1
+    return Support(min(1.0, score), number, window.best - bases[number])
+
+
+class _Window(NamedTuple):
+    """Neighbouring units with the most of a claim's weight, and the unit that has the most by itself."""
+
+    weight: float
+    first: int
+    last: int
+    best: int
 
 
 def _places_of(
     claim: ReadClaim, sources: Sequence[EvidenceSource], bases: Sequence[int]
 ) -> dict[str, tuple[float, int]]:
     """Return for each form that any source has how well it is met, and the units that have it as bits."""
-    wanted = claim.weights.keys()
+    wanted = set(claim.forms)
     bits: dict[str, int] = {}
     for source, base in zip(sources, bases, strict=True):
         index = source.text.index
-        for form in wanted & index.keys():
+        for form in wanted.intersection(index):
             bits[form] = bits.get(form, 0) | (index[form] << base)
     found = {form: (1.0, units) for form, units in bits.items()}
-    for form in wanted - bits.keys():
+    for form in claim.weights.keys() - bits.keys():
         if len(form) > _ALIKE_LETTERS and not form[0].isdigit() and (units := _alike(form, sources, bases)):
             found[form] = (_ALIKE, units)
     return found
@@ -168,40 +183,89 @@ def _alike(form: str, sources: Sequence[EvidenceSource], bases: Sequence[int]) -
     return units
 
 
-def _window(claim: ReadClaim, found: Mapping[str, tuple[float, int]], by_unit: Mapping[int, float]) -> float:
-    """Return the most of the claim's weight that three neighbouring units have together."""
-    sums: dict[int, float] = {}
+def _window(
+    claim: ReadClaim,
+    found: Mapping[str, tuple[float, int]],
+    sources: Sequence[EvidenceSource],
+    bases: Sequence[int],
+) -> _Window | None:
+    """Return the first of the best windows; None where no source has a word of the claim."""
+    weights: dict[str, float] = {}
     for form in claim.content:
-        credit, bits = found.get(form, (0.0, 0))
-        bits |= bits >> 1 | bits >> 2
-        weight = claim.weights[form] * credit
+        if form in found:
+            weights[form] = weights.get(form, 0.0) + claim.weights[form] * found[form][0]
+    by_unit: dict[int, list[str]] = {}
+    for form in weights:
+        bits = found[form][1]
         while bits:
             low = bits & -bits
-            place = low.bit_length()
-            sums[place] = sums.get(place, 0.0) + weight
+            by_unit.setdefault(low.bit_length() - 1, []).append(form)
             bits ^= low
-    return max(sums.values())
-
-
-def _runs(claim: ReadClaim, sources: Sequence[EvidenceSource]) -> tuple[float | None, float | None]:
-    """Return the shares of the claim's runs of two and of three words that a source has."""
-    words = claim.forms
-    if len(words) < 2:
-        return None, None
-    pairs = [False] * (len(words) - 1)
-    triples = [False] * (len(words) - 2)
+    if not by_unit:
+        return None
+    alone = {unit: sum([weights[form] for form in has]) for unit, has in by_unit.items()}
+    words = [0]
     for source in sources:
-        index, line = source.text.index, source.text.line
-        get = index.get
-        masks = [get(form, 0) for form in words]
-        for place, (a, b) in enumerate(pairwise(masks)):
-            if a & b and f" {words[place]} {words[place + 1]} " in line:
-                pairs[place] = True
-                if (
-                    place < len(triples)
-                    and masks[place + 2] & b
-                    and not triples[place]
-                    and f" {words[place]} {words[place + 1]} {words[place + 2]} " in line
-                ):
-                    triples[place] = True
-    return sum(pairs) / len(pairs), sum(triples) / len(triples) if triples else None
+        words.append(words[-1] + source.text.length)
+    # Two ends move over the units that have anything, as far apart as `_CLOSE_WORDS` allows.
+    order = sorted(by_unit)
+    counts = dict.fromkeys(weights, 0)
+    total, low = 0.0, 0
+    best = -1.0, 0, 0
+    spans = [_words_of(unit, sources, bases, words) for unit in order]
+    for high, unit in enumerate(order):
+        for form in by_unit[unit]:
+            counts[form] += 1
+            if counts[form] == 1:
+                total += weights[form]
+        while low < high and spans[high][1] - spans[low][0] > _CLOSE_WORDS:
+            for form in by_unit[order[low]]:
+                counts[form] -= 1
+                if not counts[form]:
+                    total -= weights[form]
+            low += 1
+        if total > best[0] + 1e-6:
+            best = total, order[low], unit
+    return _Window(*best, max(order, key=lambda unit: (alone[unit], -unit)))
+
+
+def _words_of(
+    unit: int, sources: Sequence[EvidenceSource], bases: Sequence[int], words: Sequence[int]
+) -> tuple[int, int]:
+    """Return the numbers of a unit's first word and of that behind its last, among all sources' words."""
+    number = bisect_right(bases, unit) - 1
+    text, own = sources[number].text, unit - bases[number]
+    end = text.offsets[own + 1] if own + 1 < len(text.offsets) else text.length
+    return words[number] + text.offsets[own], words[number] + end
+
+
+def _runs(
+    claim: ReadClaim,
+    found: Mapping[str, tuple[float, int]],
+    sources: Sequence[EvidenceSource],
+    bases: Sequence[int],
+) -> float:
+    """Return the share of the claim's runs of three words that a source has, of two if there are no more."""
+    words = claim.forms
+    length = min(3, len(words))
+    bits = [found[form][1] if form in found else 0 for form in words]
+    had = 0
+    for start in range(len(words) - length + 1):
+        units = bits[start]
+        for more in bits[start + 1 : start + length]:
+            units &= more
+        if units and _has_run(f" {' '.join(words[start : start + length])} ", units, sources, bases):
+            had += 1
+    return had / (len(words) - length + 1)
+
+
+def _has_run(run: str, units: int, sources: Sequence[EvidenceSource], bases: Sequence[int]) -> bool:
+    """Return whether one of some units has a run of forms."""
+    while units:
+        number = bisect_right(bases, (units & -units).bit_length() - 1) - 1
+        text = sources[number].text
+        if run in text.line:
+            return True
+        end = bases[number] + len(text.units)
+        units = units >> end << end
+    return False
