@@ -6,14 +6,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from proofspan.contracts.records.records import GoldQuestion, Trace
 from proofspan.diagnosis.answers import claims_of, payload_ids, refuses
-from proofspan.diagnosis.claims.source import SourceText, SourceTexts
+from proofspan.diagnosis.claims.source import SourceText
 from proofspan.diagnosis.claims.split import MOST_CLAIMS, MOST_TEXT, split_claims
 from proofspan.diagnosis.claims.support import (
     NO_SUPPORT,
     EvidenceSource,
+    ReadClaim,
+    Sources,
     Support,
     best_support,
-    read_claim,
 )
 from proofspan.diagnosis.claims.types import (
     CheckedAnswer,
@@ -28,7 +29,7 @@ from proofspan.diagnosis.corpus import Survey
 from proofspan.diagnosis.types import Profile
 from proofspan.traces.records.chunks import Places
 from proofspan.traces.records.citations import citations
-from proofspan.traces.records.trace_record import STAGES, listed, place_by_id
+from proofspan.traces.records.trace_record import STAGES, listed
 
 #: A claim with at least this support is supported. Chosen once on the development files of four public sets
 #: (docs/measurements.md), as the value with the best mean of their balanced accuracies.
@@ -87,7 +88,7 @@ class _Groups:
 def _checked(claim: Claim, plain: str, own: str | None, groups: _Groups, survey: Survey) -> CheckedClaim:
     text = plain[claim.start : claim.end]
     language = language_of(text) or own
-    read = read_claim(text, language, survey)
+    read = ReadClaim(text, language, survey)
     best, of = NO_SUPPORT, None
     for place, group in enumerate(groups):
         found = best_support(read, group)
@@ -134,10 +135,9 @@ class Checker:
         self, texts: Mapping[str, str], survey: Survey, places: Places, *, cache_bytes: int = 250_000_000
     ) -> None:
         """`survey` is the corpus' word rarity; `places` are those of its chunks."""
-        self._texts = texts
         self._survey = survey
         self._places = places
-        self._sources = SourceTexts(texts, cache_bytes=cache_bytes)
+        self._sources = Sources(texts, places, cache_bytes=cache_bytes)
         self._by_page: dict[tuple[str | None, int], list[str]] | None = None
 
     def check(self, trace: Trace, profile: Profile, gold: GoldQuestion | None = None) -> CheckedAnswer:
@@ -154,7 +154,7 @@ class Checker:
         cited = payload_ids(trace) or trace.ids_in_text
         return check_answer(
             answer,
-            self._sources_of("prompt", trace.chunk_ids),
+            list(map(self._sources.__getitem__, trace.chunk_ids)),
             self._survey,
             question=trace.q,
             blanked=claims_of(answer, lower, (trace.chunk_ids, cited)),
@@ -172,7 +172,7 @@ class Checker:
             ids = [each for each in dict.fromkeys(ids_of()) if each not in seen]
             seen.update(ids)
             if ids:
-                yield self._sources_of(origin, ids)
+                yield [self._sources[each]._replace(origin=origin) for each in ids]
         if gold is not None and gold.spans:
             yield [
                 EvidenceSource("gold", None, SourceText(span.quote), span.doc_id, span.page_idx)
@@ -191,13 +191,3 @@ class Checker:
         for each in cited:
             if each.page_idx is not None:
                 yield from self._by_page.get((each.doc_id, each.page_idx), ())
-
-    def _sources_of(self, origin: Origin, ids: Iterable[str]) -> list[EvidenceSource]:
-        found = []
-        texts = self._texts
-        for chunk_id in ids:
-            if chunk_id in texts:
-                place = self._places.get(chunk_id) or place_by_id(chunk_id)
-                source = self._sources[chunk_id]
-                found.append(EvidenceSource(origin, chunk_id, source, place.doc_id, place.page_idx))
-        return found

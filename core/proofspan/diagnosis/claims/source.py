@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from proofspan.diagnosis.claims.sentences import sentences
-from proofspan.diagnosis.claims.word_forms import forms, language_of, words_of
+from proofspan.diagnosis.claims.word_forms import forms_in, language_of
 
 #: Characters and units of one chunk that are looked at.
 MOST_TEXT = 200_000
@@ -56,7 +56,6 @@ class SourceText:
         self.text = text
         self.note = ""
         self.language = language_of(text)
-        form_of = forms(self.language).__getitem__
         self.units: list[Unit] = []
         self.index: dict[str, int] = {}
         lines: list[str] = []
@@ -68,7 +67,7 @@ class SourceText:
             written = text[unit.start : unit.end]
             if "-\n" in written or not written.isascii():
                 written = _HYPHENED_BREAK.sub("", written)
-            found = list(map(form_of, words_of(written)))
+            found = forms_in(written, self.language)
             if not found:
                 continue
             if len(self.units) == MOST_UNITS:
@@ -106,27 +105,6 @@ class SourceText:
         """Return a unit as the chunk has it."""
         unit = self.units[number]
         return self.text[unit.start : unit.end]
-
-
-class SourceTexts(dict[str, SourceText]):
-    """Chunk id → prepared text, made on first use; the oldest half is dropped when the bound is reached."""
-
-    def __init__(self, texts: Mapping[str, str], *, cache_bytes: int = 250_000_000) -> None:
-        super().__init__()
-        self._texts = texts
-        self._bound = cache_bytes
-        self._spent = 0
-
-    def __missing__(self, chunk_id: str) -> SourceText:
-        prepared = SourceText(self._texts[chunk_id])
-        self._spent += prepared.cost
-        if self._spent > self._bound:
-            for oldest in list(self):
-                if self._spent <= self._bound // 2:
-                    break
-                self._spent -= self.pop(oldest).cost
-        self[chunk_id] = prepared
-        return prepared
 
 
 def units_of(text: str) -> Iterator[Unit]:

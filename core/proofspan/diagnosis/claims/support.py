@@ -11,12 +11,15 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from proofspan.diagnosis.claims.source import SourceText
 from proofspan.diagnosis.claims.types import Origin
-from proofspan.diagnosis.claims.word_forms import WORD, forms, stop_words, words_of
+from proofspan.diagnosis.claims.word_forms import WORD, forms, forms_in, stop_forms, stop_words, words_of
 from proofspan.diagnosis.corpus import Survey
+from proofspan.traces.records.chunks import Places
+from proofspan.traces.records.trace_record import place_by_id
 
 #: Words of one claim that are looked at.
 MOST_WORDS = 400
@@ -46,15 +49,107 @@ class EvidenceSource(NamedTuple):
     page_idx: int | None = None
 
 
-class ReadClaim(NamedTuple):
-    """A claim's words: forms in order, those with content and their weights, its figures and names."""
+_NOTHING = SourceText("")
 
-    forms: list[str]
-    content: list[str]
-    weights: dict[str, float]
-    figures: frozenset[str]
-    names: frozenset[str]
-    language: str | None
+
+class Sources(dict[str, EvidenceSource]):
+    """Chunk id → its source in the prompt, prepared on first use; one without text for an unknown id.
+
+    The oldest half is dropped when `cache_bytes` are reached.
+    """
+
+    def __init__(self, texts: Mapping[str, str], places: Places, *, cache_bytes: int = 250_000_000) -> None:
+        super().__init__()
+        self._texts = texts
+        self._places = places
+        self._bound = cache_bytes
+        self._spent = 0
+
+    def __missing__(self, chunk_id: str) -> EvidenceSource:
+        text = self._texts.get(chunk_id)
+        if text is None:
+            return EvidenceSource("prompt", chunk_id, _NOTHING)
+        place = self._places.get(chunk_id) or place_by_id(chunk_id)
+        source = EvidenceSource("prompt", chunk_id, SourceText(text), place.doc_id, place.page_idx)
+        self._spent += source.text.cost
+        if self._spent > self._bound:
+            for oldest in list(self):
+                if self._spent <= self._bound // 2:
+                    break
+                self._spent -= self.pop(oldest).text.cost
+        self[chunk_id] = source
+        return source
+
+
+class ReadClaim:
+    """A claim's words: `forms` in order and as `line`; those with content, and what each weighs, on demand.
+
+    `figures` and `names` are forms too.
+    """
+
+    def __init__(self, text: str, language: str | None, survey: Survey) -> None:
+        self.text = text
+        self.language = language
+        self.forms = forms_in(text, language)[:MOST_WORDS]
+        self.line = f" {' '.join(self.forms)} "
+        self._survey = survey
+
+    @cached_property
+    def has_content(self) -> bool:
+        """Return whether a word says something about a subject."""
+        stops = stop_forms(self.language)
+        return any(form not in stops for form in self.forms)
+
+    @cached_property
+    def _words(self) -> list[tuple[str, str]]:
+        """Return the words with content, as written and as forms."""
+        written = words_of(self.text)[:MOST_WORDS]
+        form_of, stops = forms(self.language).__getitem__, stop_words(self.language)
+        return [(word, form_of(word)) for word in written if word.lower() not in stops]
+
+    @cached_property
+    def content(self) -> list[str]:
+        """Return the forms of words with content, in order."""
+        return [form for _, form in self._words]
+
+    @cached_property
+    def weights(self) -> dict[str, float]:
+        """Return how rare each word with content is; numbers and short words weigh half of an unknown one."""
+        rarity, unseen = self._survey.rarity, self._survey.unseen or 1
+        weight_of: dict[str, float] = {}
+        for word, form in self._words:
+            if form not in weight_of:
+                rare = rarity.get(word.lower())
+                weight_of[form] = float(rare if rare else unseen if rare is None else unseen / 2)
+        return weight_of
+
+    @cached_property
+    def figures(self) -> frozenset[str]:
+        """Return the numbers in digits."""
+        return frozenset(form for word, form in self._words if word[0].isdigit())
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Return capitalised words that do not open a sentence; none of a text in title case.
+
+        All nouns of German have capitals, so of German only words in capitals count.
+        """
+        words = list(WORD.finditer(self.text))[:MOST_WORDS]
+        capitals = [match for match in words if match[0][0].isupper()]
+        letters = sum(match[0][0].isalpha() for match in words)
+        if letters >= _TITLE_WORDS and 2 * len(capitals) > letters:
+            return frozenset()
+        form_of = forms(self.language).__getitem__
+        named = {
+            form_of(match[0])
+            for match in capitals
+            if (len(match[0]) > 1 and match[0].isupper())
+            or (
+                self.language != "de"
+                and not _OPENS.search(self.text[max(0, match.start() - 6) : match.start()])
+            )
+        }
+        return frozenset(named.intersection(self.weights)) - self.figures
 
 
 class Support(NamedTuple):
@@ -68,51 +163,13 @@ class Support(NamedTuple):
 NO_SUPPORT = Support(0.0, -1, -1)
 
 
-def read_claim(text: str, language: str | None, survey: Survey) -> ReadClaim:
-    """Return the words of a claim with what each weighs."""
-    written = words_of(text)[:MOST_WORDS]
-    form_of, stops = forms(language).__getitem__, stop_words(language)
-    found = list(map(form_of, written))
-    content, weight_of = [], {}
-    figures = set()
-    rarity, unseen = survey.rarity, survey.unseen or 1
-    for word, form in zip(written, found, strict=True):
-        lower = word.lower()
-        if lower in stops:
-            continue
-        content.append(form)
-        if form not in weight_of:
-            rare = rarity.get(lower)
-            weight_of[form] = float(rare if rare else unseen if rare is None else unseen / 2)
-        if word[0].isdigit():
-            figures.add(form)
-    names = _names(text, language).intersection(weight_of) - figures
-    return ReadClaim(found, content, weight_of, frozenset(figures), frozenset(names), language)
-
-
-def _names(text: str, language: str | None) -> set[str]:
-    """Return the forms of capitalised words that do not open a sentence; none of a text in title case.
-
-    All nouns of German have capitals, so of German only words in capitals count.
-    """
-    words = list(WORD.finditer(text))[:MOST_WORDS]
-    capitals = [match for match in words if match[0][0].isupper()]
-    letters = sum(match[0][0].isalpha() for match in words)
-    if letters >= _TITLE_WORDS and 2 * len(capitals) > letters:
-        return set()
-    form_of = forms(language).__getitem__
-    return {
-        form_of(match[0])
-        for match in capitals
-        if (len(match[0]) > 1 and match[0].isupper())
-        or (language != "de" and not _OPENS.search(text[max(0, match.start() - 6) : match.start()]))
-    }
-
-
 def best_support(claim: ReadClaim, sources: Sequence[EvidenceSource]) -> Support:
     """Return how well the sources support a claim together, and the best unit of all."""
-    if not claim.content or not sources:
+    if not claim.has_content:
         return NO_SUPPORT
+    for number, source in enumerate(sources):
+        if claim.line in source.text.line:
+            return Support(1.0, number, source.text.unit_at(source.text.line.index(claim.line)))
     bases, units = [], 0
     for source in sources:
         bases.append(units)
@@ -158,7 +215,7 @@ def _places_of(
     bits: dict[str, int] = {}
     for source, base in zip(sources, bases, strict=True):
         index = source.text.index
-        for form in wanted.intersection(index):
+        for form in index.keys() & wanted:
             bits[form] = bits.get(form, 0) | (index[form] << base)
     found = {form: (1.0, units) for form, units in bits.items()}
     for form in claim.weights.keys() - bits.keys():

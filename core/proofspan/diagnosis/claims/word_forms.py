@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from sys import intern
 from unicodedata import combining, normalize
 
 #: Digits with the signs within a number, or letters with inner apostrophes.
 WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)*")
+#: ASCII characters that may be within words as they are, all others as spaces.
+_ASCII_WORDS = bytes(code if chr(code).isalnum() or chr(code) in ".,'" else 32 for code in range(128))
+_ASCII_WORDS += bytes([32]) * 128
 #: Forms that are remembered of one language; the next word forgets them all.
 _MOST_FORMS = 1 << 18
 
@@ -118,6 +122,7 @@ _SCRIPTS = (
     ("hi", re.compile("[\u0900-\u097f]")),
     ("th", re.compile("[\u0e00-\u0e7f]")),
 )
+_OTHER_SCRIPT = re.compile("[\u0370-\u1dff\u3040-\ud7af]")
 #: Scripts without spaces between words: every two adjacent letters count as a word.
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _LETTER = re.compile(r"[^\W\d_]")
@@ -132,12 +137,12 @@ def language_of(text: str) -> str | None:
     compared with each other.
     """
     text = text[:_SAMPLE]
-    if not text.isascii():
+    if not text.isascii() and _OTHER_SCRIPT.search(text):
         letters = len(_LETTER.findall(text))
         for name, script in _SCRIPTS:
             if len(script.findall(text)) * 3 > letters:
                 return name
-    found = _ALL_FUNCTION_WORDS.intersection(re.findall(r"[^\W\d_]+", text.lower()))
+    found = _ALL_FUNCTION_WORDS.intersection(text.lower().split())
     if len(found) < _ENOUGH_HITS:
         return None
     hits = sorted(((len(found & words), name) for name, words in _FUNCTION_WORDS.items()), reverse=True)
@@ -208,7 +213,7 @@ _GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 
 
 class _Forms(dict[str, str]):
-    """Word as written → its form in one language."""
+    """Word as written → its form in one language; of a text with several words their forms between spaces."""
 
     def __init__(self, language: str) -> None:
         super().__init__()
@@ -218,7 +223,8 @@ class _Forms(dict[str, str]):
     def __missing__(self, word: str) -> str:
         if len(self) >= _MOST_FORMS:
             self.clear()
-        found = self[word] = intern(self._form(word))
+        words = words_of(word)
+        found = self[word] = intern(self._form(word) if words == [word] else " ".join(map(self._form, words)))
         return found
 
     def _form(self, word: str) -> str:
@@ -253,9 +259,25 @@ def forms(language: str | None) -> _Forms:
     return _FORMS[name]
 
 
+def forms_in(text: str, language: str | None) -> list[str]:
+    """Return the forms of a text's words in order."""
+    form_of = forms(language).__getitem__
+    if not text.isascii():
+        return list(map(form_of, words_of(text)))
+    # What `words_of` finds, several times as fast: a piece between spaces is mostly one word, and known.
+    pieces = text.encode().translate(_ASCII_WORDS).decode().split()
+    return " ".join(map(form_of, pieces)).split()
+
+
 def stop_words(language: str | None) -> frozenset[str]:
     """Return the stop words of a language, none where they are not known."""
     return STOP_WORDS.get(language or "en", frozenset())
+
+
+@cache
+def stop_forms(language: str | None) -> frozenset[str]:
+    """Return the forms of the stop words of a language."""
+    return frozenset(map(forms(language).__getitem__, stop_words(language)))
 
 
 def folded(word: str) -> str:
