@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import count
 
 from proofspan.contracts.records.records import GoldQuestion, Trace
 from proofspan.diagnosis.answers import claims_of, payload_ids, refuses
+from proofspan.diagnosis.claims.derived import derivation
+from proofspan.diagnosis.claims.figures import figures_of
+from proofspan.diagnosis.claims.read_claim import ReadClaim
 from proofspan.diagnosis.claims.source import SourceText
 from proofspan.diagnosis.claims.split import MOST_CLAIMS, MOST_TEXT, split_claims
 from proofspan.diagnosis.claims.support import (
     NO_SUPPORT,
+    WITHOUT_FIGURE,
+    Evidence,
     EvidenceSource,
-    ReadClaim,
     Sources,
     Support,
     best_support,
@@ -31,6 +37,12 @@ from proofspan.traces.records.chunks import Places
 from proofspan.traces.records.citations import citations
 from proofspan.traces.records.trace_record import STAGES, listed
 
+#: Why a claim in another language than its evidence has no support: it names no figure and nobody.
+UNDECIDED = "the evidence is in another language, and the claim has no figure or name to compare"
+_UNDECIDED_SUPPORT = 0.5
+#: Figures of one claim for which a derivation is looked for.
+MOST_DERIVED = 10
+_DIGIT = re.compile(r"\d")
 #: A claim with at least this support is supported. Chosen once on the development files of four public sets
 #: (docs/measurements.md), as the value with the best mean of their balanced accuracies.
 SUPPORTED = 0.6
@@ -43,66 +55,103 @@ def check_answer(
     *,
     question: str = "",
     blanked: str | None = None,
-    further: Iterable[Sequence[EvidenceSource]] = (),
     claims: Sequence[Claim] | None = None,
+    further: Iterable[Sequence[EvidenceSource]] = (),
 ) -> CheckedAnswer:
     """Return the claims of an answer, each with its best evidence, support and status.
 
     `prompt` is what the answerer saw, in its order. `further` are groups of other passages, best first; they
     are only read where the prompt does not support a claim, and only count where they do. `blanked` is the
-    answer with spaces in the place of citations and refusal phrases. `claims` are its claims where they are
-    known.
+    answer with spaces in the place of citations and refusal phrases, `claims` are those of the answer where
+    somebody has split it.
     """
-    if claims is None:
-        claims = split_claims(answer, question=question, blanked=blanked)
-    if not claims:
+    found = split_claims(answer, question=question, blanked=blanked) if claims is None else tuple(claims)
+    if not found:
         return CheckedAnswer()
-    groups = _Groups(prompt, further)
-    own = language_of(answer)
-    plain = answer if blanked is None else blanked
-    checked = tuple([_checked(claim, plain, own, groups, survey) for claim in claims])
-    scores = [each.support for each in checked]
-    support = round((min(scores) + sum(scores) / len(scores)) / 2, 4)
-    return CheckedAnswer(checked, support, _note(answer, claims, prompt))
+    task = _Task(answer if blanked is None else blanked, question, survey, prompt, further)
+    checked = tuple(map(task.checked, found))
+    decided = [each.support for each in checked if each.note != UNDECIDED]
+    support = round((min(decided) + sum(decided) / len(decided)) / 2, 4) if decided else None
+    return CheckedAnswer(checked, support, _note(answer, found, prompt))
 
 
-class _Groups:
-    """Groups of sources, read one after the other as they are asked for."""
+class _Task:
+    """An answer and its evidence, prepared for all of its claims."""
 
-    def __init__(self, prompt: Sequence[EvidenceSource], further: Iterable[Sequence[EvidenceSource]]) -> None:
-        self._read = [prompt]
+    def __init__(
+        self,
+        text: str,
+        question: str,
+        survey: Survey,
+        prompt: Sequence[EvidenceSource],
+        further: Iterable[Sequence[EvidenceSource]],
+    ) -> None:
+        self._text = text
+        self._survey = survey
+        self._language = language_of(text)
+        self._given = figures_of(question) if _DIGIT.search(question) else []
+        self._read = [Evidence(prompt, given=self._given)]
         self._rest = iter(further)
 
-    def __iter__(self) -> Iterator[Sequence[EvidenceSource]]:
-        place = 0
-        while True:
-            if place == len(self._read):
-                try:
-                    self._read.append(next(self._rest))
-                except StopIteration:
+    def checked(self, claim: Claim) -> CheckedClaim:
+        """Return a claim with its best evidence."""
+        text = self._text[claim.start : claim.end]
+        language = language_of(text) or self._language
+        read = ReadClaim(text, language, self._survey)
+        best, where = NO_SUPPORT, None
+        for number, group in enumerate(self._evidence()):
+            found = best_support(read, group)
+            if number == 0 or found.score >= SUPPORTED:
+                best, where = found, group
+            if best.score >= SUPPORTED:
+                break
+        if where is None:
+            return CheckedClaim(claim, "unsupported", 0.0)
+        source = where.sources[best.source] if best.source >= 0 else None
+        evidence = None if source is None else _evidence(source, best)
+        score = best.score
+        if source is not None and best.lost and (formula := self._formula(read, best, where, text)):
+            return CheckedClaim(claim, "derived", min(1.0, score / WITHOUT_FIGURE), evidence, formula=formula)
+        if score < SUPPORTED and language and (of := _language_of(source, where)) and of != language:
+            is_open = best.entities is None
+            support = _UNDECIDED_SUPPORT if best.entities is None else round(best.entities, 4)
+            return CheckedClaim(claim, "other_language", support, evidence, note=UNDECIDED if is_open else "")
+        status: ClaimStatus = "supported" if score >= SUPPORTED else "unsupported"
+        return CheckedClaim(claim, status, round(score, 4), evidence)
+
+    def _evidence(self) -> Iterator[Evidence]:
+        """Yield the groups of passages, read one after the other as they are asked for."""
+        yield self._read[0]
+        for number in count(1):
+            if number == len(self._read):
+                group = next(self._rest, None)
+                if group is None:
                     return
-            yield self._read[place]
-            place += 1
+                self._read.append(Evidence(group, given=self._given))
+            yield self._read[number]
+
+    def _formula(self, claim: ReadClaim, best: Support, where: Evidence, text: str) -> str:
+        """Return how all lost figures follow from those of the best passage; "" where one does not."""
+        source = where.sources[best.source].text
+        unit = source.units[best.unit]
+        printed = sorted(
+            source.figures, key=lambda each: max(unit.start - each.end, each.start - unit.end, 0)
+        )
+        stated = [figure for figure in claim.figures.values() if figure not in best.lost]
+        found = []
+        for figure in best.lost[:MOST_DERIVED]:
+            formula = derivation(figure, printed, claim=text, stated=stated)
+            if formula is None:
+                return ""
+            found.append(formula.text)
+        return "; ".join(found) if len(best.lost) <= MOST_DERIVED else ""
 
 
-def _checked(claim: Claim, plain: str, own: str | None, groups: _Groups, survey: Survey) -> CheckedClaim:
-    text = plain[claim.start : claim.end]
-    language = language_of(text) or own
-    read = ReadClaim(text, language, survey)
-    best, of = NO_SUPPORT, None
-    for place, group in enumerate(groups):
-        found = best_support(read, group)
-        if place == 0 or found.score >= SUPPORTED:
-            best, of = found, group
-        if best.score >= SUPPORTED:
-            break
-    if of is None or best.source < 0:
-        return CheckedClaim(claim, "unsupported", 0.0)
-    source = of[best.source]
-    status: ClaimStatus = "supported" if best.score >= SUPPORTED else "unsupported"
-    if status == "unsupported" and language and source.text.language not in (None, language):
-        status = "other_language"
-    return CheckedClaim(claim, status, round(best.score, 4), _evidence(source, best))
+def _language_of(source: EvidenceSource | None, evidence: Evidence) -> str | None:
+    """Return the language of the best passage, without one of the first that has any."""
+    if source is not None:
+        return source.text.language
+    return next((each.text.language for each in evidence.sources if each.text.language), None)
 
 
 def _evidence(source: EvidenceSource, best: Support) -> ClaimEvidence:

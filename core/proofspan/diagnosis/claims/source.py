@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from proofspan.diagnosis.claims.figures import Figure, figures_of
 from proofspan.diagnosis.claims.sentences import sentences
 from proofspan.diagnosis.claims.word_forms import forms_in, language_of
 
@@ -50,11 +51,14 @@ class SourceText:
     and with word number `offsets[i]`, of which there are `length`.
     """
 
-    __slots__ = ("index", "language", "length", "line", "note", "offsets", "places", "text", "units")
+    __slots__ = (
+        *("_figures", "index", "language", "length", "line", "note", "offsets", "places", "text", "units"),
+    )
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.note = ""
+        self._figures: Sequence[Figure] | None = None
         self.language = language_of(text)
         self.units: list[Unit] = []
         self.index: dict[str, int] = {}
@@ -86,6 +90,13 @@ class SourceText:
         self.line = "\n".join(lines)
         if len(text) > MOST_TEXT:
             self.note = f"only the first {MOST_TEXT:,} characters of a passage were compared"
+
+    @property
+    def figures(self) -> Sequence[Figure]:
+        """Return the figures of the text, by the scales of its captions."""
+        if self._figures is None:
+            self._figures = figures_of(self.text[:MOST_TEXT], language=self.language or "")
+        return self._figures
 
     @property
     def cost(self) -> int:

@@ -8,21 +8,21 @@ a name that no source has costs a share of the whole.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import accumulate, chain, islice
 from typing import NamedTuple
 
+from proofspan.diagnosis.claims.figures import Figure, FigureIndex
+from proofspan.diagnosis.claims.read_claim import ReadClaim
 from proofspan.diagnosis.claims.source import SourceText
 from proofspan.diagnosis.claims.types import Origin
-from proofspan.diagnosis.claims.word_forms import WORD, forms, forms_in, stop_forms, stop_words, words_of
-from proofspan.diagnosis.corpus import Survey
 from proofspan.traces.records.chunks import Places
 from proofspan.traces.records.trace_record import place_by_id
 
-#: Words of one claim that are looked at.
-MOST_WORDS = 400
+#: Figures of all passages that are compared.
+MOST_FIGURES = 20_000
 #: Neighbouring units count as close together up to this many words: about three sentences.
 _CLOSE_WORDS = 80
 #: A word with another ending than the source's counts this much, if they begin alike.
@@ -32,11 +32,7 @@ _ALIKE_LETTERS = 4
 #: Weights of the parts, which add up to 1, and the share that remains where a figure or a name is lost; they
 #: were chosen on the development files that docs/measurements.md names.
 _CONTENT, _ALL_WORDS, _RUNS, _ENTITIES = 0.35, 0.35, 0.2, 0.1
-_WITHOUT_FIGURE, _WITHOUT_NAME = 0.5, 0.85
-#: The end of what precedes a word that opens a sentence, a quotation or a list item.
-_OPENS = re.compile(r"(?:^|[.:!?•*–—-]\s|[\"“”‘«(\[*])[\s\"“‘«(\[*]*$")
-#: A text of as many words may be in title case.
-_TITLE_WORDS = 4
+WITHOUT_FIGURE, _WITHOUT_NAME = 0.5, 0.85
 
 
 class EvidenceSource(NamedTuple):
@@ -81,121 +77,96 @@ class Sources(dict[str, EvidenceSource]):
         return source
 
 
-class ReadClaim:
-    """A claim's words: `forms` in order and as `line`; those with content, and what each weighs, on demand.
+class Evidence:
+    """Passages that are read one after the other; their units are numbered through."""
 
-    `figures` and `names` are forms too.
-    """
-
-    def __init__(self, text: str, language: str | None, survey: Survey) -> None:
-        self.text = text
-        self.language = language
-        self.forms = forms_in(text, language)[:MOST_WORDS]
-        self.line = f" {' '.join(self.forms)} "
-        self._survey = survey
+    def __init__(self, sources: Sequence[EvidenceSource], *, given: Sequence[Figure] = ()) -> None:
+        """`given` are figures that need no source, such as those of the question."""
+        self.sources = sources
+        self._given = given
 
     @cached_property
-    def has_content(self) -> bool:
-        """Return whether a word says something about a subject."""
-        stops = stop_forms(self.language)
-        return any(form not in stops for form in self.forms)
+    def bases(self) -> list[int]:
+        """Return the number of each passage's first unit."""
+        return list(accumulate([len(source.text.units) for source in self.sources[:-1]], initial=0))
 
     @cached_property
-    def _words(self) -> list[tuple[str, str]]:
-        """Return the words with content, as written and as forms."""
-        written = words_of(self.text)[:MOST_WORDS]
-        form_of, stops = forms(self.language).__getitem__, stop_words(self.language)
-        return [(word, form_of(word)) for word in written if word.lower() not in stops]
+    def _words(self) -> list[int]:
+        """Return the number of each passage's first word."""
+        return list(accumulate([source.text.length for source in self.sources[:-1]], initial=0))
 
     @cached_property
-    def content(self) -> list[str]:
-        """Return the forms of words with content, in order."""
-        return [form for _, form in self._words]
+    def figures(self) -> FigureIndex:
+        """Return the figures of all passages by value."""
+        found = chain(self._given, *(source.text.figures for source in self.sources))
+        return FigureIndex(islice(found, MOST_FIGURES))
 
-    @cached_property
-    def weights(self) -> dict[str, float]:
-        """Return how rare each word with content is; numbers and short words weigh half of an unknown one."""
-        rarity, unseen = self._survey.rarity, self._survey.unseen or 1
-        weight_of: dict[str, float] = {}
-        for word, form in self._words:
-            if form not in weight_of:
-                rare = rarity.get(word.lower())
-                weight_of[form] = float(rare if rare else unseen if rare is None else unseen / 2)
-        return weight_of
+    def place(self, unit: int) -> tuple[int, int]:
+        """Return the numbers of a unit's source and of the unit there."""
+        number = bisect_right(self.bases, unit) - 1
+        return number, unit - self.bases[number]
 
-    @cached_property
-    def figures(self) -> frozenset[str]:
-        """Return the numbers in digits."""
-        return frozenset(form for word, form in self._words if word[0].isdigit())
-
-    @cached_property
-    def names(self) -> frozenset[str]:
-        """Return capitalised words that do not open a sentence; none of a text in title case.
-
-        All nouns of German have capitals, so of German only words in capitals count.
-        """
-        words = list(WORD.finditer(self.text))[:MOST_WORDS]
-        capitals = [match for match in words if match[0][0].isupper()]
-        letters = sum(match[0][0].isalpha() for match in words)
-        if letters >= _TITLE_WORDS and 2 * len(capitals) > letters:
-            return frozenset()
-        form_of = forms(self.language).__getitem__
-        named = {
-            form_of(match[0])
-            for match in capitals
-            if (len(match[0]) > 1 and match[0].isupper())
-            or (
-                self.language != "de"
-                and not _OPENS.search(self.text[max(0, match.start() - 6) : match.start()])
-            )
-        }
-        return frozenset(named.intersection(self.weights)) - self.figures
+    def words_of(self, unit: int) -> tuple[int, int]:
+        """Return the numbers of a unit's first word and of the one behind its last."""
+        number, own = self.place(unit)
+        text = self.sources[number].text
+        end = text.offsets[own + 1] if own + 1 < len(text.offsets) else text.length
+        return self._words[number] + text.offsets[own], self._words[number] + end
 
 
 class Support(NamedTuple):
-    """The support of a claim in 0–1, and its best unit: number of the source and of the unit there."""
+    """The support of a claim in 0–1, and its best unit: number of the source and of the unit there.
+
+    `entities` is the share of its figures and names that are found, None without any; `lost` are the figures
+    that no source has, by value.
+    """
 
     score: float
     source: int
     unit: int
+    entities: float | None = None
+    lost: tuple[Figure, ...] = ()
 
 
 NO_SUPPORT = Support(0.0, -1, -1)
 
 
-def best_support(claim: ReadClaim, sources: Sequence[EvidenceSource]) -> Support:
-    """Return how well the sources support a claim together, and the best unit of all."""
+def best_support(claim: ReadClaim, evidence: Evidence) -> Support:
+    """Return how well passages support a claim together, and the best unit of all."""
     if not claim.has_content:
         return NO_SUPPORT
-    for number, source in enumerate(sources):
+    for number, source in enumerate(evidence.sources):
         if claim.line in source.text.line:
-            return Support(1.0, number, source.text.unit_at(source.text.line.index(claim.line)))
-    bases, units = [], 0
-    for source in sources:
-        bases.append(units)
-        units += len(source.text.units)
-    found = _places_of(claim, sources, bases)
-    window = _window(claim, found, sources, bases)
+            return Support(1.0, number, source.text.unit_at(source.text.line.index(claim.line)), 1.0)
+    found = _places_of(claim, evidence)
+    window = _window(claim, found, evidence)
     if window is None:
         return NO_SUPPORT
     near = ((2 << window.last) - 1) >> window.first << window.first
     met = sum([form in found and found[form][1] & near != 0 for form in claim.forms])
-    entities = claim.figures | claim.names
-    kept = sum([claim.weights[form] * found[form][0] for form in entities if form in found])
-    wanted = sum([claim.weights[form] for form in entities])
     content = window.weight / sum([claim.weights[form] for form in claim.content])
+    credit = {form: found[form][0] for form in (*claim.figures, *claim.names) if form in found}
+    lost = []
+    for form, figure in claim.figures.items():
+        if form not in credit:
+            if evidence.figures.agreeing(figure) is None:
+                lost.append(figure)
+            else:
+                credit[form] = 1.0
+    wanted = sum([claim.weights[form] for form in (*claim.figures, *claim.names)])
+    kept = sum([claim.weights[form] * share for form, share in credit.items()])
+    entities = kept / wanted if wanted else None
     score = (
         _CONTENT * content
         + _ALL_WORDS * met / len(claim.forms)
-        + _RUNS * _runs(claim, found, sources, bases)
-        + _ENTITIES * (kept / wanted if wanted else 1.0)
+        + _RUNS * _runs(claim, found, evidence)
+        + _ENTITIES * (1.0 if entities is None else entities)
     )
-    if any(figure not in found for figure in claim.figures):
-        score *= _WITHOUT_FIGURE
+    if lost:
+        score *= WITHOUT_FIGURE
     if any(name not in found for name in claim.names):
         score *= _WITHOUT_NAME
-    number = bisect_right(bases, window.best) - 1
-    return Support(min(1.0, score), number, window.best - bases[number])
+    return Support(min(1.0, score), *evidence.place(window.best), entities, tuple(dict.fromkeys(lost)))
 
 
 class _Window(NamedTuple):
@@ -207,29 +178,27 @@ class _Window(NamedTuple):
     best: int
 
 
-def _places_of(
-    claim: ReadClaim, sources: Sequence[EvidenceSource], bases: Sequence[int]
-) -> dict[str, tuple[float, int]]:
+def _places_of(claim: ReadClaim, evidence: Evidence) -> dict[str, tuple[float, int]]:
     """Return for each form that any source has how well it is met, and the units that have it as bits."""
     wanted = set(claim.forms)
     bits: dict[str, int] = {}
-    for source, base in zip(sources, bases, strict=True):
+    for source, base in zip(evidence.sources, evidence.bases, strict=True):
         index = source.text.index
         for form in index.keys() & wanted:
             bits[form] = bits.get(form, 0) | (index[form] << base)
     found = {form: (1.0, units) for form, units in bits.items()}
     for form in claim.weights.keys() - bits.keys():
-        if len(form) > _ALIKE_LETTERS and not form[0].isdigit() and (units := _alike(form, sources, bases)):
+        if len(form) > _ALIKE_LETTERS and not form[0].isdigit() and (units := _alike(form, evidence)):
             found[form] = (_ALIKE, units)
     return found
 
 
-def _alike(form: str, sources: Sequence[EvidenceSource], bases: Sequence[int]) -> int:
+def _alike(form: str, evidence: Evidence) -> int:
     """Return the units with a word that begins as a form does and is not much longer."""
     units = 0
     shared = max(_ALIKE_LETTERS, -int(-_ALIKE_SHARE * len(form) // 1))
     opening = " " + form[:shared]
-    for source, base in zip(sources, bases, strict=True):
+    for source, base in zip(evidence.sources, evidence.bases, strict=True):
         line = source.text.line
         at = line.find(opening)
         while at >= 0:
@@ -240,12 +209,7 @@ def _alike(form: str, sources: Sequence[EvidenceSource], bases: Sequence[int]) -
     return units
 
 
-def _window(
-    claim: ReadClaim,
-    found: Mapping[str, tuple[float, int]],
-    sources: Sequence[EvidenceSource],
-    bases: Sequence[int],
-) -> _Window | None:
+def _window(claim: ReadClaim, found: Mapping[str, tuple[float, int]], evidence: Evidence) -> _Window | None:
     """Return the first of the best windows; None where no source has a word of the claim."""
     weights: dict[str, float] = {}
     for form in claim.content:
@@ -261,15 +225,12 @@ def _window(
     if not by_unit:
         return None
     alone = {unit: sum([weights[form] for form in has]) for unit, has in by_unit.items()}
-    words = [0]
-    for source in sources:
-        words.append(words[-1] + source.text.length)
     # Two ends move over the units that have anything, as far apart as `_CLOSE_WORDS` allows.
     order = sorted(by_unit)
     counts = dict.fromkeys(weights, 0)
     total, low = 0.0, 0
     best = -1.0, 0, 0
-    spans = [_words_of(unit, sources, bases, words) for unit in order]
+    spans = list(map(evidence.words_of, order))
     for high, unit in enumerate(order):
         for form in by_unit[unit]:
             counts[form] += 1
@@ -286,22 +247,7 @@ def _window(
     return _Window(*best, max(order, key=lambda unit: (alone[unit], -unit)))
 
 
-def _words_of(
-    unit: int, sources: Sequence[EvidenceSource], bases: Sequence[int], words: Sequence[int]
-) -> tuple[int, int]:
-    """Return the numbers of a unit's first word and of that behind its last, among all sources' words."""
-    number = bisect_right(bases, unit) - 1
-    text, own = sources[number].text, unit - bases[number]
-    end = text.offsets[own + 1] if own + 1 < len(text.offsets) else text.length
-    return words[number] + text.offsets[own], words[number] + end
-
-
-def _runs(
-    claim: ReadClaim,
-    found: Mapping[str, tuple[float, int]],
-    sources: Sequence[EvidenceSource],
-    bases: Sequence[int],
-) -> float:
+def _runs(claim: ReadClaim, found: Mapping[str, tuple[float, int]], evidence: Evidence) -> float:
     """Return the share of the claim's runs of three words that a source has, of two if there are no more."""
     words = claim.forms
     length = min(3, len(words))
@@ -311,18 +257,18 @@ def _runs(
         units = bits[start]
         for more in bits[start + 1 : start + length]:
             units &= more
-        if units and _has_run(f" {' '.join(words[start : start + length])} ", units, sources, bases):
+        if units and _has_run(f" {' '.join(words[start : start + length])} ", units, evidence):
             had += 1
     return had / (len(words) - length + 1)
 
 
-def _has_run(run: str, units: int, sources: Sequence[EvidenceSource], bases: Sequence[int]) -> bool:
-    """Return whether one of some units has a run of forms."""
+def _has_run(run: str, units: int, evidence: Evidence) -> bool:
+    """Return whether a passage with one of some units has a run of forms."""
     while units:
-        number = bisect_right(bases, (units & -units).bit_length() - 1) - 1
-        text = sources[number].text
+        number, _ = evidence.place((units & -units).bit_length() - 1)
+        text = evidence.sources[number].text
         if run in text.line:
             return True
-        end = bases[number] + len(text.units)
+        end = evidence.bases[number] + len(text.units)
         units = units >> end << end
     return False

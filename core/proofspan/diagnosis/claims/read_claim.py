@@ -1,0 +1,100 @@
+"""A claim read for comparison: the forms of its words, what each weighs, its figures and names."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+
+from proofspan.diagnosis.claims.figures import Figure, figures_of
+from proofspan.diagnosis.claims.word_forms import WORD, forms, forms_in, stop_forms, stop_words, words_of
+from proofspan.diagnosis.corpus import Survey
+
+#: Words of one claim that are looked at.
+MOST_WORDS = 400
+#: The end of what precedes a word that opens a sentence, a quotation or a list item.
+_OPENS = re.compile(r"(?:^|[.:!?•*–—-]\s|[\"“”‘«(\[*])[\s\"“‘«(\[*]*$")
+#: A text of as many words may be in title case.
+_TITLE_WORDS = 4
+
+
+class ReadClaim:
+    """A claim's words: `forms` in order and as `line`; those with content, and what each weighs, on demand.
+
+    `figures` and `names` are forms too.
+    """
+
+    def __init__(self, text: str, language: str | None, survey: Survey) -> None:
+        self.text = text
+        self.language = language
+        self.forms = forms_in(text, language)[:MOST_WORDS]
+        self.line = f" {' '.join(self.forms)} "
+        self._survey = survey
+
+    @cached_property
+    def has_content(self) -> bool:
+        """Return whether a word says something about a subject."""
+        stops = stop_forms(self.language)
+        return any(form not in stops for form in self.forms)
+
+    @cached_property
+    def _words(self) -> list[tuple[str, str]]:
+        """Return the words with content, as written and as forms."""
+        written = words_of(self.text)[:MOST_WORDS]
+        form_of, stops = forms(self.language).__getitem__, stop_words(self.language)
+        return [(word, form_of(word)) for word in written if word.lower() not in stops]
+
+    @cached_property
+    def content(self) -> list[str]:
+        """Return the forms of words with content, in order."""
+        return [form for _, form in self._words]
+
+    @cached_property
+    def weights(self) -> dict[str, float]:
+        """Return how rare each word with content is; numbers and short words weigh half of an unknown one."""
+        rarity, unseen = self._survey.rarity, self._survey.unseen or 1
+        weight_of: dict[str, float] = {}
+        for word, form in self._words:
+            if form not in weight_of:
+                rare = rarity.get(word.lower())
+                weight_of[form] = float(rare if rare else unseen if rare is None else unseen / 2)
+        return weight_of
+
+    @cached_property
+    def figures(self) -> dict[str, Figure]:
+        """Return the form of each number in digits that claims something, and the figure that it belongs to.
+
+        Numbers of lists, steps and pages claim nothing.
+        """
+        digits = {form for word, form in self._words if word[0].isdigit()}
+        if not digits:
+            return {}
+        form_of = forms(self.language).__getitem__
+        found: dict[str, Figure] = {}
+        for figure in figures_of(self.text, language=self.language or ""):
+            for word in words_of(figure.text):
+                if word[0].isdigit() and (form := form_of(word)) in digits:
+                    found.setdefault(form, figure)
+        return found
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Return capitalised words that do not open a sentence; none of a text in title case.
+
+        All nouns of German have capitals, so of German only words in capitals count.
+        """
+        words = list(WORD.finditer(self.text))[:MOST_WORDS]
+        capitals = [match for match in words if match[0][0].isupper()]
+        letters = sum(match[0][0].isalpha() for match in words)
+        if letters >= _TITLE_WORDS and 2 * len(capitals) > letters:
+            return frozenset()
+        form_of = forms(self.language).__getitem__
+        named = {
+            form_of(match[0])
+            for match in capitals
+            if (len(match[0]) > 1 and match[0].isupper())
+            or (
+                self.language != "de"
+                and not _OPENS.search(self.text[max(0, match.start() - 6) : match.start()])
+            )
+        }
+        return frozenset(named.intersection(self.weights)).difference(self.figures)
