@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from proofspan.contracts.records.records import NOWHERE, Trace
-from proofspan.diagnosis.claims.check import SUPPORTED, Checker
+from proofspan.diagnosis.claims.check import SUPPORTED, Checker, check_answer
 from proofspan.diagnosis.claims.source import SourceText, units_of
 from proofspan.diagnosis.claims.types import CheckedAnswer
 from proofspan.diagnosis.claims.word_forms import forms, language_of
@@ -109,3 +109,8 @@ def test_forms_join_inflections() -> None:
 
 def test_a_word_cut_at_a_line_end_is_one_word() -> None:
     assert "accelerat" in SourceText("Release the acceler-\nator pedal slowly.").index
+
+
+def test_without_sources_nothing_is_supported() -> None:
+    (claim,) = check_answer("The engine holds oil.", [], Corpus({}).survey).claims
+    assert claim.status == "unsupported" and claim.support == 0 and claim.evidence is None

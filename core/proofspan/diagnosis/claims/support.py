@@ -88,12 +88,12 @@ class Evidence:
     @cached_property
     def bases(self) -> list[int]:
         """Return the number of each passage's first unit."""
-        return list(accumulate([len(source.text.units) for source in self.sources[:-1]], initial=0))
+        return list(accumulate([len(source.text.units) for source in self.sources], initial=0))[:-1]
 
     @cached_property
     def _words(self) -> list[int]:
         """Return the number of each passage's first word."""
-        return list(accumulate([source.text.length for source in self.sources[:-1]], initial=0))
+        return list(accumulate([source.text.length for source in self.sources], initial=0))[:-1]
 
     @cached_property
     def figures(self) -> FigureIndex:
