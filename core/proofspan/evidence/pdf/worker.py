@@ -36,6 +36,7 @@ from proofspan.evidence.pdf.page_labels import MAX_SHOWN, with_page
 from proofspan.evidence.pdf.png import encode_png
 from proofspan.evidence.pdf.protocol import ConnectionEndedError, receive_frame, send_frame
 from proofspan.evidence.pdf.render import Sheet, encode, region, whole, zoomed
+from proofspan.evidence.tables.locate_cells import locate_cells
 from proofspan.evidence.text.locate import locate
 from proofspan.evidence.text.page_index import WordIndex, searched
 from proofspan.evidence.text.page_lines import text_in_lines
@@ -325,7 +326,7 @@ def _done(document: Document, step: Mapping[str, Any]) -> Answer:
             query, note = protocol.record_from(SpanQuery, step["query"]), ""
             if query.cited_label is not None:
                 query, note = with_page(query, document.labels)
-            found = locate(query, document)
+            found = locate_cells(query, document, locate(query, document))
             if found.page_mismatch and query.cited_label is not None and not note:
                 note = f"“{query.cited_label[:MAX_SHOWN]}” is printed on page_idx {query.cited_page_idx}"
             return {"found": replace(found, note="; ".join(filter(None, (note, found.note))))}, b""

@@ -16,7 +16,7 @@ from statistics import median
 
 from proofspan.contracts.records.records import Box
 from proofspan.evidence.geometry import levelled, line_boxes, overlap_share, touches, union
-from proofspan.evidence.text.tokens import DASHES, HAS_CJK, TOKEN_CJK, Tokens, fold, tokenize
+from proofspan.evidence.text.tokens import HAS_CJK, TOKEN_CJK, Tokens, fold, tokenize
 
 #: Direction on the unrotated page of lines that run to the right when it is displayed, by its rotation.
 DISPLAYED_RIGHT = {0: (1.0, 0.0), 90: (0.0, -1.0), 180: (-1.0, 0.0), 270: (0.0, 1.0)}
@@ -85,10 +85,10 @@ class PageText:
         for number in {first, last} & self.letters.keys():
             low, high = _cut(self.words[number], number, (start, end), self.tokens)
             boxes[number - first] = union(self.letters[number][low:high])
-        # A dash that fills a cell is not compared and gets no box.
+        # A dash or mark that fills a cell is not compared and gets no box.
         lines = line_boxes(boxes, rotation=self.rotation)
         pairs = zip(self.words[first : first + len(boxes)], boxes, strict=True)
-        compared = [box for word, box in pairs if word.translate(DASHES).strip("-")]
+        compared = [box for word, box in pairs if any(map(str.isalnum, word))]
         if len(compared) == len(boxes):
             return lines
         held = [line for line in lines if any(overlap_share(box, line) > 0 for box in compared)]
