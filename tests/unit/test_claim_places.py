@@ -10,7 +10,6 @@ import pytest
 
 from proofspan.cli import main
 from proofspan.evidence.text.page_lines import text_in_lines
-from proofspan.evidence.text.page_text import PageText
 from proofspan.services.claim_places import passage_query
 from tests.pdf_files import LINE, page_text, write_pages
 
@@ -138,14 +137,16 @@ def test_a_document_that_is_missing_costs_only_its_claims(folder: Path) -> None:
 
 def test_a_page_is_read_in_lines_with_a_table_row_in_one() -> None:
     page = page_text("Item      2025      2026", "Oil, litres  4.2  4.5", "", "A paragraph", "of two lines.")
-    assert text_in_lines(page) == ("Item 2025 2026\nOil, litres 4.2 4.5\n\nA paragraph\nof two lines.")
-    assert text_in_lines(PageText.of(())) == ""
-    turned = PageText.of(
-        [((row * LINE, 700 - 40 * place, row * LINE + 10, 730 - 40 * place), word)
-         for row, words in enumerate(("Oil 4.2", "Water 8.1")) for place, word in enumerate(words.split())],
-        rotation=90,
-    )  # fmt: skip
-    assert text_in_lines(turned) == "Oil 4.2\nWater 8.1"
+    text, starts = text_in_lines(list(zip(page.boxes, page.words, strict=True)))
+    assert text == "Item 2025 2026\nOil, litres 4.2 4.5\n\nA paragraph\nof two lines."
+    assert [text[start:].split()[0] for start in starts] == list(page.words)
+    assert text_in_lines(()) == ("", [])
+    turned = [
+        ((row * LINE, 700.0 - 40 * place, row * LINE + 10, 730.0 - 40 * place), word)
+        for row, words in enumerate(("Oil 4.2", "Water 8.1"))
+        for place, word in enumerate(words.split())
+    ]
+    assert text_in_lines(turned, rotation=90)[0] == "Oil 4.2\nWater 8.1"
 
 
 def test_a_sentence_is_looked_for_with_the_text_around_it() -> None:

@@ -13,7 +13,7 @@ from proofspan.diagnosis.types import Template
 MARKER = "citations:"
 
 # The list is bounded, as many that never close would cost quadratic time; a longer one is taken line by line.
-_CITATION_LINE = re.compile(r"citations\s*:(?:\s*\[[^\]]{0,2000}\]|[^\n]*)", re.IGNORECASE)
+CITATION_LINE = re.compile(r"citations\s*:(?:\s*\[[^\]]{0,2000}\]|[^\n]*)", re.IGNORECASE)
 _BRACKETED = re.compile(r"\[([^\[\]]*)\]|\(([^()]*)\)|【([^【】]*)】")
 _BETWEEN = re.compile(r"[,;\s]+")
 _REFERENCE_NUMBER = re.compile(r"\^?\d{1,3}(?:[-–]\d{1,3})?")
@@ -86,7 +86,7 @@ def claims_of(answer: str, lower: str, ids: Sequence[Collection[str]], refusals:
     """
     claims = answer
     if "citation" in lower or not answer.isascii():
-        claims = _CITATION_LINE.sub(_spaces, claims)
+        claims = CITATION_LINE.sub(_spaces, claims)
     if "[" in claims or "(" in claims or "【" in claims:
         known = set().union(*ids)
         claims = _BRACKETED.sub(lambda match: _spaces(match) if _refers(match, known) else match[0], claims)

@@ -300,6 +300,10 @@ def _rendered(document: Document, step: Mapping[str, Any]) -> Answer:
     return header, body
 
 
+def _in_lines(page: PageText) -> str:
+    return text_in_lines(tuple(zip(page.boxes, page.words, strict=True)), rotation=page.rotation)[0]
+
+
 def _done(document: Document, step: Mapping[str, Any]) -> Answer:
     match step["op"]:
         case "document":
@@ -313,8 +317,7 @@ def _done(document: Document, step: Mapping[str, Any]) -> Answer:
         case "lines":
             known = range(document.page_count)
             texts = [
-                text_in_lines(document.page_text(int(each))) if each in known else ""
-                for each in step["pages"]
+                _in_lines(document.page_text(int(each))) if each in known else "" for each in step["pages"]
             ]
             # Half a character, which only a broken font has, is replaced: JSON cannot encode it.
             return {"texts": [text.encode("utf-8", "replace").decode() for text in texts]}, b""

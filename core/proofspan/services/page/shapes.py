@@ -26,7 +26,8 @@ class PageSpan:
     """One span as the viewer draws it; `id` is that of its target.
 
     `tags` name the spans that begin at the same place, with their layers; empty where another span has the
-    tags. A span that is not verified is a producer's box on a page whose text cannot confirm it.
+    tags. A span that is not verified is a producer's box on a page whose text cannot confirm it. `extent` is
+    the passage that the span is a part of, or that nothing in particular is meant of: a thin outline.
     """
 
     id: str
@@ -35,6 +36,7 @@ class PageSpan:
     rects: tuple[Percent, ...]
     chosen: bool = False
     is_verified: bool = True
+    extent: tuple[Percent, ...] = ()
 
 
 def shapes(rects: Sequence[Box], image: PageImage, *, as_region: bool = False) -> tuple[Percent, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from proofspan.contracts.records.records import Chunk
+from proofspan.diagnosis.claims.types import Claim
 from proofspan.evidence.types import SpanQuery
 from proofspan.services.documents.revisions import cited_rev
 from proofspan.services.page.shapes import Layer
@@ -19,7 +20,8 @@ class Target:
     `number` is the citation's or the gold span's, or a retrieved chunk's rank (None for a chunk that no
     question retrieved), counted from 1. A chunk has its `chunk_id`, a citation that of the chunk it cites.
     `is_context`: the passage is drawn on its page while another one is chosen. `rev` is the revision of the
-    document that was cited, `section_id` its section, where the record names them.
+    document that was cited, `section_id` its section, where the record names them. A citation without a quote
+    of its own has the `claims` that it is given for.
     """
 
     kind: Layer
@@ -31,6 +33,14 @@ class Target:
     rev: str | None = None
     section_id: str | None = None
     score: float | None = None
+    claims: tuple[Claim, ...] = ()
+
+    @property
+    def is_page(self) -> bool:
+        """Whether a citation names a page and nothing on it, neither text nor box nor offsets."""
+        query = self.query
+        names_part = query.quote.strip() or query.box or query.offsets
+        return self.kind == "cited" and query.cited_page_idx is not None and not names_part
 
     @property
     def id(self) -> str:
@@ -73,8 +83,10 @@ def targets_of(view: QuestionView) -> tuple[Target, ...]:
             chunk_id=each.chunk_id,
             rev=cited_rev(each.chunk_id, each.raw),
             section_id=each.section_id,
+            claims=shown.claims,
         )
-        for each in (shown.citation for shown in view.citations)
+        for shown in view.citations
+        for each in (shown.citation,)
     )
     in_prompt = set(view.trace.chunk_ids)
     last = [view.last_stage] if view.last_stage else []

@@ -17,6 +17,16 @@ MAX_TEXT, MAX_TEXTS = 4_000, 12_000
 CUT = " …"
 
 
+def words_in(rects: Sequence[Box], words: Sequence[PageWord]) -> list[PageWord]:
+    """Return the words whose centre lies in one of the boxes, in the page's order."""
+    found = []
+    for box, word in words:
+        x, y = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
+        if any(rect[0] <= x <= rect[2] and rect[1] <= y <= rect[3] for rect in rects):
+            found.append((box, word))
+    return found
+
+
 def texts_under(
     spans: Mapping[str, Sequence[Box]], words: Sequence[PageWord], *, rotation: int = 0
 ) -> dict[str, str]:

@@ -25,7 +25,8 @@ MAX_TAGS = 4
 class TextSpan:
     """A located span, `ranges` in order; the view is about the `chosen` one.
 
-    `is_verified` False: only offsets name these ranges, and no quote confirms them.
+    `is_verified` False: only offsets name these ranges, and no quote confirms them. `is_extent`: the passage
+    that another span is a part of; it has no tag.
     """
 
     layer: Layer
@@ -33,6 +34,7 @@ class TextSpan:
     ranges: tuple[TextRange, ...]
     chosen: bool = False
     is_verified: bool = True
+    is_extent: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,8 @@ class TextRun:
     """Characters of one line that lie in the same spans.
 
     `layers` are those of the spans, each once; `tags` name the spans that begin here, `chosen` is the layer
-    of the chosen one if it is among them. `is_verified` False: no quote confirms any of them.
+    of the chosen one if it is among them. `is_verified` False: no quote confirms any of them. `extents` are
+    the layers of which only the passage around a span is here.
     """
 
     text: str
@@ -48,6 +51,7 @@ class TextRun:
     chosen: Layer | None = None
     tags: tuple[tuple[Layer, str], ...] = ()
     is_verified: bool = True
+    extents: tuple[Layer, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +114,7 @@ def _runs(text: str, begin: int, stop: int, spans: Sequence[TextSpan]) -> Iterat
     edges = {begin, stop} | {place for _, each in here for place in (each.start, each.end)}
     for start, end in pairwise(sorted(edge for edge in edges if begin <= edge <= stop)):
         holding = [span for span, each in here if each.start <= start and end <= each.end]
-        opening = [span for span in holding if span.ranges[0].start == start]
+        opening = [span for span in holding if span.tag and span.ranges[0].start == start]
         layers = {span.layer for span in holding}
         yield TextRun(
             text[start:end],
@@ -118,4 +122,5 @@ def _runs(text: str, begin: int, stop: int, spans: Sequence[TextSpan]) -> Iterat
             next((span.layer for span in holding if span.chosen), None),
             tuple((span.layer, span.tag) for span in opening[:MAX_TAGS]),
             is_verified=not holding or any(span.is_verified for span in holding),
+            extents=tuple(sorted(layers - {span.layer for span in holding if not span.is_extent})),
         )

@@ -6,6 +6,7 @@ page: a click must not open every document of a trace.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -15,22 +16,27 @@ from proofspan.contracts.records.records import Attachment, Box
 from proofspan.contracts.records.render_ref import PageRef, parse_render_ref
 from proofspan.errors import Fault, Problem
 from proofspan.evidence.attachments import CatalogueIndex, CitedPlace
-from proofspan.evidence.types import FoundSpan, PageImage, SpanQuery
+from proofspan.evidence.geometry import line_boxes
+from proofspan.evidence.text.page_lines import text_in_lines
+from proofspan.evidence.text.text_document import TextDocument
+from proofspan.evidence.types import FoundSpan, PageImage, SpanQuery, TextRange
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Document, Manifest
 from proofspan.services.documents.document_cache import Placer
 from proofspan.services.documents.revisions import document_not_listed, revision_problems
 from proofspan.services.page.shapes import Layer, PageSpan, Percent, shapes
 from proofspan.services.page.target import Target
-from proofspan.services.page.text_under import texts_under
+from proofspan.services.page.text_under import texts_under, words_in
 from proofspan.services.page.text_view import TextSpan, TextView, text_view
+from proofspan.services.question.cited_sentences import sentences_for
 
 
 @dataclass(frozen=True, slots=True)
 class PageView:
     """The shown page with its spans, or the problem that prevents showing it.
 
-    `found` holds the located passages by `Target.id`, `texts` the page's own words under each of them.
+    `found` holds the located passages by `Target.id`, `sentences` where on this page, or in this text, is
+    what decides the claims of a citation without a quote of its own, `texts` the page's own words under each.
     `page_idx` is the shown page (None without one) and `printed` its label. A document without pages has its
     lines in `text` instead. `revision` lists what suggests that the document is not the one that was cited;
     `path` is its file. `work` is the key of the background task while the page is not ready: until then there
@@ -51,6 +57,7 @@ class PageView:
     work: Hashable = None
     path: Path | None = None
     texts: Mapping[str, str] = field(default_factory=dict)
+    sentences: Mapping[str, tuple[Box, ...] | tuple[TextRange, ...]] = field(default_factory=dict)
 
     @property
     def is_pending(self) -> bool:
@@ -160,18 +167,49 @@ def _on_page(
     image = placer.page(path, page_idx)
     boxes = {each.id: _boxes(each, found[each.id], page_idx) for each in (*chosen, *listed, *nearby)}
     drawn = {each.id: each for each in (*nearby, *listed, *chosen)}
+    pages = {
+        each.id: each
+        for each in (*targets, view.target)
+        if each.is_page and each.claims and each.query.cited_page_idx == page_idx
+    }
+    bare = {each.id: each for each in pages.values() if each.id not in drawn}
+    sentences = {
+        span_id: _sentences(target, found.get(span_id), boxes.get(span_id, ((), True))[0], image)
+        for span_id, target in {**drawn, **bare}.items()
+        if target.claims
+    }
+    own_boxes = {span_id: rects for span_id, (rects, _) in boxes.items()}
     return replace(
         view,
         printed=info.labels[page_idx] if page_idx < len(info.labels) else None,
         image=image,
         found=found,
-        spans=_drawn(drawn, view.target, found, boxes, image),
+        sentences=sentences,
+        spans=_drawn({**bare, **drawn}, view.target, found, boxes, sentences, image),
         texts=texts_under(
-            {span_id: rects for span_id, (rects, _) in boxes.items()},
+            own_boxes | {span_id: rects for span_id, rects in sentences.items() if rects},
             image.words,
             rotation=image.page.rotation,
         ),
     )
+
+
+def _sentences(
+    target: Target, found: FoundSpan | None, rects: Sequence[Box], image: PageImage
+) -> tuple[Box, ...]:
+    """The boxes of what decides a citation's claims: among its chunk's words, else those of the page.
+
+    They are read off the page, since a chunk's text may have lost the lines of a table. Of a chunk that goes
+    on elsewhere, what comes closest on this page is not the closest of all.
+    """
+    words = image.words if target.is_page else words_in(rects, image.words)
+    text, starts = text_in_lines(words, rotation=image.page.rotation)
+    goes_on = found is not None and bool(found.continues)
+    boxes: list[Box] = []
+    for start, end in sentences_for(target.claims, text, only_decided=goes_on):
+        first, last = bisect_right(starts, start) - 1, bisect_left(starts, end)
+        boxes += line_boxes([box for box, _ in words[first:last]], rotation=image.page.rotation)
+    return tuple(boxes)
 
 
 def _in_text(
@@ -187,11 +225,29 @@ def _in_text(
     document = placer.text(path)
     found = _by_id(shown.values(), known, partial(placer.locate_in_text, path))
     spans = []
+    sentences: dict[str, tuple[TextRange, ...]] = {}
     for span_id, each in found.items():
         target, is_verified = shown[span_id], bool(each.ranges)
         ranges, is_chosen = each.ranges or each.unverified_ranges, span_id == view.target.id
-        spans.append(TextSpan(target.kind, _tag(target, is_verified), ranges, is_chosen, is_verified))
-    return replace(view, text=text_view(document, spans), found=found)
+        tag = _tag(target, is_verified)
+        if target.claims and is_verified:
+            parts = sentences[span_id] = _sentences_in(document, ranges, target)
+            if parts != ranges:
+                around = TextSpan(target.kind, tag, ranges, is_chosen, is_extent=True)
+                spans.append(replace(around, tag="", chosen=False) if parts else around)
+            ranges = parts
+        if ranges:
+            spans.append(TextSpan(target.kind, tag, ranges, is_chosen, is_verified))
+    return replace(view, text=text_view(document, spans), found=found, sentences=sentences)
+
+
+def _sentences_in(
+    document: TextDocument, ranges: Sequence[TextRange], target: Target
+) -> tuple[TextRange, ...]:
+    """The ranges that decide a citation's claims in the passage that it names."""
+    first, last = ranges[0].start, ranges[-1].end
+    found = sentences_for(target.claims, document.text[first:last])
+    return tuple(document.range(first + start, first + end) for start, end in found)
 
 
 def _tag(target: Target, is_verified: bool) -> str:
@@ -203,25 +259,38 @@ def _drawn(
     chosen: Target,
     found: Mapping[str, FoundSpan],
     boxes: Mapping[str, tuple[tuple[Box, ...], bool]],
+    sentences: Mapping[str, tuple[Box, ...]],
     image: PageImage,
 ) -> tuple[PageSpan, ...]:
-    """The located spans of this page, the chosen one last, so that it lies on top."""
+    """The located spans of this page, the chosen one last, so that it lies on top.
+
+    Of citations without a quote of their own `sentences` are meant; their passage is only outlined.
+    """
     spans = []
     for span_id, target in targets.items():
-        own, is_verified = boxes[span_id]
+        own, is_verified = boxes.get(span_id, ((), True))
         # A citation covers the room between its words only if no other word lies there.
-        as_region = target.kind != "cited" or found[span_id].status in ("exact", "normalized")
-        if rects := shapes(own, image, as_region=as_region):
+        is_clean = span_id in found and found[span_id].status in ("exact", "normalized")
+        rects = shapes(own, image, as_region=target.kind != "cited" or is_clean)
+        extent: tuple[Percent, ...] = ()
+        if span_id in sentences and is_verified:
+            part = shapes(sentences[span_id], image, as_region=True)
+            rects, extent = part, rects if rects != part else ()
+        if rects or extent:
             tag = ((target.kind, _tag(target, is_verified)),)
             is_chosen = span_id == chosen.id
-            spans.append(PageSpan(span_id, target.kind, tag, rects, is_chosen, is_verified))
+            spans.append(PageSpan(span_id, target.kind, tag, rects, is_chosen, is_verified, extent))
     # Spans that begin at the same place carry their tags together, on the topmost of them.
     tags: dict[tuple[float, float], list[tuple[Layer, str]]] = {}
     topmost_first = sorted(spans, key=lambda span: span.chosen)[::-1]
     for span in topmost_first:
-        tags.setdefault(span.rects[0][:2], []).extend(span.tags)
-    shared = [replace(span, tags=tuple(tags.pop(span.rects[0][:2], ()))) for span in topmost_first]
+        tags.setdefault(_start(span), []).extend(span.tags)
+    shared = [replace(span, tags=tuple(tags.pop(_start(span), ()))) for span in topmost_first]
     return tuple(reversed(shared))
+
+
+def _start(span: PageSpan) -> tuple[float, float]:
+    return (span.rects or span.extent)[0][:2]
 
 
 def _boxes(target: Target, found: FoundSpan, page_idx: int) -> tuple[tuple[Box, ...], bool]:

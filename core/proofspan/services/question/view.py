@@ -19,14 +19,17 @@ from proofspan.contracts.records.records import (
     StageName,
     Trace,
 )
+from proofspan.diagnosis.answers import refuses
+from proofspan.diagnosis.claims.types import Claim
 from proofspan.diagnosis.corpus import Corpus
 from proofspan.diagnosis.explain import explain
 from proofspan.diagnosis.gold import GoldOutcome, gold_outcome, gold_target
-from proofspan.diagnosis.labelling import QUESTION_UNKNOWN, verdict
+from proofspan.diagnosis.labelling import QUESTION_UNKNOWN, lowered, verdict
 from proofspan.diagnosis.safety import Notices, SafetyOmission, omitted
 from proofspan.diagnosis.types import Explanation, Profile, ReportRow
 from proofspan.errors import InputFault
 from proofspan.evidence.types import SpanQuery
+from proofspan.services.question.cited_sentences import MAX_CITATIONS, claims_by_citation, claims_in
 from proofspan.traces.records.chunks import place_of
 from proofspan.traces.records.citations import citations, filled_from
 from proofspan.traces.records.redirects import (
@@ -49,7 +52,8 @@ class CitationView:
 
     `chunk` is None if it is not known. `redirect` is where an id of an earlier build leads now.
     `is_retrieved`: the chunk of a citation was in the prompt, or the page of a citation without a chunk is
-    among the candidates, where `page_rank` is the best of those on it.
+    among the candidates, where `page_rank` is the best of those on it. `claims` are those that a citation
+    without a quote of its own is given for.
     """
 
     citation: Citation
@@ -59,6 +63,7 @@ class CitationView:
     is_retrieved: bool = False
     rank: int | None = None
     page_rank: int | None = None
+    claims: tuple[Claim, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +148,7 @@ def load_question(
     shown = (citation_view(citation, chunks) for citation in citations(trace))
     cited = tuple(replace(each, is_retrieved=each.citation.chunk_id in trace.chunk_ids) for each in shown)
     ranked = _stages(trace, chunks, cited, known, unpaged)
-    cited = tuple(_with_page_rank(each, ranked) for each in cited)
+    cited = _with_claims([_with_page_rank(each, ranked) for each in cited], trace, profile)
     row = verdict(trace, corpus, profile)
     target = gold_target(known)
     # The places of candidates, cited chunks and gold chunks in the chunk file.
@@ -182,6 +187,20 @@ def _with_page_rank(view: CitationView, ranked: Sequence[StageView]) -> Citation
         if ranks:
             return replace(view, is_retrieved=True, page_rank=min(ranks))
     return view
+
+
+def _with_claims(views: Sequence[CitationView], trace: Trace, profile: Profile) -> tuple[CitationView, ...]:
+    """Return citations without a quote of their own with the claims that they are given for."""
+    if all(view.quote_from == "payload" for view in views):
+        return tuple(views)
+    if refuses(trace.answer.lower(), lowered(profile.refusal)):
+        return tuple(views)
+    cited = {view.citation.number: view.citation.chunk_id for view in views[:MAX_CITATIONS]}
+    claims = claims_by_citation(trace.answer, claims_in(trace, cited), cited)
+    return tuple(
+        view if view.quote_from == "payload" else replace(view, claims=claims.get(view.citation.number, ()))
+        for view in views
+    )
 
 
 def _stages(

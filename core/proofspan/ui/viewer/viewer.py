@@ -139,7 +139,9 @@ def packed(page: ViewerPage, *, key: str, height: Size, with_picture: bool = Tru
                 "id": clean(span.id),
                 "layer": span.layer,
                 "tags": [(layer, clean(tag)) for layer, tag in span.tags],
-                "rects": span.rects,
+                "rects": span.rects or span.extent,
+                "extent": span.extent if span.rects else (),
+                "bare": not span.rects,
                 "chosen": span.chosen,
                 "verified": span.is_verified,
             }

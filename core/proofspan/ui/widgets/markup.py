@@ -258,6 +258,7 @@ def _run(run: TextRun) -> str:
     for layer in run.layers:
         chosen = " ps-chosen" if layer == run.chosen else ""
         chosen += "" if run.is_verified else " ps-unverified"
+        chosen += " ps-extent" if layer in run.extents else ""
         marked = f'<mark class="ps-span-{layer}{chosen}" data-testid="ps-span">{marked}</mark>'
     tags = "".join(f'<span class="ps-tag ps-tag-{layer}">{_escape(tag)}</span>' for layer, tag in run.tags)
     return tags + marked

@@ -298,6 +298,8 @@ def findings(view: PageView, *, answer: str, quote_from: str | None) -> tuple[li
     page, and other differences. For a passage that is on another page than the shown one, only that.
     """
     found = view.chosen
+    if found is None and view.target.is_page and view.image is not None:
+        return [], [Piece(_sentence_words(view, "page"), "strong")]
     if found is None:
         message = "There is no text to locate: the citation has no quote and its chunk is not known."
         return [], [Piece(message)]
@@ -313,6 +315,8 @@ def findings(view: PageView, *, answer: str, quote_from: str | None) -> tuple[li
         return [], [Piece(f"{subject} is on {page}, not on this page.", "strong")]
     cited, on = view.target.query.cited_page_idx, "page" if view.text is None else "text"
     pieces = [Piece(_status_sentence(found, quote, on), "strong")]
+    if view.target.id in view.sentences and found.status != "not_found":
+        pieces = [Piece(f"{_sentence_words(view, 'chunk')} ", "strong"), replace(pieces[0], kind="muted")]
     if found.ranges:
         pieces.append(Piece(f" It is on {lines(found.ranges)}."))
     if found.page_mismatch and found.page_idx is not None and cited is not None:
@@ -360,6 +364,19 @@ def origin(view: QuestionView, target: Target) -> str | None:
         return "gold" if target.kind == "gold" else "chunk"
     own = (item.quote_from for item in view.citations if item.citation.number == target.number)
     return next(own, None)
+
+
+def _sentence_words(view: PageView, of: str) -> str:
+    """Return what is highlighted of a citation that names a chunk or a page, and no words of it."""
+    cited = f"The citation names {'a page' if of == 'page' else 'a chunk'} and no words of it."
+    if not view.sentences.get(view.target.id):
+        why = (
+            "the answer makes no claim"
+            if not view.target.claims
+            else f"no sentence of the {of} is close to it"
+        )
+        return f"{cited} Nothing is highlighted: {why}."
+    return f"{cited} Highlighted is what comes closest to the answer's claims."
 
 
 def _status_sentence(found: FoundSpan, quote: str, on: str) -> str:

@@ -14,7 +14,7 @@ function drawSpans(view) {
   view.drawn = drawn;
   view.page.classList.toggle("many", spans.length > MANY);
   const ranks = stacked(spans);
-  view.outlines.replaceChildren(...spans.map((span, place) => outline(span, place, spans.length > MANY)));
+  view.outlines.replaceChildren(...spans.flatMap((span, place) => outlines(span, place, spans.length > MANY)));
   view.layers.replaceChildren(...spans.map((span, place) => spanButton(span, cards[span.id], ranks[place])));
   view.names.replaceChildren(...tagged(spans).flatMap((span) => tags(span, cards)));
   view.sized = false;
@@ -40,6 +40,7 @@ function kindOf(span) {
 function named(made, span, part) {
   made.classList.add(part, MEANING[span.layer]);
   if (span.chosen) made.classList.add("chosen");
+  if (span.bare) made.classList.add("bare");
   if (!span.verified) made.classList.add("unverified");
   Object.assign(made.dataset, { testid: `ps-${part}`, layer: span.layer, kind: kindOf(span), span: span.id });
   return made;
@@ -71,6 +72,16 @@ function spanButton(span, card, rank) {
 function spokenName(span, card) {
   const parts = card ? [card.name, card.status, ...card.notes] : [MEANING[span.layer]];
   return parts.filter(Boolean).join(", ");
+}
+
+// The passage that a span is a part of has a thin outline.
+function outlines(span, index, isPlain) {
+  const own = outline(span, index, isPlain);
+  if (!span.extent?.length) return [own];
+  const around = outline({ ...span, rects: span.extent }, `${index}-extent`, isPlain);
+  around.classList.add("extent");
+  around.dataset.testid = "ps-extent";
+  return [around, own];
 }
 
 // One line around the whole of a span: the edges of all its boxes, without those that lie in another of them.
