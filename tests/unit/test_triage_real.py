@@ -99,7 +99,8 @@ def test_ten_filings_are_distinguished_by_the_suggested_profile(real_data: Path)
     refused = {place for place, row in enumerate(rows) if row.label == "refusal_suspect"}
     assert refused == {0, 1, 2, 4}
     numbers = {place: row.signals.numbers_unsupported for place, row in enumerate(rows)}
-    assert {place: found for place, found in numbers.items() if found} == {6: ("3.0",)}  # the model's own sum
+    # "3.0 percentage points" of the seventh answer is the difference of two rates that it names.
+    assert not [found for found in numbers.values() if found]
     answered = {place: row.signals.answer_coverage or 0.0 for place, row in enumerate(rows)}
     grounded, from_memory = {7, 8}, {5}
     assert min(answered[place] for place in grounded) > 0.5 > max(answered[place] for place in from_memory)

@@ -21,6 +21,7 @@ from proofspan.diagnosis.answers import (
     payload_ids,
     refuses,
 )
+from proofspan.diagnosis.claims.by_value import without_supported
 from proofspan.diagnosis.corpus import (
     UNRESOLVED,
     ChunkView,
@@ -34,7 +35,7 @@ from proofspan.diagnosis.types import Profile, ReportRow, Signals
 from proofspan.diagnosis.words import phrases, query_tokens, tokens
 
 #: Part of every index's key: raised when a rule changes any outcome.
-RULES_VERSION = "1"
+RULES_VERSION = "2"
 
 REFUSAL_SUSPECT: tuple[Label, str] = (
     "refusal_suspect",
@@ -184,7 +185,7 @@ def unsupported_numbers(claims: str, question: str, evidence: Sequence[ChunkView
 
 
 def unsupported(claims: str, question: str, evidence: Sequence[ChunkView]) -> list[Number]:
-    """Return the claimed numbers without an equal value in the question or any chunk, in order."""
+    """Return the claimed numbers that question and chunks support neither as written nor by value."""
     asked = evidence_values(question)
     rest = [number for number in claimed_numbers(claims) if asked.isdisjoint(number.values)]
     for view in evidence:
@@ -192,11 +193,12 @@ def unsupported(claims: str, question: str, evidence: Sequence[ChunkView]) -> li
             break
         rest = [number for number in rest if view.numbers.isdisjoint(number.values)]
     spelled = [NUMBER_WORDS.get(number.values[0], ()) for number in rest]  # small numbers may be words
-    return [
+    left = [
         number
         for number, words in zip(rest, spelled, strict=True)
         if all(view.words.isdisjoint(words) for view in evidence)
     ]
+    return without_supported(left, claims, question, evidence)
 
 
 #: The suspicion of a trace whose records do not say what was asked.

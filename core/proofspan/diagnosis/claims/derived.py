@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from decimal import Decimal
-from itertools import permutations
 from typing import Literal, NamedTuple
 
 from proofspan.diagnosis.claims.figures import Figure, agrees
+from proofspan.diagnosis.claims.figures.units import may_be_same
 
 #: The most figures of the evidence that are tried, and how far apart neighbours are.
 MOST_OPERANDS = 60
@@ -41,8 +40,8 @@ _ANNOUNCED: dict[Operation, re.Pattern[str]] = {
         re.IGNORECASE,
     ),
     "ratio": re.compile(
-        r"\b(?:ratio|times|share|proportion|percentage|per|margin|of (?:the )?total|turnover|yield"
-        r"|represent\w*|account\w*|verhältnis|anteil|quote|marge|mal|pro|rapport|part|fois|taux|représent\w+)\b|%",
+        r"\b(?:ratio|times|share|proportion|percentage|margin|of (?:the )?total|turnover|yield"
+        r"|represent\w*|account\w*|verhältnis|anteil|quote|marge|rapport|fois|taux|représent\w+)\b",
         re.IGNORECASE,
     ),
     "change": re.compile(
@@ -67,7 +66,6 @@ class Formula(NamedTuple):
 
 class _Result(NamedTuple):
     operation: Operation
-    value: Decimal
     operands: tuple[Figure, ...]
 
 
@@ -91,8 +89,8 @@ def derivation(
         if len(figures) < 2:
             continue
         for limit, wanted in ((CHANCE, None), (CHANCE_ANNOUNCED, announced)):
-            if figures is named:
-                limit = 4 * limit
+            if claimed.digits < (3 if figures is operands else 2 if wanted is None else 1):
+                continue
             hit = _first_hit(claimed, figures, reach, wanted, limit)
             if hit is not None:
                 return Formula(_shown(hit, claimed), hit.operation, hit.operands)
@@ -112,10 +110,11 @@ def _operands(claimed: Figure, printed: Sequence[Figure]) -> list[Figure]:
 
 def _named(operands: Sequence[Figure], stated: Sequence[Figure]) -> list[Figure]:
     """The operands that the answer names; of several that agree, the first."""
-    named = []
+    named, known = [], set(operands)
     for figure in stated[:MOST_OPERANDS]:
         if figure.kind == "number":
-            match = next((operand for operand in operands if agrees(figure, operand)), None)
+            same = figure if figure in known else None
+            match = same or next((operand for operand in operands if agrees(figure, operand)), None)
             if match is not None and match not in named:
                 named.append(match)
     return named
@@ -129,24 +128,49 @@ def _first_hit(
     limit: float,
 ) -> _Result | None:
     """The first result that is the claimed figure, if results would hit it by chance seldom enough."""
-    operations = _OPERATIONS if wanted is None else [each for each in _OPERATIONS if each in wanted]
+    operations = _UNANNOUNCED if wanted is None else [each for each in _OPERATIONS if each in wanted]
+    sizes = [abs(float(figure.value)) for figure in figures]
     for operation in operations:
         if not _may_give(operation, claimed):
             continue
         expected, hit = 0.0, None
-        for result in _results(operation, figures, reach):
-            expected += _chance(claimed, result)
+        is_share = operation in ("ratio", "change")
+        share = float(claimed.unit.factor) if claimed.unit.dimension == "share" and is_share else 1.0
+        value, width = abs(float(claimed.value)) * share, float(claimed.tolerance) * 2 * share
+        for places in _places(operation, claimed, figures, reach):
+            operands = [sizes[place] for place in places]
+            expected += width / max(value, 0.05) if is_share else min(width / max(operands), 1.0)
             if expected > limit:
                 hit = None
                 break
-            if hit is None and _is_claimed(claimed, result):
-                hit = result
+            if hit is None:
+                result = _result(operation, operands)
+                printed = figures[places[0]]
+                powers = (
+                    (0, -printed.scale) if printed.scaled and not claimed.scaled and not is_share else (0,)
+                )
+                if any(abs(result * 10.0**power - value) <= width * 0.5000001 for power in powers):
+                    hit = _Result(operation, tuple(figures[place] for place in places))
         if hit is not None:
             return hit
     return None
 
 
+def _result(operation: Operation, operands: Sequence[float]) -> float:
+    """The result of an operation; the order of the operands is that of the formula."""
+    if operation == "sum":
+        return sum(operands)
+    if operation == "average":
+        return sum(operands) / len(operands)
+    if operation == "difference":
+        return abs(operands[0] - sum(operands[1:]))
+    quotient = operands[0] / operands[1]
+    return quotient if operation == "ratio" else abs(quotient - 1)
+
+
 _OPERATIONS: tuple[Operation, ...] = ("difference", "sum", "change", "ratio", "average")
+#: A ratio or an average that no word announces is chance: any two amounts have one.
+_UNANNOUNCED: tuple[Operation, ...] = ("difference", "sum")
 
 
 def _may_give(operation: Operation, claimed: Figure) -> bool:
@@ -158,77 +182,35 @@ def _may_give(operation: Operation, claimed: Figure) -> bool:
     return True
 
 
-def _results(operation: Operation, figures: Sequence[Figure], reach: int) -> Iterator[_Result]:
+def _places(
+    operation: Operation, claimed: Figure, figures: Sequence[Figure], reach: int
+) -> Iterator[tuple[int, ...]]:
+    """Yield the places of two or three operands, in the order of a formula, at most `reach` apart."""
     count = len(figures)
+    is_share = operation in ("ratio", "change")
+    fits = [is_share or _alike(figure, claimed) for figure in figures]
     for i in range(count):
+        if not fits[i]:
+            continue
         for j in range(i + 1, min(i + reach + 1, count)):
             one, other = figures[i], figures[j]
-            if not _alike(one, other):
+            if one.value == other.value or not fits[j] or not _alike(one, other):
                 continue
-            a, b = abs(one.value), abs(other.value)
-            if operation == "sum":
-                yield _Result("sum", a + b, (one, other))
-                if j + 1 < count and _alike(one, figures[j + 1]) and (reach == 1 or reach == count):
-                    yield _Result("sum", a + b + abs(figures[j + 1].value), (one, other, figures[j + 1]))
-            elif operation == "difference":
-                high, low = (one, other) if a >= b else (other, one)
-                yield _Result("difference", abs(a - b), (high, low))
-                if j + 1 < count and reach in (1, count):
-                    third = figures[j + 1]
-                    if _alike(one, third) and a > b:
-                        yield _Result("difference", abs(a - b - abs(third.value)), (one, other, third))
-            elif operation == "average":
-                yield _Result("average", (a + b) / 2, (one, other))
-                if j + 1 < count and _alike(one, figures[j + 1]) and (reach == 1 or reach == count):
-                    yield _Result(
-                        "average", (a + b + abs(figures[j + 1].value)) / 3, (one, other, figures[j + 1])
-                    )
-            else:
-                for top, base in permutations((one, other)):
-                    value = abs(top.value) / abs(base.value)
-                    if operation == "change":
-                        yield _Result("change", abs(value - 1), (top, base))
-                    else:
-                        yield _Result("ratio", value, (top, base))
+            first = (
+                (i, j) if abs(one.value) >= abs(other.value) or operation in ("sum", "average") else (j, i)
+            )
+            yield first
+            if is_share:
+                yield first[::-1]
+            elif j + 1 < count and reach in (1, count) and fits[j + 1] and _alike(one, figures[j + 1]):
+                yield (*first, j + 1)
 
 
 def _alike(one: Figure, other: Figure) -> bool:
-    """Return whether two figures count the same, as far as they say what."""
-    if one.unit.dimension and other.unit.dimension:
-        return one.unit.name == other.unit.name
-    return "share" not in (one.unit.dimension, other.unit.dimension)
-
-
-def _claimed_value(claimed: Figure) -> Decimal:
-    """The claimed magnitude: of a percentage the share."""
-    return (
-        abs(claimed.value) * claimed.unit.factor if claimed.unit.dimension == "share" else abs(claimed.value)
-    )
-
-
-def _step_of(claimed: Figure) -> Decimal:
-    step = claimed.tolerance * 2
-    return step * claimed.unit.factor if claimed.unit.dimension == "share" else step
-
-
-def _is_claimed(claimed: Figure, result: _Result) -> bool:
-    value = result.value
-    if result.operation in ("ratio", "change"):
-        return abs(value - _claimed_value(claimed)) <= _step_of(claimed) / 2
-    return any(
-        agrees(claimed, result.operands[0]._replace(value=value.scaleb(power), others=()))
-        for power in (
-            (0,) if claimed.scaled or not result.operands[0].scaled else (0, -result.operands[0].scale)
-        )
-    )
-
-
-def _chance(claimed: Figure, result: _Result) -> float:
-    """The chance that a result hits the claimed figure: its rounding's width over the range of results."""
-    width = float(_step_of(claimed))
-    if result.operation in ("ratio", "change"):
-        return width / max(float(_claimed_value(claimed)), 0.05)
-    return min(width / float(max(abs(operand.value) for operand in result.operands)), 1.0)
+    """Return whether two figures count the same, as far as they say what; percent only goes with percent."""
+    if "share" in (one.unit.dimension, other.unit.dimension):
+        return one.unit.dimension == other.unit.dimension and one.unit.factor == other.unit.factor
+    return not (one.unit.dimension and other.unit.dimension) or may_be_same(one.unit.name, other.unit.name)
 
 
 def _shown(result: _Result, claimed: Figure) -> str:

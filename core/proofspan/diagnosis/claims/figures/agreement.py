@@ -16,11 +16,23 @@ from proofspan.diagnosis.claims.figures.units import NO_UNIT, may_be_same
 _Test = Callable[[Decimal, Decimal, Bound], bool]
 
 
+#: How far from the printed figure a rounded one may be, with "over" or "up to" before it or not:
+#: "2 billion" is no rounding of 1.67 billion.
+_ROUNDED: dict[Bound, Decimal] = {
+    "": Decimal("0.05"),
+    "~": Decimal("0.05"),
+    "<": Decimal("0.1"),
+    ">": Decimal("0.1"),
+}
+
+
 def _within(claimed: Decimal, printed: Decimal, bound: Bound) -> bool:
     """Return whether a claimed magnitude is a printed one, rounded as claimed."""
     if claimed == printed:
         return True
     off = printed - claimed
+    if abs(off) > claimed * _ROUNDED[bound]:
+        return False
     if bound == "~":
         return abs(off) <= rough_step(claimed) / 2
     if abs(off) <= step_of(claimed) / 2:
@@ -65,6 +77,8 @@ def _could_be(claimed: Decimal, printed: Decimal, bound: Bound) -> bool:
 
 
 def _compare(claimed: Figure, printed: Figure, test: _Test) -> bool:
+    if claimed.bound in ("<", ">") and printed.bound == claimed.bound:  # two limits are equal or are not
+        claimed = claimed._replace(bound="")
     if claimed.kind != "number" or printed.kind != "number":
         if claimed.dates and printed.dates:
             if test is _could_be:
@@ -140,8 +154,12 @@ def _counted_otherwise(claimed: Figure, printed: Figure, test: _Test) -> bool:
         return False
     powers = _POWERS if claimed.digits > 2 else ()
     if not claimed.scaled and printed.scaled:
-        counted = [each.scaleb(power) for each in claimed.readings for power in powers or (printed.scale,)]
-        return _any(counted, printed.readings, claimed.bound, test)
+        counted = [each.scaleb(power) for each in claimed.readings for power in powers]
+        if _any(counted, printed.readings, claimed.bound, test):
+            return True
+        return any(
+            one.scaleb(printed.scale) == other for one in claimed.readings for other in printed.readings
+        )
     if claimed.scaled and not printed.scaled:
         counted = [each.scaleb(power) for each in printed.readings for power in powers]
         if _any(claimed.readings, counted, claimed.bound, test):

@@ -60,7 +60,7 @@ _SCALES = {
     "milliard": 10**9,
     "milliards": 10**9,
 }
-_ARTICLES = frozenset(("one", "a", "an", "ein", "eine", "einen", "einer", "un", "une", "eins"))
+_ARTICLES = frozenset(("one", "a", "ein", "eine", "einen", "einer", "un", "une", "eins"))
 _UNITS_ONE = frozenset(("one", "un", "une"))
 _HALF = frozenset(("half", "hälfte", "moitié"))
 _FRACTIONS = {
@@ -117,10 +117,11 @@ _ORDINAL_VALUES |= {
     word + end: value for word, value in _ORDINAL_VALUES.items() if word[-1] == "e" for end in "rns"
 }
 _ORDINAL_VALUES |= {"première": 1, "seconde": 2}
-#: A text without any of these has no number in words.
-WORDS = (frozenset(_VALUES) | frozenset(_SCALES) | frozenset(_ORDINAL_VALUES) | frozenset(_FRACTIONS)) - {
-    "millions", "cents",
-}  # fmt: skip
+#: A text without any of these has no number in words, unless it has a scale and an article: "a million".
+WORDS = frozenset(_VALUES) | frozenset(_ORDINAL_VALUES) | frozenset(_FRACTIONS)
+SCALES = frozenset(_SCALES)
+ARTICLES = frozenset(_ARTICLES)
+_KNOWN = WORDS | ARTICLES | SCALES
 _TOKEN = re.compile(r"[^\W\d_]+")
 _JOINTS = frozenset((" ", "-", "\u00a0", "\u2011", " and ", " et ", "-et-", "\n"))
 
@@ -130,10 +131,12 @@ def spelled_numbers(text: str, language: str = "") -> Iterator[Spelled]:
     sequence: list[tuple[str, int, int]] = []
     for match in _TOKEN.finditer(text):
         word = match[0].lower()
-        if sequence and word in ("and", "et"):
+        if word not in _KNOWN:
+            if sequence and word not in ("and", "et"):
+                yield from _read(sequence)
+                sequence = []
             continue
-        is_known = word in WORDS or word in _ARTICLES or word in _SCALES
-        if not is_known or (word in _ONLY_IN and language != _ONLY_IN[word]):
+        if word in _ONLY_IN and language != _ONLY_IN[word]:
             if sequence:
                 yield from _read(sequence)
                 sequence = []

@@ -19,7 +19,8 @@ from typing import Literal, NamedTuple
 
 from proofspan.diagnosis.claims.figures.captions import CAPTION_WORDS, Scale, scales_of
 from proofspan.diagnosis.claims.figures.dates import TRIGGERS, Date, dates_in_words, is_year, numeric_date
-from proofspan.diagnosis.claims.figures.number_words import WORDS, Spelled, spelled_numbers
+from proofspan.diagnosis.claims.figures.number_words import ARTICLES, WORDS, Spelled, spelled_numbers
+from proofspan.diagnosis.claims.figures.number_words import SCALES as SCALE_WORDS
 from proofspan.diagnosis.claims.figures.units import (
     AMBIGUOUS,
     CURRENCY_CODES,
@@ -90,7 +91,7 @@ _NUMBER = re.compile(rf"\d+(?:[.,]\d+|[{_GROUP}]\d{{3}}(?!\d))*|(?<![\w.])\.\d+(
 _SPACED = re.compile(r"\d{1,3}(?: \d{3})+(?:,\d+)?(?![\d.])")
 _VULGAR = "¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"
 #: Behind a number these may go on with a date, a fraction, a time or a ratio.
-_SPECIAL = frozenset(("/", "-", ":", "h", " ", "⁄", *_VULGAR))
+_SPECIAL = frozenset(("/", "-", ":", "h", "⁄", *_VULGAR))
 _FRACTION = re.compile(r"(?:(\d{1,4})\s)?(\d{1,4})\s?[/⁄]\s?(\d{1,4})(?![\d/⁄]|[.,]\d)")
 _MIXED = re.compile(r"(\d{1,4})\s?([¼-¾⅐-⅞])")
 _CLOCK = re.compile(r"(\d{1,3})[:h](\d{1,3})(?::(\d{2}))?(?:\s?([ap])\.?m\b\.?)?(?![:\d])", re.IGNORECASE)
@@ -112,6 +113,8 @@ _BOUNDS: dict[str, Bound] = {
     ),
     **dict.fromkeys("below under unter höchstens < ≤ most maximum".split(), "<"),  # noqa: SIM905
 }
+#: What these words end with.
+_BOUND_ENDS = frozenset(word[-1] for word in _BOUNDS) | frozenset(".nsueto")
 _BOUND_PAIRS: dict[str, Bound] = {
     **dict.fromkeys(("more than", "greater than", "higher than", "mehr als", "plus de", "moins au"), ">"),
     **dict.fromkeys(
@@ -148,7 +151,7 @@ def figures_of(text: str, *, scale: Scale | None = None, language: str = "") -> 
     else:
         has_digits = _DIGIT.search(text) is not None
         words = _LETTERS.findall(text.lower())
-    spelled = not WORDS.isdisjoint(words)
+    spelled = not WORDS.isdisjoint(words) or not (SCALE_WORDS.isdisjoint(words) or ARTICLES.isdisjoint(words))
     if not (has_digits or spelled):
         return []
     found: list[Figure] = []
@@ -172,7 +175,8 @@ def _read_digits(
     """Append the figures with digits to `found`."""
     covered = next_date = next_caption = 0
     shares = _PER_SHARE.search(text) is not None if scale or captions else False
-    for match in _numbers(text, language):
+    has_slash = "/" in text or "⁄" in text
+    for match in _spaced_numbers(text) if language == "fr" else _NUMBER.finditer(text):
         start, end = match.span()
         while next_date < len(dated) and dated[next_date][0] <= start:
             if dated[next_date][0] >= covered:
@@ -188,12 +192,25 @@ def _read_digits(
             next_caption += 1
         written = match[0]
         behind = text[end : end + 1]
-        special = None
-        if behind in _SPECIAL or "." in written:
+        if (
+            behind in _SPECIAL
+            or written.count(".") == 2
+            or (behind == " " and (has_slash or (len(written) < 3 and text[end + 1 : end + 2] in "apAPU")))
+        ):
             special = _special(text, start, end, behind)
-        if special is not None:
-            found.append(special)
-            covered = special.end
+            if special is not None:
+                found.append(special)
+                covered = special.end
+                continue
+        if len(written) == 2 and found and found[-1].end == start - 1 and found[-1].kind == "year":
+            year = found[-1].dates[0].year
+            if text[start - 1] in "-–/" and not behind.isalnum() and int(written) == (year + 1) % 100:
+                found.append(Figure(written, start, end, "year", Decimal(year + 1), dates=(Date(year + 1),)))
+                covered = end  # 2018–19
+                continue
+        if behind == "s" and written[-1] == "0" and (decade := _decade(text, start, end)):
+            found.append(decade)
+            covered = decade.end
             continue
         if len(written) > MOST_DIGITS or _is_no_figure(text, start, end, written):
             continue
@@ -211,7 +228,7 @@ def _read_digits(
         figure = _figure(text, start, end, values, scale, shares, covered)
         if figure is None:
             continue
-        if found and 0 < figure.start - found[-1].end < 6:
+        if found and 0 < figure.start - found[-1].end < 6 and text[found[-1].end : figure.start] != " ":
             figure = _share_range(text, found, figure)
         found.append(figure)
         covered = figure.end
@@ -221,11 +238,8 @@ def _read_digits(
             covered = end
 
 
-def _numbers(text: str, language: str) -> Iterator[re.Match[str]]:
-    """Yield the runs of digits; in French a plain space may group thousands."""
-    if language != "fr":
-        yield from _NUMBER.finditer(text)
-        return
+def _spaced_numbers(text: str) -> Iterator[re.Match[str]]:
+    """Yield the runs of digits where a plain space may group thousands, as in French."""
     at = 0
     while match := _NUMBER.search(text, at):
         if len(match[0]) < 4 and text[match.end() : match.end() + 1] == " ":
@@ -286,6 +300,18 @@ def _special(text: str, start: int, end: int, behind: str) -> Figure | None:
     return None
 
 
+def _decade(text: str, start: int, end: int) -> Figure | None:
+    """A decade or an age: "the 1960s", "the '60s", "in her 60s"; of two digits it may be either."""
+    digits = text[start:end]
+    if text[end + 1 : end + 2].isalnum() or text[start - 1 : start].isalnum() or not digits.isdecimal():
+        return None
+    if len(digits) == 4:
+        return Figure(text[start : end + 1], start, end + 1, "number", Decimal(digits))
+    century = 1900 if int(digits) > 20 else 2000
+    others = (Decimal(century + int(digits)),)
+    return Figure(text[start : end + 1], start, end + 1, "number", Decimal(digits), others=others)
+
+
 def _vulgar(sign: str) -> Decimal:
     return Decimal(repr(unicodedata.numeric(sign)))
 
@@ -300,7 +326,9 @@ def _shortened(value: Decimal) -> Decimal:
 
 
 def _is_no_figure(text: str, start: int, end: int, written: str) -> bool:
-    before = text[start - 1 : start]
+    before = text[start - 1 : start] if start else ""
+    if "," in written and before.isspace():  # neither a name nor a pointer; 1,000 may be a constant
+        return written[0] == "1" and is_no_claim(text, start, end)
     if before == "[" and text[end : end + 1] == "]":
         return True
     if before.isalpha() and len(written) > 4 and "," in written and "." not in written[:4]:
@@ -312,6 +340,20 @@ def _decimals(written: str, language: str) -> tuple[Decimal, ...] | None:
     """The readings of a run of digits and separators: none of `4.2.1`, None where commas list several."""
     if written.isdecimal():
         return (Decimal(written),)
+    whole, comma, part = written.partition(",")
+    if (
+        comma
+        and len(part) == 3
+        and len(whole) < 4
+        and whole[0] != "0"
+        and part.isdecimal()
+        and whole.isdecimal()
+    ):
+        grouped = Decimal(whole + part)
+        if language == "en":
+            return (grouped,)
+        decimal = Decimal(f"{whole}.{part}")
+        return (decimal, grouped) if language in ("de", "fr") else (grouped, decimal)
     if not written.isascii() or "'" in written or " " in written:
         if len(written) == 1:
             return (_shortened(_vulgar(written)),)
@@ -339,12 +381,8 @@ def _decimals(written: str, language: str) -> tuple[Decimal, ...] | None:
             return (Decimal("".join(groups)),)
         if len(groups) > 2:
             return None
-        decimal = Decimal(".".join(groups))
-        if is_grouped and groups[0][0] != "0":
-            grouped = Decimal("".join(groups))
-            return (decimal, grouped) if language in ("de", "fr") else (grouped, decimal)
         is_decimal = language in ("de", "fr") or groups[0] == "0" or (language != "en" and len(groups[1]) < 3)
-        return (decimal,) if is_decimal else None
+        return (Decimal(".".join(groups)),) if is_decimal else None
     mark, group = (".", ",") if written.rfind(".") > written.rfind(",") else (",", ".")
     if written.count(mark) > 1:
         return None if mark == "," else ()
@@ -429,7 +467,7 @@ def _figure(
         power or 0,
         scaled,
         others,
-        _bound(text, at) if at and text[at - 1] in " ~≈<>≤≥" else "",
+        _bound(text, at) if at > 1 and (text[at - 1] in "~≈<>≤≥" or text[at - 2] in _BOUND_ENDS) else "",
     )
 
 
@@ -590,7 +628,7 @@ def _share_range(text: str, found: list[Figure], figure: Figure) -> Figure:
         first = first._replace(unit=figure.unit)
     elif first.unit.dimension == "currency" and figure.unit is NO_UNIT:
         figure = figure._replace(unit=first.unit)
-    if figure.scaled == "own" and first.scaled != "own":
+    if first.unit.name == figure.unit.name and figure.scaled == "own" and first.scaled != "own":
         counted = first.value.scaleb(figure.scale - first.scale if first.scaled else figure.scale)
         first = first._replace(
             value=counted, others=(first.value, *first.others), scale=figure.scale, scaled="own"
