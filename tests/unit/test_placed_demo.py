@@ -79,7 +79,8 @@ def test_programs_hear_of_it_as_they_hear_of_the_index(tmp_path: Path) -> None:
     command = index(tmp_path, "--progress-json", "--run", FAULTY)
     steps = [json.loads(line) for line in subprocess.run(command, capture_output=True).stdout.splitlines()]
     events = [step["event"] for step in steps]
-    assert events[0] == "progress" and events[-1] == "done" and set(events[1:-1]) == {"locating"}
-    *_, last, done = steps
+    assert events[0] == "progress" and events[-1] == "done" and set(events[1:-1]) == {"checking", "locating"}
+    done = steps[-1]
+    last = next(step for step in reversed(steps) if step["event"] == "locating")
     assert (last["run_id"], last["done"], last["rows"]) == (FAULTY, last["total"], 41)
     assert [run["citations"] for run in done["located"]] == [41]
