@@ -1,0 +1,251 @@
+"""A text as words with their surroundings, and how alike the surroundings of two words are.
+
+A word of a claim can contradict a word of its source only where both are used of the same thing. They are if
+the content words next to them are the same.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from proofspan.diagnosis.claims.differences.lists import word_lists
+from proofspan.diagnosis.claims.figures import Figure, figures_of
+from proofspan.diagnosis.claims.types import DifferenceKind
+from proofspan.diagnosis.claims.word_forms import forms, stop_words
+
+_WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)*|[%‰$€£¥]")
+#: Between two words: the end of a sentence, of a table's cell, of a paragraph, or of a line before a capital.
+_STOP = re.compile(
+    r"[.!?;:。！？…][\"'”’»›)\]]*\s|[|\t]"
+    r"|\n\s*(?:\n|[-*+•‣◦▪–—]\s|\(?\d+[.)]\s)|\n(?=[^\Wa-zäöüàéèêç])"
+)
+_ELIDED = re.compile(r"^(?:l|d|j|m|n|s|t|c|qu|jusqu|lorsqu|puisqu)'(?=\w\w)")
+
+#: How much the nearest content words on one side count, by rank, and how many words away they may be.
+_RANKS = (1.0, 0.7, 0.5)
+_REACH = 8
+#: A word of the source counts in full within this many words, less within the second number, else little.
+_CLOSE, _NEAR = 4, 10
+#: A negation reaches over this many words.
+_NEGATED = 3
+
+#: The forms of content words left and right of a word, nearest first.
+Around = tuple[Sequence[str], Sequence[str]]
+
+
+class Alignment(NamedTuple):
+    """How alike the surroundings of a claim's word and of word `at` of the source are.
+
+    `score` sums up the content words around the one that are also around the other, at most 4.4. `adjacent`
+    counts those of the two nearest that are close to the other, `crossed` those on the other side of it.
+    """
+
+    score: float
+    adjacent: int
+    crossed: int
+    at: int
+
+
+NOWHERE = Alignment(0.0, 0, 0, -1)
+#: The least score at which two words are about the same thing: the nearest content word on one side is the
+#: same. More is asked for where the claim's word is also elsewhere in the source, and where a name, or a
+#: negation, is all that differs.
+SAME = 1.0
+SURELY_SAME = 1.5
+#: An agreeing place acquits if it is at least this much as well aligned as the contradicting one.
+_ACQUITS = 0.4
+
+
+class Found(NamedTuple):
+    """A difference by the numbers of its first and last words in the claim and in the source."""
+
+    kind: DifferenceKind
+    claimed: tuple[int, int]
+    found: tuple[int, int]
+    align: Alignment
+
+
+class WordsOf:
+    """The words of a text by number: lower case, form, place, number of the sentence."""
+
+    def __init__(self, text: str, language: str) -> None:
+        self.text = text
+        self.language = language
+        self.lists = lists = word_lists(language)
+        self.form_of = form_of = forms(language)
+        self.lower: list[str] = []
+        self.forms: list[str] = []
+        self.starts: list[int] = []
+        self.ends: list[int] = []
+        self.sentences: list[int] = []
+        self.is_content: list[bool] = []
+        self.is_negated: list[bool] = []
+        #: Whether a capital begins the word though no sentence begins there.
+        self.is_capital: list[bool] = []
+        self.negations: list[int] = []
+        #: Form → the words with it.
+        self.places: dict[str, list[int]] = {}
+        #: Pair of opposites → its words here, each with its side.
+        self.pairs: dict[int, list[tuple[int, int]]] = {}
+        stops, key, sides = stop_words(language), lists.key, lists.sides
+        sentence, last, negation = 0, 0, -_NEGATED
+        for at, match in enumerate(_WORD.finditer(text)):
+            start, end = match.span()
+            written = match[0]
+            is_first = not at
+            if start - last > 1 and at and _STOP.search(text, last, start + 1):
+                sentence += 1
+                is_first = True
+                negation = -_NEGATED
+            last = end
+            lower = written.lower()
+            if len(lower) > 2 and ("'" in lower or "’" in lower):
+                lower = lower.replace("’", "'").removesuffix("'s")
+                if language == "fr":
+                    lower = _ELIDED.sub("", lower)
+            form = form_of[lower]
+            is_negation = (lower in lists.negations or lower.endswith("n't")) and text[end : end + 1] != "-"
+            self.lower.append(lower)
+            self.forms.append(form)
+            self.starts.append(start)
+            self.ends.append(end)
+            self.sentences.append(sentence)
+            self.is_content.append(
+                not is_negation and lower not in stops and (len(lower) > 1 or lower.isdigit())
+            )
+            self.is_negated.append(at - negation <= _NEGATED)
+            self.is_capital.append(not is_first and written[0].isupper())
+            self.places.setdefault(form, []).append(at)
+            if is_negation:
+                self.negations.append(at)
+                negation = at
+            for pair, side in sides.get(key(lower), ()):
+                self.pairs.setdefault(pair, []).append((at, side))
+
+    @cached_property
+    def beginnings(self) -> frozenset[str]:
+        """The first four letters of all words, by which names count as known however they go on."""
+        return frozenset([lower[:4] for lower in self.lower])
+
+    @cached_property
+    def known(self) -> frozenset[str]:
+        """The words in lower case."""
+        return frozenset(self.lower)
+
+    @cached_property
+    def names(self) -> Sequence[tuple[int, int]]:
+        """The first and last words of the runs of words with capitals within sentences."""
+        found = []
+        at, count = 0, len(self.lower)
+        while at < count:
+            first = at
+            while at < count and self.is_name(at) and (at == first or self._is_next(at)):
+                at += 1
+            if at > first:
+                found.append((first, at - 1))
+            else:
+                at += 1
+        return found
+
+    def is_name_at(self, at: int, *, beside: int) -> bool:
+        """Return whether a name is at this place, directly before or behind the word `beside`."""
+        return 0 <= at < len(self.lower) and self.is_name(at) and self._is_next(max(at, beside))
+
+    def is_name(self, at: int) -> bool:
+        """Return whether a word within a sentence has a capital, and looks like a name."""
+        if not self.is_capital[at] or len(self.lower[at]) < 3 or not self.lower[at].isalpha():
+            return False
+        rest = self.text[self.starts[at] + 1 : self.starts[at] + len(self.lower[at])]
+        return rest.islower() or rest.isupper()  # no "InterestsThe", which a PDF has glued
+
+    def _is_next(self, at: int) -> bool:
+        return self.starts[at] - self.ends[at - 1] == 1 and self.sentences[at] == self.sentences[at - 1]
+
+    @cached_property
+    def figures(self) -> Sequence[tuple[Figure, int, int]]:
+        """The figures, each with the numbers of its first and last word."""
+        found = []
+        for figure in figures_of(self.text, language=self.language):
+            first, behind = bisect_left(self.starts, figure.start), bisect_left(self.starts, figure.end)
+            if first < behind:
+                found.append((figure, first, behind - 1))
+        return found
+
+    @cached_property
+    def figure_texts(self) -> frozenset[str]:
+        """The figures as written, by which most are found at once."""
+        return frozenset([figure.text for figure, _, _ in self.figures])
+
+    def around(self, first: int, last: int | None = None) -> Around:
+        """Return the nearest content words beside a word, or a run of words, in its sentence."""
+        last = first if last is None else last
+        left = range(first - 1, max(-1, first - 1 - _REACH), -1)
+        return self._beside(left, first), self._beside(
+            range(last + 1, min(len(self.forms), last + 1 + _REACH)), last
+        )
+
+    def _beside(self, numbers: Iterable[int], at: int) -> list[str]:
+        found: list[str] = []
+        for number in numbers:
+            if self.sentences[number] != self.sentences[at] or len(found) == len(_RANKS):
+                break
+            if self.is_content[number]:
+                found.append(self.forms[number])
+        return found
+
+    def joined(self, at: int) -> tuple[str, str]:
+        """Return the words that hyphens join to a word, left and right."""
+        before = at and self.text[self.starts[at] - 1] in "-‐" and self.ends[at - 1] == self.starts[at] - 1
+        behind = self.text[self.ends[at] : self.ends[at] + 1] in ("-", "‐") and at + 1 < len(self.forms)
+        return self.lower[at - 1] if before else "", self.lower[at + 1] if behind else ""
+
+    def share_in(self, at: int, other: WordsOf, there: int) -> float:
+        """Return the share of the other content words of a word's sentence that a sentence of `other` has."""
+        own, its = self.sentences[at], other.sentences[there]
+        words = {
+            form
+            for form, number, is_content in zip(self.forms, self.sentences, self.is_content, strict=True)
+            if is_content and number == own
+        } - {self.forms[at]}
+        if not words:
+            return 0.0
+        return sum(
+            any(other.sentences[each] == its for each in other.places.get(form, ())) for form in words
+        ) / len(words)
+
+
+def alignment(around: Around, source: WordsOf, at: int) -> Alignment:
+    """Return how many of the words around a claim's word are around word `at` of the source too."""
+    score, adjacent, crossed = 0.0, 0, 0
+    sentence = source.sentences[at]
+    for is_right, side in enumerate(around):
+        for rank, form in enumerate(side):
+            nearest = 0
+            for place in source.places.get(form, ()):
+                if (
+                    place != at
+                    and source.sentences[place] == sentence
+                    and (not nearest or abs(place - at) < abs(nearest))
+                ):
+                    nearest = place - at
+            if nearest:
+                distance = abs(nearest)
+                score += _RANKS[rank] * (1 if distance <= _CLOSE else 0.6 if distance <= _NEAR else 0.3)
+                crossed += (nearest > 0) != is_right
+                adjacent += not rank and distance <= _CLOSE
+    return Alignment(score, adjacent, crossed, at)
+
+
+def best_alignment(around: Around, source: WordsOf, places: Iterable[int]) -> Alignment:
+    """Return the best alignment with one of some words of the source, the first one of equals."""
+    found = [alignment(around, source, at) for at in places]
+    return max(found, key=lambda each: each.score, default=NOWHERE)
+
+
+def acquits(agreeing: Alignment, contradicting: Alignment) -> bool:
+    """Return whether a place that agrees with a claim is aligned well enough beside one that does not."""
+    return agreeing.score >= _ACQUITS * contradicting.score

@@ -1,0 +1,212 @@
+"""Typed differences between a claim and its source: where the one says what the other contradicts.
+
+Precision comes first. Words count as opposed only if a list or a prefix says that they exclude each other, if
+the words next to them are the same on both sides, if neither is negated, and if no other place of the source
+agrees with the claim. What a source merely does not say is no difference; it lowers the claim's support.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import lru_cache
+from typing import NamedTuple
+
+from proofspan.diagnosis.claims.differences.aligned import SURELY_SAME, Found, WordsOf
+from proofspan.diagnosis.claims.differences.lists import word_lists
+from proofspan.diagnosis.claims.differences.statements import (
+    dropped_qualifiers,
+    modals,
+    negations,
+    quantifiers,
+)
+from proofspan.diagnosis.claims.differences.values import exchanged, figures, names
+from proofspan.diagnosis.claims.differences.words import alternatives, opposites, prefixed, unprefixed
+from proofspan.diagnosis.claims.figures.units import SCALES, UNITS
+from proofspan.diagnosis.claims.types import ClaimDifference
+from proofspan.diagnosis.numbers import NUMBER_WORDS
+from proofspan.diagnosis.words import tokens
+
+#: Characters of a claim, of a source around the evidence and beside the claim that are compared.
+MOST_CLAIM = 4_000
+MOST_SOURCE = 20_000
+#: Differences of one claim that are named.
+MOST_DIFFERENCES = 8
+
+#: The least share of a claim's words that the source's sentence has; and where only the nearest words agree.
+_LEAST_SHARE = 0.1
+_SHARE = 0.3
+#: The nearest name this many words before a word of the claim is what it is about: the source must have it in
+#: the sentence, or in the few before it.
+_NAME_REACH = 8
+_SENTENCES_BACK = 3
+
+
+def differences_of(
+    claim: str,
+    source: str,
+    start: int = 0,
+    end: int | None = None,
+    *,
+    language: str | None = "en",
+    source_language: str | None = "en",
+    beside: str = "",
+) -> tuple[ClaimDifference, ...]:
+    """Return the differences between a claim and its evidence, the first `MOST_DIFFERENCES` of the claim.
+
+    The evidence is `source[start:end]`; the rest of the source, its chunk, may agree with the claim or
+    contradict it as well. Places are those of `claim` and `source`. `beside` is the question and the answer
+    that the claim is from: a qualifier that they name is not left out. Languages are two letters, None where
+    not known; words are compared within English, German and French, figures and names within any.
+    """
+    end = len(source) if end is None else end
+    claim = claim[:MOST_CLAIM]
+    own = language or source_language or "en"
+    other = source_language or own
+    offset = 0
+    if len(source) > MOST_SOURCE:
+        offset = max(0, min(start, (start + end - MOST_SOURCE) // 2))
+        source, start, end = source[offset : offset + MOST_SOURCE], start - offset, end - offset
+    evidence = source[start:end]
+    rules = _rules(claim, source, evidence, own, other)
+    lists = word_lists(own)
+    has_limits = own == other and (lists.qualifier.search(evidence) or lists.up_to.search(evidence))
+    if not rules and not has_limits:
+        return ()
+    ours, theirs = WordsOf(claim, own), _words_of_source(source, other)
+    found: dict[tuple[int, int], ClaimDifference] = {}
+    for rule in rules:
+        for each in rule(ours, theirs):
+            if _is_same_matter(ours, theirs, each):
+                difference = _difference(ours, theirs, each)
+                found.setdefault((difference.claimed_start, difference.claimed_end), difference)
+    if has_limits:
+        for difference in dropped_qualifiers(ours, theirs, start, end, beside[:MOST_SOURCE]):
+            found.setdefault((difference.claimed_start, difference.claimed_end), difference)
+    ordered = sorted(found.values(), key=lambda each: each.claimed_start)[:MOST_DIFFERENCES]
+    return tuple([_moved(each, offset) for each in ordered])
+
+
+#: Reading a chunk takes about 2 µs a word; claims that may differ often come in a row from the same chunk.
+_words_of_source = lru_cache(maxsize=128)(WordsOf)
+
+_Rule = Callable[[WordsOf, WordsOf], Iterator[Found]]
+
+
+def _difference(claim: WordsOf, source: WordsOf, found: Found) -> ClaimDifference:
+    start, end = claim.starts[found.claimed[0]], claim.ends[found.claimed[1]]
+    begin, stop = source.starts[found.found[0]], source.ends[found.found[1]]
+    return ClaimDifference(
+        found.kind, claim.text[start:end], start, end, source.text[begin:stop], begin, stop
+    )
+
+
+def _moved(difference: ClaimDifference, offset: int) -> ClaimDifference:
+    if not offset:
+        return difference
+    return replace(
+        difference,
+        found_start=difference.found_start + offset,
+        found_end=difference.found_end + offset,
+    )
+
+
+def _is_same_matter(claim: WordsOf, source: WordsOf, found: Found) -> bool:
+    """Return whether the sentences around two words are about the same: words, and the nearest name."""
+    at, there = found.claimed[0], found.align.at
+    share = claim.share_in(at, source, there)
+    if share < _LEAST_SHARE or (found.align.score < SURELY_SAME and share < _SHARE):
+        return False
+    for name in range(at - 1, max(-1, at - 1 - _NAME_REACH), -1):
+        if claim.sentences[name] != claim.sentences[at]:
+            break
+        if claim.is_name(name) and claim.language != "de":
+            places = source.places.get(claim.forms[name], ())
+            return any(
+                0 <= source.sentences[there] - source.sentences[place] <= _SENTENCES_BACK for place in places
+            )
+    return True
+
+
+# Which rules a claim needs: most need none, and their source is not even read.
+
+
+class _Known(NamedTuple):
+    """The words of a source in lower case, its numbers, the sides of opposites, the sets of alternatives."""
+
+    words: frozenset[str]
+    #: Numbers as written, alone and with the word behind them.
+    numbers: frozenset[str | tuple[str, str]]
+    sides: frozenset[tuple[int, int]]
+    others: frozenset[int]
+
+
+@lru_cache(maxsize=1024)
+def _known(source: str, language: str) -> _Known:
+    lists = word_lists(language)
+    words = frozenset(tokens(source))
+    sides = [side for word in words for side in lists.sides.get(lists.key(word), ())]
+    numbers = _COUNTED.findall(source)
+    return _Known(
+        words,
+        frozenset([*numbers, *(number for number, _ in numbers)]),
+        frozenset(sides),
+        frozenset([lists.others[word] for word in words & lists.others.keys()]),
+    )
+
+
+#: A number with the word behind it; words with a capital; words that are numbers.
+_COUNTED = re.compile(r"(\d[\d.,]*(?<=\d))(?:[\s-]?([^\W\d_]+|%))?")
+_CAPITALISED = re.compile(r"(?<![^\W\d_])[^\W\d_a-zäöüàéèêç][^\W\d_]+")
+_CHANGED = re.compile(r"\b(?:from|von|de)\s\D{0,4}\d")
+_NUMBER_WORDS = frozenset(
+    """
+    thirty forty fifty sixty seventy eighty ninety hundred thousand million billion trillion dozen half third
+    """.split()  # noqa: SIM905 - a word list reads best as text
+).union(*NUMBER_WORDS.values())
+
+
+def _rules(claim: str, source: str, evidence: str, own: str, other: str) -> list[_Rule]:
+    """Return the rules that can find a difference."""
+    known = _known(source, other)
+    words = frozenset(tokens(claim))
+    new = words - known.words
+    rules: list[_Rule] = []
+    if not new.isdisjoint(_NUMBER_WORDS) or any(
+        each[0] not in known.numbers or (_is_unit(each[1]) and each not in known.numbers)
+        for each in _COUNTED.findall(claim)
+    ):
+        rules.append(figures)
+    if _CHANGED.search(claim):
+        rules.append(exchanged)
+    if new and not new.isdisjoint([word.lower() for word in _CAPITALISED.findall(claim)]):
+        rules.append(names)
+    lists = word_lists(own)
+    if own != other or not lists.sides:
+        return rules
+    for word in words:
+        sides = lists.sides.get(lists.key(word))
+        if sides and any((pair, 1 - side) in known.sides for pair, side in sides):
+            rules.append(opposites)
+            break
+    if any(unprefixed(word, lists, known.words) for word in new):
+        rules.append(prefixed)
+    if any(lists.others.get(word) in known.others for word in new):
+        rules.append(alternatives)
+    there = frozenset(tokens(evidence))
+    if _denies(claim, words, lists.negations) or _denies(evidence, there, lists.negations):
+        rules.append(negations)
+    for rule, classes in ((modals, lists.modals), (quantifiers, lists.quantifiers)):
+        own_classes = {classes[word] for word in words & classes.keys()}
+        if own_classes and not own_classes.issuperset([classes[word] for word in there & classes.keys()]):
+            rules.append(rule)
+    return rules
+
+
+def _denies(text: str, words: frozenset[str], denials: frozenset[str]) -> bool:
+    return not words.isdisjoint(denials) or "n't" in text or "n’t" in text
+
+
+def _is_unit(word: str) -> bool:
+    return word in UNITS or word.lower() in SCALES

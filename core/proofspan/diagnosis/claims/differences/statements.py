@@ -1,0 +1,211 @@
+"""Differences in what is done with the same words: denied, made a duty, extended to all, limited."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from proofspan.diagnosis.claims.differences.aligned import (
+    NOWHERE,
+    SAME,
+    SURELY_SAME,
+    Found,
+    WordsOf,
+    acquits,
+    alignment,
+    best_alignment,
+)
+from proofspan.diagnosis.claims.figures import could_agree
+from proofspan.diagnosis.claims.types import ClaimDifference, DifferenceKind
+
+#: Words that keep what follows from being there, but do not deny it of a subject.
+_WITHOUT = frozenset("without ohne sans".split())  # noqa: SIM905
+#: A denial that a claim leaves out counts if its sentence has at least this share of the claim's words.
+_SHARE_DENIED = 0.5
+#: Words between a negation, a verb of duty or a quantifier and the word that it belongs to.
+_BEFORE_DENIED, _BEFORE_VERB, _BEFORE_NOUN = 4, 3, 4
+
+
+def negations(claim: WordsOf, source: WordsOf) -> Iterator[Found]:
+    """Yield what one side denies and the other says of the same things."""
+    denied = {source.sentences[at] for at in source.negations}
+    for negation in claim.negations:
+        head = _denied(claim, negation)
+        if head is None:
+            continue
+        places = source.places.get(claim.forms[head], ())
+        affirmed = [at for at in places if source.sentences[at] not in denied and not _is_gerund(source, at)]
+        around = claim.around(head)
+        best = best_alignment(around, source, affirmed)
+        if best.score < SURELY_SAME or not best.adjacent:
+            continue
+        agree = best_alignment(around, source, [at for at in places if source.sentences[at] in denied])
+        if not acquits(agree, best):
+            yield Found("negation", (negation, head), (best.at, best.at), best)
+    denied = {claim.sentences[at] for at in claim.negations}
+    for negation in source.negations:
+        head = _denied(source, negation)
+        if head is None:
+            continue
+        for at in claim.places.get(source.forms[head], ()):
+            if claim.sentences[at] in denied:
+                continue
+            around = claim.around(at)
+            best = alignment(around, source, head)
+            if best.score < SURELY_SAME or not best.adjacent:
+                continue
+            free = [place for place in source.places[source.forms[head]] if not source.is_negated[place]]
+            if (
+                not acquits(best_alignment(around, source, free), best)
+                and claim.share_in(at, source, head) >= _SHARE_DENIED
+            ):
+                yield Found("negation", (at, at), (negation, head), best)
+
+
+def _denied(words: WordsOf, negation: int) -> int | None:
+    """Return the content word that a negation denies."""
+    if words.lower[negation] in _WITHOUT:
+        return None
+    for at in range(negation + 1, min(negation + 1 + _BEFORE_DENIED, len(words.lower))):
+        if words.sentences[at] != words.sentences[negation] or words.lower[at] in words.lists.undenied:
+            return None
+        if words.is_content[at]:
+            return at
+    return None
+
+
+def _is_gerund(words: WordsOf, at: int) -> bool:
+    """Return whether a word in -ing begins its sentence: it names an act and asserts nothing."""
+    return words.lower[at].endswith("ing") and (not at or words.sentences[at - 1] != words.sentences[at])
+
+
+def modals(claim: WordsOf, source: WordsOf) -> Iterator[Found]:
+    """Yield "must" where the source has "may" before the same verb, and the other way round."""
+    return _before_same(claim, source, claim.lists.modals, "modality", _BEFORE_VERB)
+
+
+def quantifiers(claim: WordsOf, source: WordsOf) -> Iterator[Found]:
+    """Yield "all" where the source has "some" of the same, and the like; "some" follows of "all"."""
+    classes = claim.lists.quantifiers
+    for each in _before_same(claim, source, classes, "quantifier", _BEFORE_NOUN):
+        ours, theirs = claim.lower[each.claimed[0]], source.lower[each.found[0]]
+        if (classes[ours], classes[theirs]) != ("some", "all"):
+            yield each
+
+
+def _before_same(
+    claim: WordsOf, source: WordsOf, classes: Mapping[str, str], kind: DifferenceKind, most: int
+) -> Iterator[Found]:
+    """Yield words of one class where the source has a word of another class before the same word."""
+    for at, lower in enumerate(claim.lower):
+        own = classes.get(lower)
+        head = None if own is None else _content_behind(claim, at, most)
+        if head is None or (claim.is_negated[head] and own != "none"):
+            continue
+        around = claim.around(head)
+        best, agree, found = NOWHERE, NOWHERE, -1
+        for place in source.places.get(claim.forms[head], ()):
+            align = alignment(around, source, place)
+            before = [
+                each
+                for each in range(max(0, place - most), place)
+                if source.sentences[each] == source.sentences[place] and source.lower[each] in classes
+            ]
+            its = classes[source.lower[before[-1]]] if before else own
+            if its == own or (source.is_negated[place] and its != "none"):
+                agree = max(agree, align)
+            elif align > best:
+                best, found = align, before[-1]
+        if best.score >= SAME and best.adjacent and agree.score < best.score:
+            yield Found(kind, (at, at), (found, found), best)
+
+
+def _content_behind(words: WordsOf, at: int, most: int) -> int | None:
+    for place in range(at + 1, min(at + 1 + most, len(words.lower))):
+        if words.sentences[place] != words.sentences[at]:
+            return None
+        if words.is_content[place]:
+            return place
+    return None
+
+
+#: The least content words of what is limited, and the least share that claim and source have of each other.
+_MAIN_WORDS = 3
+_MAIN_SHARE = 0.7
+
+
+def dropped_qualifiers(
+    claim: WordsOf, source: WordsOf, start: int, end: int, beside: str
+) -> Iterator[ClaimDifference]:
+    """Yield "unless …", "up to …" of the evidence `[start:end]` that a claim leaves out, saying the rest.
+
+    `beside` is the text around the claim, and the question; what they name is not left out.
+    """
+    if claim.lists.hedges.isdisjoint(claim.lower):
+        for match in source.lists.qualifier.finditer(source.text, start, end):
+            found = _left_out(claim, source, match, end, beside)
+            if found is not None:
+                at = len(claim.text.rstrip(" .!…"))
+                yield ClaimDifference("qualifier", "", at, at, source.text[slice(*found)], *found)
+                break
+    if claim.lists.says_up_to.search(claim.text):
+        return
+    for match in source.lists.up_to.finditer(source.text, start, end):
+        for other, first, last in source.figures:
+            if not 0 <= other.start - match.end() <= 2:
+                continue
+            for figure, begin, stop in claim.figures:
+                if figure.kind == "number" and could_agree(
+                    figure._replace(bound=""), other._replace(bound="")
+                ):
+                    align = alignment(claim.around(begin, stop), source, first)
+                    if align.score >= SURELY_SAME and align.adjacent:
+                        yield ClaimDifference(
+                            "qualifier",
+                            figure.text,
+                            figure.start,
+                            figure.end,
+                            source.text[match.start() : source.ends[last]],
+                            match.start(),
+                            source.ends[last],
+                        )
+                        return
+
+
+def _left_out(
+    claim: WordsOf, source: WordsOf, match: re.Match[str], end: int, beside: str
+) -> tuple[int, int] | None:
+    """Return the range of the qualifying clause if the claim says what it qualifies, and nothing of it."""
+    inside = [at for at, place in enumerate(source.starts) if match.start() <= place < end]
+    if not inside:
+        return None
+    first = inside[0]
+    sentence = source.sentences[first]
+    begins = first == 0 or source.sentences[first - 1] != sentence
+    last = first
+    while (
+        last + 1 < len(source.lower)
+        and source.sentences[last + 1] == sentence
+        and source.starts[last + 1] < end
+    ):
+        last += 1
+        if begins and "," in source.text[source.ends[last - 1] : source.starts[last]]:
+            last -= 1  # "Unless it is wet, …"
+            break
+    main = [
+        at
+        for at in range(len(source.lower))
+        if source.sentences[at] == sentence and not first <= at <= last and source.is_content[at]
+    ]
+    clause = {source.forms[at] for at in range(first, last + 1) if source.is_content[at]}
+    main_forms = {source.forms[at] for at in main}
+    own = {form for form, is_content in zip(claim.forms, claim.is_content, strict=True) if is_content}
+    clause -= main_forms
+    if len(main_forms) < _MAIN_WORDS or not clause or not clause.isdisjoint(own):
+        return None
+    common = len(main_forms & own)
+    if common < _MAIN_SHARE * len(main_forms) or common < _MAIN_SHARE * len(own):
+        return None
+    if not clause.isdisjoint(WordsOf(beside, claim.language).forms):
+        return None
+    return source.starts[first], source.ends[last]

@@ -1,0 +1,142 @@
+"""Differences in words: opposites, and words of which only one can be right."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+
+from proofspan.diagnosis.claims.differences.aligned import (
+    SAME,
+    SURELY_SAME,
+    Alignment,
+    Around,
+    Found,
+    WordsOf,
+    acquits,
+    alignment,
+    best_alignment,
+)
+from proofspan.diagnosis.claims.differences.lists import CALENDAR, WordLists
+
+_BEFORE_FIGURES = frozenset("$ € £ ¥ by from um von de".split())  # noqa: SIM905
+
+
+def opposites(claim: WordsOf, source: WordsOf) -> Iterator[Found]:
+    """Yield words whose opposite the source says of the same thing: rose and fell, profit and loss."""
+    for pair, here in claim.pairs.items():
+        there = source.pairs.get(pair, ())
+        for at, side in here if there else ():
+            if claim.is_negated[at] or not _may_oppose(claim, at):
+                continue
+            around = claim.around(at)
+            # What another word of the claim says of the same pair is no contradiction of this one.
+            rivals = [claim.around(place) for place, other in here if other != side]
+            opposed = [
+                place
+                for place, other in there
+                if other != side
+                and not source.is_negated[place]
+                and _may_oppose(source, place)
+                and _is_alike(claim, at, source, place)
+                and not any(
+                    alignment(rival, source, place).score >= alignment(around, source, place).score
+                    for rival in rivals
+                )
+            ]
+            if pair in claim.lists.attributes:
+                noun = claim.forms[at + 1 : at + 2]
+                opposed = [place for place in opposed if noun and source.forms[place + 1 : place + 2] == noun]
+            best = _same_compound(claim, at, around, source, opposed)
+            if not best.adjacent or (pair in claim.lists.converse and best.crossed):
+                continue
+            agreeing = [place for place, other in there if other == side or source.is_negated[place]]
+            least = SURELY_SAME if claim.forms[at] in source.places else SAME
+            if best.score >= least and not acquits(best_alignment(around, source, agreeing), best):
+                yield Found("direction", (at, at), (best.at, best.at), best)
+
+
+def _may_oppose(words: WordsOf, at: int) -> bool:
+    """Return whether a word can contradict: it is no part of a name, no mere particle, no "close to"."""
+    if words.is_capital[at] and words.language != "de":
+        return False
+    lower, behind = words.lower[at], words.lower[at + 1 : at + 2]
+    if words.lists.key(lower) in words.lists.weak:
+        return bool(behind) and (behind[0][0].isdigit() or behind[0] in _BEFORE_FIGURES)
+    return not (lower == "close" and behind == ["to"])
+
+
+_COMPARATIVES = frozenset(
+    """
+    higher lower greater larger bigger smaller more less fewer höher niedriger größer kleiner geringer mehr
+    weniger supérieur inférieur plus moins
+    """.split()  # noqa: SIM905 - a word list reads best as text
+)
+
+
+def _is_alike(claim: WordsOf, at: int, source: WordsOf, place: int) -> bool:
+    """Return whether two words are both of a level or both of a change.
+
+    What rose from 2018 to 2019 was lower in 2018.
+    """
+    if (claim.lower[at] in _COMPARATIVES) == (source.lower[place] in _COMPARATIVES):
+        return True
+    return not any(figure.dates for figure, _, _ in claim.figures)
+
+
+def _same_compound(
+    claim: WordsOf, at: int, around: Around, source: WordsOf, places: Iterable[int]
+) -> Alignment:
+    """Return the best alignment with a word that hyphens join to the same words: long-term and short-term."""
+    joined = claim.joined(at)
+    return best_alignment(around, source, [place for place in places if source.joined(place) == joined])
+
+
+def prefixed(claim: WordsOf, source: WordsOf) -> Iterator[Found]:
+    """Yield words that only a negative prefix makes another: adjusted and unadjusted."""
+    for at, lower in enumerate(claim.lower):
+        if claim.forms[at] in source.places or claim.is_negated[at] or not claim.is_content[at]:
+            continue
+        other = unprefixed(lower, claim.lists, source.known)
+        if other:
+            places = [
+                place
+                for place in source.places.get(source.form_of[other], ())
+                if source.lower[place] == other and not source.is_negated[place]
+            ]
+            best = _same_compound(claim, at, claim.around(at), source, places)
+            if best.score >= SAME:
+                yield Found("direction", (at, at), (best.at, best.at), best)
+
+
+def unprefixed(word: str, lists: WordLists, known: Collection[str]) -> str:
+    """Return the known word that differs by a negative prefix alone, "" without one."""
+    if len(word) >= 4:
+        for prefix in lists.prefixes:
+            bare = word.removeprefix(prefix)
+            other = bare if bare != word else prefix + word
+            if other in known and len(bare) >= 4 and bare not in lists.unprefixed:
+                return other
+    return ""
+
+
+def alternatives(claim: WordsOf, source: WordsOf) -> Iterator[Found]:
+    """Yield days, months, colours and such in whose place the source has another one."""
+    kinds = claim.lists.others
+    for at, lower in enumerate(claim.lower):
+        kind = kinds.get(lower)
+        if kind is None or claim.forms[at] in source.places or not _is_of(claim, at, kind):
+            continue
+        places = [
+            place
+            for place, word in enumerate(source.lower)
+            if kinds.get(word) == kind
+            and source.forms[place] not in claim.places
+            and _is_of(source, place, kind)
+        ]
+        best = _same_compound(claim, at, claim.around(at), source, places)
+        if best.score >= SAME and best.adjacent:
+            yield Found("date" if kind < CALENDAR else "name", (at, at), (best.at, best.at), best)
+
+
+def _is_of(words: WordsOf, at: int, kind: int) -> bool:
+    """Return whether a word is meant as one of its set: "may" is no month."""
+    return kind >= CALENDAR or words.language == "fr" or words.text[words.starts[at]].isupper()

@@ -1,0 +1,312 @@
+"""Differences between claims and their evidence: what is accused, and what is not."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proofspan.diagnosis.claims.differences import differences_of
+from proofspan.diagnosis.claims.differences.compare import MOST_DIFFERENCES, MOST_SOURCE
+from proofspan.diagnosis.claims.types import ClaimDifference
+
+
+def kinds(claim: str, source: str, **languages: str) -> list[tuple[str, str, str]]:
+    """Return the differences as kind, claimed and found words."""
+    found = differences_of(claim, source, **languages)
+    for each in found:
+        assert claim[each.claimed_start : each.claimed_end] == each.claimed
+        assert source[each.found_start : each.found_end] == each.found
+    return [(each.kind, each.claimed, each.found) for each in found]
+
+
+BATTERY = (
+    "The battery is covered for eight years or 160,000 km, whichever comes first. "
+    "The workshop in Lyon tests the battery every 24 months."
+)
+FUEL = (
+    "The fuel tank holds 52 litres. Fuel consumption fell by 0.4 litres after the update in March 2021. "
+    "Switch the engine off before you open the fuel cap."
+)
+RESULTS = (
+    "Operating profit rose to $41.3 million in 2019 from $37.0 million in 2018. "
+    "The Hamburg plant closed in October. Free cash flow was negative in the second half."
+)
+TYRES = (
+    "Snow chains must be fitted to the front wheels. Snow chains may be used on roads with packed snow "
+    "unless the tyres have spikes. Some tyres are marked with an arrow. Keep the tyre pressure above 2.3 bar."
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "source", "expected"),
+    [
+        # numbers, units, scales
+        ("The fuel tank holds 62 litres.", FUEL, ("number", "62 litres", "52 litres")),
+        (
+            "Operating profit rose to $43.1 million in 2019.",
+            RESULTS,
+            ("number", "$43.1 million", "$41.3 million"),
+        ),
+        ("The battery is covered for 180,000 km.", BATTERY, ("number", "180,000 km", "160,000 km")),
+        (
+            "Operating profit rose to $41.3 billion in 2019.",
+            RESULTS,
+            ("scale", "$41.3 billion", "$41.3 million"),
+        ),
+        ("The workshop tests the battery every 24 weeks.", BATTERY, ("unit", "24 weeks", "24 months")),
+        # dates and periods
+        ("The Hamburg plant closed in December.", RESULTS, ("date", "December", "October")),
+        ("Fuel consumption fell after the update in March 2012.", FUEL, ("date", "March 2012", "March 2021")),
+        # negation
+        ("The Hamburg plant did not close in October.", RESULTS, ("negation", "not close", "closed")),
+        ("The workshop in Lyon never tests the battery.", BATTERY, ("negation", "never tests", "tests")),
+        # direction
+        ("Fuel consumption rose by 0.4 litres after the update.", FUEL, ("direction", "rose", "fell")),
+        ("Operating loss rose to $41.3 million in 2019.", RESULTS, ("direction", "loss", "profit")),
+        ("Free cash flow was positive in the second half.", RESULTS, ("direction", "positive", "negative")),
+        ("The Hamburg plant opened in October.", RESULTS, ("direction", "opened", "closed")),
+        ("Switch the engine off after you open the fuel cap.", FUEL, ("direction", "after", "before")),
+        ("Keep the tyre pressure below 2.3 bar.", TYRES, ("direction", "below", "above")),
+        ("Snow chains must be fitted to the rear wheels.", TYRES, ("direction", "rear", "front")),
+        # names
+        ("The workshop in Turin tests the battery.", BATTERY, ("name", "Turin", "Lyon")),
+        ("The Bremen plant closed in October.", RESULTS, ("name", "Bremen", "Hamburg")),
+        # quantifiers and modality
+        ("All tyres are marked with an arrow.", TYRES, ("quantifier", "All", "Some")),
+        ("No tyres are marked with an arrow.", TYRES, ("quantifier", "No", "Some")),
+        ("Snow chains may be fitted to the front wheels.", TYRES, ("modality", "may", "must")),
+        ("Snow chains must be used on roads with packed snow.", TYRES, ("modality", "must", "may")),
+    ],
+)
+def test_a_contradiction_names_both_words(claim: str, source: str, expected: tuple[str, str, str]) -> None:
+    assert expected in kinds(claim, source)
+
+
+@pytest.mark.parametrize(
+    ("claim", "source"),
+    [
+        # the same in other words
+        ("The fuel tank has a capacity of 52 l.", FUEL),
+        ("Fuel consumption decreased by 0.4 litres following the update in March 2021.", FUEL),
+        ("Operating profit grew to about $41 million.", RESULTS),
+        ("Operating profit rose by $4.3 million in 2019.", RESULTS),
+        ("Operating profit was higher in 2019 than in 2018.", RESULTS),
+        ("In 2018 operating profit was lower, at $37.0 million.", RESULTS),
+        ("The Hamburg factory was shut in autumn.", RESULTS),
+        ("The engine must be off before the fuel cap is opened.", FUEL),
+        ("The tyre pressure must not be below 2.3 bar.", TYRES),
+        ("Not all tyres are marked with an arrow.", TYRES),
+        ("The battery warranty lasts eight years.", BATTERY),
+        ("Every 24 months, the battery is tested at the Lyon workshop.", BATTERY),
+        # the source says both
+        ("Prices rose in May.", "Prices fell in April. Prices rose in May."),
+        ("Sales fell in the north.", "Sales rose in the south, and fell in the north."),
+        # the source says the opposite of something else
+        ("The handbrake light goes on.", "The fuel gauge is below the speedometer. The radio goes off."),
+        ("The price of steel rose.", "The number of employees fell."),
+        ("The Paris office opened in 2011.", "The Rome office closed in 2013."),
+        # a pair of opposites that says the same of exchanged partners
+        ("The sensor is above the grille.", "The grille is below the sensor."),
+        ("Norda bought the mill from Vesta.", "Vesta sold the mill to Norda."),
+        ("Check the oil after the test drive.", "The test drive comes before you check the oil."),
+        # a double change
+        ("The door is not closed during the test.", "The door is open during the test."),
+        ("Revenue did not fall in the third quarter.", "Revenue rose in the third quarter."),
+        # all includes some; can says nothing of must
+        ("Some filters have a date code.", "All filters have a date code."),
+        ("You can press the button to start the engine.", "You must press the button to start the engine."),
+        # a name in another form, an abbreviation, a part of it
+        ("The German plant closed in October.", "The plant in Germany closed in October."),
+        ("The EU adopted the rule in 2016.", "The European Union adopted the rule in 2016."),
+        ("In Anna Weber's report the error is named.", "Weber's report names the error."),
+        # words that are something else here
+        ("The company will close to forty branches.", "The company will open forty branches."),
+        ("New York has the larger depot.", "The old depot is in York."),
+        ("The driver may open the hatch.", "In May the driver opened the hatch."),
+        ("A free-standing unit is heavier.", "Paid units are heavier."),
+        # questions of wording
+        ("The pump is not only quiet but light.", "The pump is quiet and light."),
+        ("The vehicle has no fewer than six airbags.", "The vehicle has six airbags."),
+    ],
+)
+def test_nothing_is_accused_where_nothing_contradicts(claim: str, source: str) -> None:
+    assert kinds(claim, source) == []
+
+
+@pytest.mark.parametrize(
+    ("claim", "source", "expected"),
+    [
+        (
+            "The guarantee covers rust damage to the body.",
+            "The guarantee covers rust damage to the body, unless the paint was repaired elsewhere.",
+            ("qualifier", "", "unless the paint was repaired elsewhere"),
+        ),
+        (
+            "Trailers of 1,800 kg can be towed uphill.",
+            "Trailers of up to 1,800 kg can be towed uphill.",
+            None,  # "can" says that it is a limit
+        ),
+        (
+            "The pump delivers 40 litres a minute.",
+            "The pump delivers up to 40 litres a minute.",
+            ("qualifier", "40 litres", "up to 40 litres"),
+        ),
+        (
+            "The guarantee covers rust damage to the body if the paint is original.",
+            "The guarantee covers rust damage to the body, unless the paint was repaired elsewhere.",
+            None,
+        ),
+        (
+            "The guarantee covers glass.",
+            "The guarantee covers rust damage to the body, unless the paint was repaired elsewhere.",
+            None,
+        ),
+    ],
+)
+def test_a_dropped_qualifier(claim: str, source: str, expected: tuple[str, str, str] | None) -> None:
+    assert kinds(claim, source) == ([expected] if expected else [])
+
+
+def test_a_qualifier_that_the_answer_names_elsewhere_is_not_dropped() -> None:
+    claim = "The guarantee covers rust damage to the body."
+    source = "The guarantee covers rust damage to the body, unless the paint was repaired elsewhere."
+    assert differences_of(claim, source)
+    assert not differences_of(claim, source, beside=f"{claim} Paint repaired elsewhere ends it.")
+
+
+@pytest.mark.parametrize(
+    ("language", "claim", "source", "expected"),
+    [
+        (
+            "de",
+            "Der Umsatz ist 2020 gesunken.",
+            "Der Umsatz ist 2020 gestiegen.",
+            ("direction", "gesunken", "gestiegen"),
+        ),
+        (
+            "de",
+            "Der Tank fasst 62 Liter Benzin.",
+            "Der Tank fasst 52 Liter Benzin.",
+            ("number", "62 Liter", "52 Liter"),
+        ),
+        (
+            "de",
+            "Die Batterie muss beim Laden nicht abgeklemmt werden.",
+            "Die Batterie muss beim Laden abgeklemmt werden.",
+            ("negation", "nicht abgeklemmt", "abgeklemmt"),
+        ),
+        (
+            "de",
+            "Alle Reifen tragen einen Pfeil.",
+            "Einige Reifen tragen einen Pfeil.",
+            ("quantifier", "Alle", "Einige"),
+        ),
+        (
+            "fr",
+            "Les ventes ont baissé en 2020.",
+            "Les ventes ont augmenté en 2020.",
+            ("direction", "baissé", "augmenté"),
+        ),
+        (
+            "fr",
+            "Le réservoir contient 62 litres.",
+            "Le réservoir contient 52 litres.",
+            ("number", "62 litres", "52 litres"),
+        ),
+        (
+            "fr",
+            "Le conducteur peut serrer le frein.",
+            "Le conducteur doit serrer le frein.",
+            ("modality", "peut", "doit"),
+        ),
+    ],
+)
+def test_german_and_french(language: str, claim: str, source: str, expected: tuple[str, str, str]) -> None:
+    assert expected in kinds(claim, source, language=language, source_language=language)
+
+
+@pytest.mark.parametrize(
+    ("language", "claim", "source"),
+    [
+        ("de", "Der Umsatz nahm 2020 zu.", "Der Umsatz ist 2020 gestiegen."),
+        ("de", "Der Verlust stieg 2020.", "2020 stieg der Verlust, während der Gewinn der Tochter sank."),
+        ("de", "Die Tür ist nicht offen.", "Die Tür ist geschlossen."),
+        ("fr", "Les ventes ont progressé en 2020.", "Les ventes ont augmenté en 2020."),
+        ("fr", "Ouvrez le capot avant de remplir.", "Avant de remplir, ouvrez le capot."),
+        ("es", "La puerta no está abierta.", "La puerta está abierta."),
+    ],
+)
+def test_german_french_and_others_without_a_difference(language: str, claim: str, source: str) -> None:
+    assert kinds(claim, source, language=language, source_language=language) == []
+
+
+def test_across_languages_only_figures_and_names_are_compared() -> None:
+    source = "The XR-5 pump delivers 40 litres. It is not heavy."
+    assert kinds("Die Pumpe ist schwer.", source, language="de", source_language="en") == []
+
+
+def test_evidence_within_a_source_gives_places_of_the_source() -> None:
+    before = "Unrelated words come first. "
+    source = before + "The fuel tank holds 52 litres."
+    (found,) = differences_of("The fuel tank holds 62 litres.", source, len(before), len(source))
+    assert source[found.found_start : found.found_end] == "52 litres"
+
+
+def test_a_long_source_is_cut_around_the_evidence() -> None:
+    filler = "Nothing of this is about the matter. " * 2_000
+    evidence = "The fuel tank holds 52 litres."
+    source = filler + evidence + " " + filler
+    assert len(source) > 2 * MOST_SOURCE
+    (found,) = differences_of(
+        "The fuel tank holds 62 litres.", source, len(filler), len(filler) + len(evidence)
+    )
+    assert source[found.found_start : found.found_end] == "52 litres"
+
+
+def test_differences_are_bounded_and_in_the_order_of_the_claim() -> None:
+    months = [f"On day {at} the meter{at} showed {at + 100} units." for at in range(1, 30)]
+    claim = " ".join(months)
+    source = claim.replace(" units", "7 units")
+    found = differences_of(claim, source)
+    assert len(found) <= MOST_DIFFERENCES
+    assert [each.claimed_start for each in found] == sorted(each.claimed_start for each in found)
+
+
+WORDS = st.sampled_from(
+    """
+    the pump motor door valve not no never rose fell before after opens closes must may all some up to 5 12.5
+    2019 2020 May March Hamburg Lyon unless only profit loss kg % $40 more less with without is are was in
+    of . , ; and der die nicht gestiegen gesunken les pas augmenté baisse
+    """.split()  # noqa: SIM905
+)
+SENTENCES = st.lists(WORDS, min_size=1, max_size=30).map(" ".join)
+
+
+@given(SENTENCES, st.sampled_from(["en", "de", "fr", "es"]))
+def test_a_text_never_differs_from_itself(text: str, language: str) -> None:
+    assert differences_of(text, text, language=language, source_language=language) == ()
+
+
+@given(SENTENCES, SENTENCES, st.sampled_from(["en", "de", "fr", None]))
+def test_places_hold(claim: str, source: str, language: str | None) -> None:
+    for each in differences_of(claim, source, language=language, source_language=language):
+        assert claim[each.claimed_start : each.claimed_end] == each.claimed
+        assert source[each.found_start : each.found_end] == each.found
+
+
+@given(st.text(max_size=200), st.text(max_size=200))
+def test_any_text_is_compared(claim: str, source: str) -> None:
+    assert isinstance(differences_of(claim, source), tuple)
+
+
+@given(st.permutations(["Cats sleep a lot.", "Rain is wet.", "The sky was grey.", "Ships carry cargo."]))
+def test_the_order_of_unrelated_sentences_does_not_matter(others: list[str]) -> None:
+    source = " ".join([*others[:2], "The fuel tank holds 52 litres.", *others[2:]])
+    found = differences_of("The fuel tank holds 62 litres.", source)
+    assert [(each.kind, each.claimed, each.found) for each in found] == [("number", "62 litres", "52 litres")]
+
+
+def test_a_difference_is_what_check_expects() -> None:
+    (found,) = differences_of("The fuel tank holds 62 litres.", FUEL)
+    assert isinstance(found, ClaimDifference)
