@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import count
 
 from proofspan.contracts.records.records import GoldQuestion, Trace
 from proofspan.diagnosis.answers import claims_of, payload_ids, refuses
 from proofspan.diagnosis.claims.derived import derivation
+from proofspan.diagnosis.claims.differences import differences_of
 from proofspan.diagnosis.claims.figures import figures_of
 from proofspan.diagnosis.claims.read_claim import ReadClaim
 from proofspan.diagnosis.claims.source import SourceText
@@ -26,6 +28,7 @@ from proofspan.diagnosis.claims.types import (
     CheckedAnswer,
     CheckedClaim,
     Claim,
+    ClaimDifference,
     ClaimEvidence,
     ClaimStatus,
     Origin,
@@ -40,12 +43,18 @@ from proofspan.traces.records.trace_record import STAGES, listed
 #: Why a claim in another language than its evidence has no support: it names no figure and nobody.
 UNDECIDED = "the evidence is in another language, and the claim has no figure or name to compare"
 _UNDECIDED_SUPPORT = 0.5
+#: A claim with less support than this is about something else than its best evidence.
+COMPARABLE = 0.25
+#: The share of its support that a claim keeps for each difference.
+WITH_DIFFERENCE = 0.5
+#: Differences that show in any two languages.
+OF_ANY_LANGUAGE = frozenset(("number", "unit", "scale", "date"))
 #: Figures of one claim for which a derivation is looked for.
 MOST_DERIVED = 10
 _DIGIT = re.compile(r"\d")
 #: A claim with at least this support is supported. Chosen once on the development files of four public sets
 #: (docs/measurements.md), as the value with the best mean of their balanced accuracies.
-SUPPORTED = 0.6
+SUPPORTED = 0.5
 
 
 def check_answer(
@@ -87,8 +96,9 @@ class _Task:
         further: Iterable[Sequence[EvidenceSource]],
     ) -> None:
         self._text = text
+        self._beside = f"{question}\n{text}"
         self._survey = survey
-        self._language = language_of(text)
+        self._language = language_of(text) or language_of(question)
         self._given = figures_of(question) if _DIGIT.search(question) else []
         self._read = [Evidence(prompt, given=self._given)]
         self._rest = iter(further)
@@ -108,16 +118,61 @@ class _Task:
         if where is None:
             return CheckedClaim(claim, "unsupported", 0.0)
         source = where.sources[best.source] if best.source >= 0 else None
-        evidence = None if source is None else _evidence(source, best)
-        score = best.score
+        of = _language_of(source, where)
+        is_foreign = language is not None and of is not None and of != language
+        evidence: ClaimEvidence | None = None
+        differences: tuple[ClaimDifference, ...] = ()
+        if source is not None:
+            evidence = _evidence(source, best)
+            score = best.score / WITHOUT_FIGURE if best.lost else best.score
+            differences = self._differences(claim, source, evidence, language, score, is_foreign)
+        if differences:
+            support = round(best.score * WITH_DIFFERENCE ** len(differences), 4)
+            return CheckedClaim(claim, "differs", support, evidence, differences)
         if source is not None and best.lost and (formula := self._formula(read, best, where, text)):
-            return CheckedClaim(claim, "derived", min(1.0, score / WITHOUT_FIGURE), evidence, formula=formula)
-        if score < SUPPORTED and language and (of := _language_of(source, where)) and of != language:
-            is_open = best.entities is None
-            support = _UNDECIDED_SUPPORT if best.entities is None else round(best.entities, 4)
-            return CheckedClaim(claim, "other_language", support, evidence, note=UNDECIDED if is_open else "")
-        status: ClaimStatus = "supported" if score >= SUPPORTED else "unsupported"
-        return CheckedClaim(claim, status, round(score, 4), evidence)
+            support = round(min(1.0, best.score / WITHOUT_FIGURE), 4)
+            return CheckedClaim(claim, "derived", support, evidence, formula=formula)
+        if best.score < SUPPORTED and is_foreign:
+            if best.entities is None:
+                return CheckedClaim(claim, "other_language", _UNDECIDED_SUPPORT, evidence, note=UNDECIDED)
+            return CheckedClaim(claim, "other_language", round(best.entities, 4), evidence)
+        status: ClaimStatus = "supported" if best.score >= SUPPORTED else "unsupported"
+        return CheckedClaim(claim, status, round(best.score, 4), evidence)
+
+    def _differences(
+        self,
+        claim: Claim,
+        source: EvidenceSource,
+        evidence: ClaimEvidence,
+        language: str | None,
+        score: float,
+        is_foreign: bool,
+    ) -> tuple[ClaimDifference, ...]:
+        """Return how a claim and its best evidence differ, with places in the answer and in the passage.
+
+        What is about something else cannot differ, and what another language says only by its figures.
+        """
+        text = self._text[claim.start : claim.end]
+        if score < COMPARABLE and not is_foreign:
+            return ()
+        found = differences_of(
+            text,
+            source.text.text,
+            evidence.start,
+            evidence.end,
+            language=language,
+            source_language=source.text.language,
+            beside=self._beside,
+        )
+        return tuple(
+            replace(
+                each,
+                claimed_start=each.claimed_start + claim.start,
+                claimed_end=each.claimed_end + claim.start,
+            )
+            for each in found
+            if not is_foreign or each.kind in OF_ANY_LANGUAGE
+        )
 
     def _evidence(self) -> Iterator[Evidence]:
         """Yield the groups of passages, read one after the other as they are asked for."""

@@ -1,46 +1,24 @@
-"""A chunk's text prepared once for many claims: its sentences, list items and table rows, and their words.
-
-PDFs break lines anywhere and put table cells on lines of their own, Markdown puts them between bars; both
-become rows, each with the characters that it occupies.
-"""
+"""A passage's text prepared once for many claims: its units, and the places of its words and figures."""
 
 from __future__ import annotations
 
 import re
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
+from operator import attrgetter
 
 from proofspan.diagnosis.claims.figures import Figure, figures_of
-from proofspan.diagnosis.claims.sentences import sentences
+from proofspan.diagnosis.claims.units import Unit, units_of
 from proofspan.diagnosis.claims.word_forms import forms_in, language_of
 
 #: Characters and units of one chunk that are looked at.
 MOST_TEXT = 200_000
 MOST_UNITS = 4_000
 
-_LINE = re.compile(r"[^\r\n\u2028\u2029]+")
-_ITEM = re.compile(r"\s*(?:[-*+•‣◦▪–—]\s+|\(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,4})[.)]\s+)")
-_BARRED = re.compile(r"\s*\|.*\|\s*$")
-_BAR_RULE = re.compile(r"[\s|:-]+$")
-#: A line of a table that a PDF's text has spread over lines: no letter, but a digit, a dash or a currency.
-_CELL = re.compile(r"\s*(?=\S*[\d$€£¥%—–-])[^\w]*(?:\d[\d.,\s]*[^\w]*)*$")
-#: A line that ends with two or more figures: a row in one line.
-_ROW_LINE = re.compile(r"\s*\S[^\n]*?(?:[\s.…$€£]+(?:[-–—(]?\d[\d.,]*\)?\s?%?|[—–-])){2,}\s*$")
-_LABEL_MOST = 160
 _HYPHENED_BREAK = re.compile(r"(?<=[^\W\d_])[-‐\u00ad]\s*\n\s*(?=[^\W\d_])")
-_ENDS_SENTENCE = re.compile(r"[.!?:;。！？…][\"'”’»)\]]*\s*$")
-#: A line this much shorter than the widest of its paragraph ends there by intent, not for want of space.
-_SHORT_LINE = 0.6
-
-
-class Unit(NamedTuple):
-    """A sentence, list item or table row, `text[start:end]` of its chunk; `header` is its head's place."""
-
-    start: int
-    end: int
-    header: tuple[int, int] | None = None
+#: Labels before a table's rows that count as its head.
+_MOST_HEADS = 8
 
 
 class SourceText:
@@ -48,11 +26,13 @@ class SourceText:
 
     `index` has for every form a number whose bit i says whether unit i has it. `line` has all forms in order
     between spaces, units between line ends, to look for runs of words; unit i begins there at `places[i]`,
-    and with word number `offsets[i]`, of which there are `length`.
+    and with word number `offsets[i]`, of which there are `length`. `tables` has for each table the units of
+    its head and its rows as bits.
     """
 
     __slots__ = (
-        *("_figures", "index", "language", "length", "line", "note", "offsets", "places", "text", "units"),
+        *("_figures", "index", "language", "length", "line", "note", "offsets", "places", "tables", "text"),
+        "units",
     )
 
     def __init__(self, text: str) -> None:
@@ -88,6 +68,7 @@ class SourceText:
             self.length += len(found)
             length += len(lines[-1]) + 1
         self.line = "\n".join(lines)
+        self.tables = _tables(self.units)
         if len(text) > MOST_TEXT:
             self.note = f"only the first {MOST_TEXT:,} characters of a passage were compared"
 
@@ -107,10 +88,9 @@ class SourceText:
         """Return the number of the unit that has a place of `line`."""
         return bisect_right(self.places, place) - 1
 
-    def forms_of(self, first: int, last: int) -> str:
-        """Return the part of `line` with the units from a first to a last, both included."""
-        end = self.places[last + 1] if last + 1 < len(self.places) else len(self.line)
-        return self.line[self.places[first] : end]
+    def unit_of(self, char: int) -> int:
+        """Return the number of the unit that has a character of the text, or of the last before it."""
+        return max(bisect_right(self.units, char, key=attrgetter("start")) - 1, 0)
 
     def text_of(self, number: int) -> str:
         """Return a unit as the chunk has it."""
@@ -118,79 +98,22 @@ class SourceText:
         return self.text[unit.start : unit.end]
 
 
-def units_of(text: str) -> Iterator[Unit]:
-    """Yield the sentences, list items and table rows of a text, in order, without the space around them."""
-    if "\n" not in text and "\r" not in text:
-        yield from _sentences(text, 0, len(text))
-        return
-    lines = [match.span() for match in _LINE.finditer(text) if not match[0].isspace()]
-    header: tuple[int, int] | None = None
-    paragraph: tuple[int, int] | None = None
-    place = 0
-    while place < len(lines):
-        start, end = lines[place]
-        line = text[start:end]
-        place += 1
-        unit: Unit | None = None
-        if _BARRED.match(line):
-            if _BAR_RULE.match(line):
-                continue
-            unit = Unit(*_trimmed(text, start, end), header)
-            header = header or (unit.start, unit.end)
-        elif _ROW_LINE.match(line) and not _ENDS_SENTENCE.search(line):
-            unit = Unit(*_trimmed(text, start, end))
-        else:
-            header = None
-            last = place
-            while last < len(lines) and _CELL.match(text[slice(*lines[last])]):
-                last += 1
-            cells = last - place
-            stands_alone = paragraph is None or _is_apart(text, lines[place - 2][1], start)
-            if cells and (cells > 1 or stands_alone) and end - start <= _LABEL_MOST:
-                unit = Unit(*_trimmed(text, start, lines[last - 1][1]))
-                place = last
-        if unit is not None:
-            if paragraph is not None:
-                yield from _sentences(text, *paragraph)
-            paragraph = None
-            yield unit
-        elif paragraph is None:
-            paragraph = start, end
-        elif _ITEM.match(line) or _breaks(text, paragraph, start, end):
-            yield from _sentences(text, *paragraph)
-            paragraph = start, end
-        else:
-            paragraph = paragraph[0], end
-    if paragraph is not None:
-        yield from _sentences(text, *paragraph)
-
-
-def _breaks(text: str, paragraph: tuple[int, int], start: int, end: int) -> bool:
-    """Return whether a line begins a paragraph of its own behind the one so far."""
-    if _is_apart(text, paragraph[1], start):
-        return True
-    before = text[max(text.rfind("\n", paragraph[0], paragraph[1]) + 1, paragraph[0]) : paragraph[1]]
-    if text[start:end].lstrip()[:1].islower():
-        return False
-    widest = max(map(len, text[paragraph[0] : end].splitlines()))
-    return bool(_ENDS_SENTENCE.search(before)) or len(before) < _SHORT_LINE * widest
-
-
-def _is_apart(text: str, end: int, start: int) -> bool:
-    """Return whether an empty line lies between."""
-    return text.count("\n", end, start) > 1
-
-
-def _sentences(text: str, start: int, end: int) -> Iterator[Unit]:
-    for first, last in sentences(text[start:end]):
-        first, last = _trimmed(text, start + first, start + last)
-        if first < last:
-            yield Unit(first, last)
-
-
-def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
-    while start < end and text[start].isspace():
-        start += 1
-    while end > start and text[end - 1].isspace():
-        end -= 1
-    return start, end
+def _tables(units: Sequence[Unit]) -> list[tuple[int, int]]:
+    """Return the heads and the rows of tables as bits: the labels right before rows, and the rows."""
+    tables: list[tuple[int, int]] = []
+    heads: list[int] = []
+    rows = 0
+    for number, unit in enumerate(units):
+        if unit.role == "row":
+            rows |= 1 << number
+            continue
+        if rows and heads:
+            tables.append((sum(1 << head for head in heads[-_MOST_HEADS:]), rows))
+        if rows or unit.role == "sentence":
+            heads = []
+        rows = 0
+        if unit.role == "label":
+            heads.append(number)
+    if rows and heads:
+        tables.append((sum(1 << head for head in heads[-_MOST_HEADS:]), rows))
+    return tables

@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import accumulate, chain, islice
 from typing import NamedTuple
 
-from proofspan.diagnosis.claims.figures import Figure, FigureIndex
+from proofspan.diagnosis.claims.figures import Figure, FigureIndex, agrees
 from proofspan.diagnosis.claims.read_claim import ReadClaim
 from proofspan.diagnosis.claims.source import SourceText
 from proofspan.diagnosis.claims.types import Origin
@@ -139,6 +139,7 @@ def best_support(claim: ReadClaim, evidence: Evidence) -> Support:
         if claim.line in source.text.line:
             return Support(1.0, number, source.text.unit_at(source.text.line.index(claim.line)), 1.0)
     found = _places_of(claim, evidence)
+    lost = _add_by_value(claim, found, evidence)
     window = _window(claim, found, evidence)
     if window is None:
         return NO_SUPPORT
@@ -146,13 +147,6 @@ def best_support(claim: ReadClaim, evidence: Evidence) -> Support:
     met = sum([form in found and found[form][1] & near != 0 for form in claim.forms])
     content = window.weight / sum([claim.weights[form] for form in claim.content])
     credit = {form: found[form][0] for form in (*claim.figures, *claim.names) if form in found}
-    lost = []
-    for form, figure in claim.figures.items():
-        if form not in credit:
-            if evidence.figures.agreeing(figure) is None:
-                lost.append(figure)
-            else:
-                credit[form] = 1.0
     wanted = sum([claim.weights[form] for form in (*claim.figures, *claim.names)])
     kept = sum([claim.weights[form] * share for form, share in credit.items()])
     entities = kept / wanted if wanted else None
@@ -183,14 +177,36 @@ def _places_of(claim: ReadClaim, evidence: Evidence) -> dict[str, tuple[float, i
     wanted = set(claim.forms)
     bits: dict[str, int] = {}
     for source, base in zip(evidence.sources, evidence.bases, strict=True):
-        index = source.text.index
+        index, tables = source.text.index, source.text.tables
         for form in index.keys() & wanted:
-            bits[form] = bits.get(form, 0) | (index[form] << base)
+            units = index[form]
+            for head, rows in tables:  # a table's head is about all of its rows
+                if units & head:
+                    units |= rows
+            bits[form] = bits.get(form, 0) | (units << base)
     found = {form: (1.0, units) for form, units in bits.items()}
     for form in claim.weights.keys() - bits.keys():
         if len(form) > _ALIKE_LETTERS and not form[0].isdigit() and (units := _alike(form, evidence)):
             found[form] = (_ALIKE, units)
     return found
+
+
+def _add_by_value(claim: ReadClaim, found: dict[str, tuple[float, int]], evidence: Evidence) -> list[Figure]:
+    """Add the units that have a claim's figures in other digits to the places; return the lost figures."""
+    lost = []
+    for form, figure in claim.figures.items():
+        if form in found:
+            continue
+        if evidence.figures.agreeing(figure) is None:
+            lost.append(figure)
+            continue
+        units = 0
+        for source, base in zip(evidence.sources, evidence.bases, strict=True):
+            for printed in source.text.figures:
+                if agrees(figure, printed):
+                    units |= 1 << base + source.text.unit_of(printed.start)
+        found[form] = 1.0, units
+    return lost
 
 
 def _alike(form: str, evidence: Evidence) -> int:

@@ -73,13 +73,14 @@ _FUNCTION_WORDS: Mapping[str, frozenset[str]] = {
     "de": _words(
         """
         der die das und ist nicht mit von zu den dem ein eine einer einen auf für sich werden wird bei nach
-        auch aus oder sind wenn nur über kann im zum zur vom durch sie wurde muss dass beim als
+        auch aus oder sind wenn nur über kann im zum zur vom durch sie wurde muss dass beim als sollte
+        sollten darf dürfen sein hat haben am bis unter höchstens mindestens etwa rund kein keine
         """
     ),
     "fr": _words(
         """
         le les des est et une du dans pour pas qui sur au aux avec ce cette sont par ou être il elle vous
-        ne ont été leur ces lorsque peut doit la un de à
+        ne ont été leur ces lorsque peut doit la un de à se en l' d' qu' n' jusqu environ plus
         """
     ),
     "es": _words(
@@ -108,8 +109,12 @@ _FUNCTION_WORDS: Mapping[str, frozenset[str]] = {
     ),
 }
 _ALL_FUNCTION_WORDS = frozenset().union(*_FUNCTION_WORDS.values())
-#: One more hit than the runner-up and this many in all decide a language.
+#: One more hit than the runner-up and this many in all decide a language, in few words a single hit.
 _ENOUGH_HITS = 2
+_FEW_WORDS = 8
+#: In longer texts words with punctuation are left out, which is quicker.
+_SHORT_TEXT = 400
+_LETTERS = re.compile(r"[^\W\d_]+'?")
 
 _SCRIPTS = (
     ("ja", re.compile("[\u3040-\u30ff]")),
@@ -142,11 +147,13 @@ def language_of(text: str) -> str | None:
         for name, script in _SCRIPTS:
             if len(script.findall(text)) * 3 > letters:
                 return name
-    found = _ALL_FUNCTION_WORDS.intersection(text.lower().split())
-    if len(found) < _ENOUGH_HITS:
+    lower = text.lower()
+    words = lower.split() if len(text) > _SHORT_TEXT else _LETTERS.findall(lower.replace("’", "'"))
+    found = _ALL_FUNCTION_WORDS.intersection(words)
+    if len(found) < _ENOUGH_HITS and len(words) > _FEW_WORDS:
         return None
     hits = sorted(((len(found & words), name) for name, words in _FUNCTION_WORDS.items()), reverse=True)
-    return hits[0][1] if hits[0][0] > hits[1][0] and hits[0][0] >= _ENOUGH_HITS else None
+    return hits[0][1] if hits[0][0] > hits[1][0] and (hits[0][0] >= _ENOUGH_HITS or not hits[1][0]) else None
 
 
 _ENDINGS: Mapping[str, tuple[tuple[str, str], ...]] = {

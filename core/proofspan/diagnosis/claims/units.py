@@ -1,0 +1,158 @@
+"""Cut a passage into sentences, list items and table rows.
+
+PDFs break lines anywhere and put table cells on lines of their own, other texts put them between bars or side
+by side; all become rows, each with the characters that it occupies.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple
+
+from proofspan.diagnosis.claims.sentences import sentences
+
+#: `row`: a table's row with figures; `label`: a line of a few words, such as a heading or a table's head.
+Role = Literal["sentence", "label", "row"]
+
+_LINE = re.compile(r"[^\r\n\u2028\u2029]+")
+_ITEM = re.compile(r"\s*(?:[-*+•‣◦▪–—]\s+|\(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,4})[.)]\s+)")
+_BARRED = re.compile(r"\s*\|.*\|\s*$")
+_BAR_RULE = re.compile(r"[\s|:-]+$")
+#: A line of a table that a PDF's text has spread over lines: no letter, but a digit, a dash or a currency.
+_CELL = re.compile(r"\s*(?=\S*[\d$€£¥%—–-])[^\w]*(?:\d[\d.,\s]*[^\w]*)*$")
+#: A line that ends with two or more figures: a row in one line.
+_ROW_LINE = re.compile(r"\s*\S[^\n]*?(?:[\s.…$€£]+(?:[-–—(]?\d[\d.,]*\)?\s?%?|[—–-])){2,}\s*$")
+_ENDS_SENTENCE = re.compile(r"[.!?:;。！？…][\"'”’»)\]]*\s*$")
+_FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_CAPTION = re.compile(r"\s*(?:table|tabelle|tableau|tab\.)\s", re.IGNORECASE)
+#: The longest line that may be the label of a row, or a label by itself.
+_LABEL_MOST = 160
+#: A line this much shorter than the widest of its paragraph ends there by intent, not for want of space.
+_SHORT_LINE = 0.6
+#: Lines side by side are rows, if as many are together, and of them less than a share begins in lower case,
+#: as prose that goes on does, and less than a share ends as sentences do.
+_ROWS_LEAST, _GOING_ON, _ENDING = 3, 0.25, 0.34
+
+
+class Unit(NamedTuple):
+    """A sentence, list item or table row: `text[start:end]`."""
+
+    start: int
+    end: int
+    role: Role = "sentence"
+
+
+class _Line(NamedTuple):
+    """A line, or a row of several with its cells; `apart` says whether an empty line is before it."""
+
+    start: int
+    end: int
+    apart: bool
+    is_row: bool
+
+
+def units_of(text: str) -> Iterator[Unit]:
+    """Yield the sentences, list items and table rows of a text, in order, without the space around them."""
+    if "\n" not in text and "\r" not in text:
+        yield from _sentences(text, 0, len(text))
+        return
+    block: list[_Line] = []
+    for line in _lines(text):
+        if line.is_row or line.apart:
+            yield from _block(text, block)
+            block = []
+        if line.is_row:
+            yield _unit(text, line.start, line.end, is_row=True)
+        else:
+            block.append(line)
+    yield from _block(text, block)
+
+
+def _lines(text: str) -> Iterator[_Line]:
+    spans = [match.span() for match in _LINE.finditer(text) if not match[0].isspace()]
+    place = behind = 0
+    while place < len(spans):
+        start, end = spans[place]
+        apart = text.count("\n", behind, start) > 1
+        line = text[start:end]
+        place += 1
+        is_row = True
+        if _BARRED.match(line):
+            if _BAR_RULE.match(line):
+                behind = end
+                continue
+        elif not _ROW_LINE.match(line) or _ENDS_SENTENCE.search(line):
+            last = place
+            while last < len(spans) and _CELL.match(text[slice(*spans[last])]):
+                last += 1
+            cells = last - place
+            stands_alone = apart or not behind
+            goes_on = not stands_alone and line.lstrip()[:1].islower()
+            is_row = cells > (not stands_alone) and not goes_on and end - start <= _LABEL_MOST
+            if is_row:
+                end, place = spans[last - 1][1], last
+        yield _Line(start, end, apart, is_row)
+        behind = end
+
+
+def _block(text: str, block: Sequence[_Line]) -> Iterator[Unit]:
+    """Yield the units of lines without an empty one between."""
+    lines = [text[line.start : line.end] for line in block]
+    if len(block) >= _ROWS_LEAST and not _ITEM.match(lines[0]):
+        going_on = sum(line.lstrip()[:1].islower() for line in lines[1:])
+        ending = sum(_ENDS_SENTENCE.search(line) is not None for line in lines)
+        if going_on < _GOING_ON * len(lines) and ending < _ENDING * len(lines):
+            yield from (_unit(text, line.start, line.end, is_row=True) for line in block)
+            return
+    first, widest = 0, 0
+    for number, line in enumerate(lines):
+        if number and (_ITEM.match(line) or _breaks(lines[number - 1], line, widest)):
+            yield from _paragraph(text, block[first].start, block[number - 1].end)
+            first, widest = number, 0
+        widest = max(widest, len(line))
+    if block:
+        yield from _paragraph(text, block[first].start, block[-1].end)
+
+
+def _breaks(before: str, line: str, widest: int) -> bool:
+    """Return whether a line begins a paragraph of its own behind the one before."""
+    if line.lstrip()[:1].islower():
+        return False
+    return _ENDS_SENTENCE.search(before) is not None or len(before) < _SHORT_LINE * max(widest, len(line))
+
+
+def _paragraph(text: str, start: int, end: int) -> Iterator[Unit]:
+    if end - start <= _LABEL_MOST and "\n" not in text[start:end]:
+        unit = _unit(text, start, end, is_row=False)
+        if unit.role == "label":
+            yield unit
+            return
+    yield from _sentences(text, start, end)
+
+
+def _unit(text: str, start: int, end: int, *, is_row: bool) -> Unit:
+    """Return a row, or a label: a caption, or a line without sentence end and without figures but years."""
+    start, end = _trimmed(text, start, end)
+    written = text[start:end]
+    figures = _FIGURE.findall(written)
+    is_label = _CAPTION.match(written) or (
+        not _ENDS_SENTENCE.search(written) and all(map(_YEAR.fullmatch, figures)) and not _ITEM.match(written)
+    )
+    return Unit(start, end, "label" if is_label else "row" if is_row else "sentence")
+
+
+def _sentences(text: str, start: int, end: int) -> Iterator[Unit]:
+    for first, last in sentences(text[start:end]):
+        first, last = _trimmed(text, start + first, start + last)
+        if first < last:
+            yield Unit(first, last)
+
+
+def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return start, end
