@@ -5,6 +5,7 @@ from __future__ import annotations
 from proofspan.contracts.records.records import NOWHERE, Trace
 from proofspan.diagnosis.claims.check import SUPPORTED, Checker, check_answer
 from proofspan.diagnosis.claims.source import SourceText, units_of
+from proofspan.diagnosis.claims.support import EvidenceSource
 from proofspan.diagnosis.claims.types import CheckedAnswer
 from proofspan.diagnosis.claims.word_forms import forms, language_of
 from proofspan.diagnosis.corpus import Corpus
@@ -114,3 +115,33 @@ def test_a_word_cut_at_a_line_end_is_one_word() -> None:
 def test_without_sources_nothing_is_supported() -> None:
     (claim,) = check_answer("The engine holds oil.", [], Corpus({}).survey).claims
     assert claim.status == "unsupported" and claim.support == 0 and claim.evidence is None
+
+
+FLAT = (
+    "Company: TESSERA\nFiling: report\n\n(in millions) and tools at June 30 consisted of the following:"
+    "\u00a02031 \u00a02030Land$412 \u00a0$398Buildings and fences9,310 \u00a09,288Gross works and tools"
+    "21,733 \u00a020,914Less wear(8,002 )\u00a0(7,655)Total$13,731 \u00a0$13,259Wear was $640 , $610 and "
+    "$590 for the years that ended on June 30, 2031, 2030 and 2029."
+)
+
+
+def test_a_table_without_line_breaks_has_its_rows() -> None:
+    texts = [FLAT[unit.start : unit.end].replace("\u00a0", " ") for unit in units_of(FLAT)]
+    at = texts.index("Land$412  $398")
+    assert texts[at : at + 5] == [
+        "Land$412  $398",
+        "Buildings and fences9,310  9,288",
+        "Gross works and tools21,733  20,914",
+        "Less wear(8,002 ) (7,655)",
+        "Total$13,731  $13,259",
+    ]
+    assert texts[at + 5].startswith("Wear was $640")
+
+
+def test_the_row_with_the_figure_is_the_evidence() -> None:
+    chunks = {"flat": FLAT, "other": "Works and tools, net, of all years are in the notes."}
+    answer = "Tessera's works and tools, net, were $13,731 million in 2031."
+    sources = [EvidenceSource("prompt", name, SourceText(text)) for name, text in chunks.items()]
+    (claim,) = check_answer(answer, sources, Corpus(chunks).survey).claims
+    assert claim.status == "supported"
+    assert claim.evidence is not None and claim.evidence.text.startswith("Total$13,731")

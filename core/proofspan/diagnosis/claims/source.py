@@ -68,7 +68,7 @@ class SourceText:
             self.length += len(found)
             length += len(lines[-1]) + 1
         self.line = "\n".join(lines)
-        self.tables = _tables(self.units)
+        self.tables = _tables(text, self.units)
         if len(text) > MOST_TEXT:
             self.note = f"only the first {MOST_TEXT:,} characters of a passage were compared"
 
@@ -98,8 +98,11 @@ class SourceText:
         return self.text[unit.start : unit.end]
 
 
-def _tables(units: Sequence[Unit]) -> list[tuple[int, int]]:
-    """Return the heads and the rows of tables as bits: the labels right before rows, and the rows."""
+def _tables(text: str, units: Sequence[Unit]) -> list[tuple[int, int]]:
+    """Return the heads and the rows of tables as bits.
+
+    The head are the labels right before rows, and the sentence before them that ends with a colon.
+    """
     tables: list[tuple[int, int]] = []
     heads: list[int] = []
     rows = 0
@@ -112,7 +115,7 @@ def _tables(units: Sequence[Unit]) -> list[tuple[int, int]]:
         if rows or unit.role == "sentence":
             heads = []
         rows = 0
-        if unit.role == "label":
+        if unit.role == "label" or text[unit.end - 1] == ":":
             heads.append(number)
     if rows and heads:
         tables.append((sum(1 << head for head in heads[-_MOST_HEADS:]), rows))

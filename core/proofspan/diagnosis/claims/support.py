@@ -29,6 +29,10 @@ _CLOSE_WORDS = 80
 _ALIKE = 0.7
 _ALIKE_SHARE = 0.65
 _ALIKE_LETTERS = 4
+#: Figures that say when.
+DATES = frozenset(("date", "year"))
+#: A unit with this share of the weight that the best one has is about the same.
+_SAME_SUBJECT = 0.5
 #: Weights of the parts, which add up to 1, and the share that remains where a figure or a name is lost; they
 #: were chosen on the development files that docs/measurements.md names.
 _CONTENT, _ALL_WORDS, _RUNS, _ENTITIES = 0.35, 0.35, 0.2, 0.1
@@ -260,7 +264,20 @@ def _window(claim: ReadClaim, found: Mapping[str, tuple[float, int]], evidence: 
             low += 1
         if total > best[0] + 1e-6:
             best = total, order[low], unit
-    return _Window(*best, max(order, key=lambda unit: (alone[unit], -unit)))
+    # A sentence that has more of the claim's figures is what the claim rests on, if it is about the same.
+    figures = [
+        form
+        for form, figure in claim.figures.items()
+        if figure.kind not in ("date", "year") and form in weights
+    ]
+    close = _SAME_SUBJECT * max(alone.values())
+    return _Window(
+        *best,
+        max(
+            (unit for unit in order if alone[unit] >= close),
+            key=lambda unit: (sum([form in by_unit[unit] for form in figures]), alone[unit], -unit),
+        ),
+    )
 
 
 def _runs(claim: ReadClaim, found: Mapping[str, tuple[float, int]], evidence: Evidence) -> float:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
+from proofspan.diagnosis.claims.figures.dates import MONTHS
 from proofspan.diagnosis.claims.sentences import sentences
 
 #: `row`: a table's row with figures; `label`: a line of a few words, such as a heading or a table's head.
@@ -21,14 +22,21 @@ _BARRED = re.compile(r"\s*\|.*\|\s*$")
 _BAR_RULE = re.compile(r"[\s|:-]+$")
 #: A line of a table that a PDF's text has spread over lines: no letter, but a digit, a dash or a currency.
 _CELL = re.compile(r"\s*(?=\S*[\d$€£¥%—–-])[^\w]*(?:\d[\d.,\s]*[^\w]*)*$")
-#: A line that ends with two or more figures: a row in one line.
-_ROW_LINE = re.compile(r"\s*\S[^\n]*?(?:[\s.…$€£]+(?:[-–—(]?\d[\d.,]*\)?\s?%?|[—–-])){2,}\s*$")
+#: Figures side by side, as only the cells of a table are.
+_NUMBER = r"(?:[$€£¥]\s?)?[-–−(]?(?:[$€£¥]\s?)?\d+(?:[.,]\d+)*(?:\s?[)%])*"
+_CELLS = re.compile(rf"{_NUMBER}(?:\s*[$€£¥(]\s*{_NUMBER}|\s+(?:{_NUMBER}|[—–-](?=\s)))+(?!\d|[.,]\d)")
 _ENDS_SENTENCE = re.compile(r"[.!?:;。！？…][\"'”’»)\]]*\s*$")
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _CAPTION = re.compile(r"\s*(?:table|tabelle|tableau|tab\.)\s", re.IGNORECASE)
+_WORD = re.compile(r"[^\W_]+")
+_WORDS = re.compile(r"[^\W\d_]{3}|[.!?]\s*$")
+#: What producers of chunks put before the text: "Company: …".
+_KEY = re.compile(r"[^\W\d_][\w ]{0,30}:\s\S")
 #: The longest line that may be the label of a row, or a label by itself.
 _LABEL_MOST = 160
+#: A sentence with figures side by side in as many places is a table that lost its line breaks.
+_FLAT_ROWS_LEAST = 3
 #: A line this much shorter than the widest of its paragraph ends there by intent, not for want of space.
 _SHORT_LINE = 0.6
 #: Lines side by side are rows, if as many are together, and of them less than a share begins in lower case,
@@ -83,7 +91,7 @@ def _lines(text: str) -> Iterator[_Line]:
             if _BAR_RULE.match(line):
                 behind = end
                 continue
-        elif not _ROW_LINE.match(line) or _ENDS_SENTENCE.search(line):
+        elif not _ends_with_cells(line):
             last = place
             while last < len(spans) and _CELL.match(text[slice(*spans[last])]):
                 last += 1
@@ -95,6 +103,12 @@ def _lines(text: str) -> Iterator[_Line]:
                 end, place = spans[last - 1][1], last
         yield _Line(start, end, apart, is_row)
         behind = end
+
+
+def _ends_with_cells(line: str) -> bool:
+    """Return whether a line is a label with figures side by side behind it."""
+    first = _CELLS.search(line, 0, 3 * _LABEL_MOST)
+    return first is not None and first.start() <= _LABEL_MOST and not _WORDS.search(line, first.start())
 
 
 def _block(text: str, block: Sequence[_Line]) -> Iterator[Unit]:
@@ -138,14 +152,32 @@ def _unit(text: str, start: int, end: int, *, is_row: bool) -> Unit:
     written = text[start:end]
     figures = _FIGURE.findall(written)
     is_label = _CAPTION.match(written) or (
-        not _ENDS_SENTENCE.search(written) and all(map(_YEAR.fullmatch, figures)) and not _ITEM.match(written)
+        not _ENDS_SENTENCE.search(written)
+        and not _ITEM.match(written)
+        and (all(map(_YEAR.fullmatch, figures)) or _KEY.match(written) or _has_dates_alone(written))
     )
     return Unit(start, end, "label" if is_label else "row" if is_row else "sentence")
 
 
+def _has_dates_alone(line: str) -> bool:
+    """Return whether a line has dates and nothing else, as the head of a table may."""
+    words = _WORD.findall(line)
+    return any(word in MONTHS for word in words) and all(word.isdigit() or word in MONTHS for word in words)
+
+
 def _sentences(text: str, start: int, end: int) -> Iterator[Unit]:
+    """Yield the sentences of a paragraph, and the rows of a table that lost its line breaks."""
     for first, last in sentences(text[start:end]):
-        first, last = _trimmed(text, start + first, start + last)
+        first, last = start + first, start + last
+        if last - first > _LABEL_MOST:
+            rows = list(_CELLS.finditer(text, first, last))
+            if len(rows) >= _FLAT_ROWS_LEAST:
+                for row in rows:
+                    unit = _unit(text, first, row.end(), is_row=True)
+                    is_head = all(map(_YEAR.fullmatch, _FIGURE.findall(row[0])))
+                    yield unit._replace(role="label") if is_head else unit
+                    first = row.end()
+        first, last = _trimmed(text, first, last)
         if first < last:
             yield Unit(first, last)
 

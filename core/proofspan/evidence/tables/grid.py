@@ -32,7 +32,7 @@ ON_LINE = 0.6
 SHOWING = 3
 #: Pages whose grids are cached for the quotes that follow.
 CACHED_PAGES = 16
-#: Segments are looked up by bands of this height, in points; one segment is in at most so many.
+#: Segments are looked up by bands of this height, in points; one segment is in at most `MAX_BANDS`.
 BAND, MAX_BANDS = 24.0, 200
 UP, DOWN = (0.0, -1.0), (0.0, 1.0)
 LEADER = frozenset("._ \u2026\u00b7\u2024\u2025")
