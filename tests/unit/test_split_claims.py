@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proofspan.diagnosis.answers import claims_of
 from proofspan.diagnosis.claims.split import (
     LONGEST_CLAIM,
     MOST_CLAIMS,
@@ -211,23 +212,30 @@ def test_claims(answer: str, claims: list[str] | None) -> None:
     ],
 )
 def test_a_repeated_question_is_no_claim(answer: str) -> None:
-    found = split_claims(answer, question="What does the oil cost in 2017?")
+    found = claims_in(answer, question="What does the oil cost in 2017?").claims
     assert [claim.text for claim in found] == ["The oil costs 5 EUR."]
 
 
 def test_an_answer_in_the_question_s_words_is_a_claim() -> None:
-    found = split_claims("The battery is under the floor.", question="Is the battery under the floor?")
+    found = claims_in("The battery is under the floor.", question="Is the battery under the floor?").claims
     assert len(found) == 1
 
 
 def test_kinds() -> None:
     answer = "It is red.\n\n- one item\n\n| a | 5 |\n|---|---|\n| b | 6 |\n\nThe oil is cold; the air is hot."
-    assert [claim.kind for claim in split_claims(answer)] == ["sentence", "item", "row", "clause", "clause"]
+    assert [claim.kind for claim in split_claims(answer)] == [
+        "sentence",
+        "item",
+        "row",
+        "clause",
+        "clause",
+    ]
 
 
 def test_citations_and_refusals_are_no_part_of_claims() -> None:
     answer = "The oil is cold [c1]. It is red [2][3] now. Not in context! citations: [c1, c2]"
-    split = claims_in(answer, "Is it?", [("c1", "c2")], ["not in context"])
+    blanked = claims_of(answer, answer.lower(), [("c1", "c2")], ["not in context"])
+    split = claims_in(answer, "Is it?", blanked=blanked)
     assert [claim.text for claim in split.claims] == ["The oil is cold", "It is red [2][3] now."]
     assert all(answer[claim.start : claim.end] == claim.text for claim in split.claims)
     assert [split.text[claim.start : claim.end].split() for claim in split.claims] == [
@@ -240,11 +248,11 @@ def test_citations_and_refusals_are_no_part_of_claims() -> None:
 def test_a_long_answer_is_cut_with_a_note() -> None:
     many = claims_in("The oil is cold. " * (MOST_CLAIMS + 1))
     assert len(many.claims) == MOST_CLAIMS
-    assert many.note == f"only the first {MOST_CLAIMS} claims were checked"
+    assert many.note == f"only the first {MOST_CLAIMS:,} claims were checked"
     assert not claims_in("The oil is cold. " * MOST_CLAIMS).note
     long = claims_in("The oil is cold. " + "A b " * MOST_TEXT)
     assert [claim.text for claim in long.claims] == ["The oil is cold."]
-    assert long.note == f"only the first {MOST_TEXT:,} characters were read"
+    assert long.note == f"only the first {MOST_TEXT:,} characters of the answer were checked"
 
 
 def test_a_claim_is_bounded() -> None:
@@ -317,7 +325,8 @@ PIECES += ["<think>", "</think>", "<br>", "<p ", "(a, page 3)", "see page 3", "Ù
 
 @given(st.lists(st.sampled_from(PIECES) | st.text(max_size=5), max_size=40).map("".join), st.booleans())
 def test_any_text_is_split(answer: str, is_cited: bool) -> None:
-    split = claims_in(answer, "The oil is cold", [("5",)] if is_cited else ())
+    blanked = claims_of(answer, answer.lower(), [("5",)]) if is_cited else None
+    split = claims_in(answer, "The oil is cold", blanked=blanked)
     assert len(split.text) == len(answer)
     end = 0
     for claim in split.claims:

@@ -14,7 +14,7 @@ from proofspan.diagnosis.claims.differences import differences_of
 from proofspan.diagnosis.claims.figures import figures_of
 from proofspan.diagnosis.claims.read_claim import ReadClaim
 from proofspan.diagnosis.claims.source import SourceText
-from proofspan.diagnosis.claims.split import MOST_CLAIMS, MOST_TEXT, split_claims
+from proofspan.diagnosis.claims.split import Split, claims_in
 from proofspan.diagnosis.claims.support import (
     NO_SUPPORT,
     WITHOUT_FIGURE,
@@ -74,14 +74,17 @@ def check_answer(
     answer with spaces in the place of citations and refusal phrases, `claims` are those of the answer where
     somebody has split it.
     """
-    found = split_claims(answer, question=question, blanked=blanked) if claims is None else tuple(claims)
-    if not found:
-        return CheckedAnswer()
-    task = _Task(answer if blanked is None else blanked, question, survey, prompt, further)
-    checked = tuple(map(task.checked, found))
+    if claims is None:
+        split = claims_in(answer, question, blanked=blanked)
+    else:
+        split = Split(tuple(claims), answer if blanked is None else blanked)
+    if not split.claims:
+        return CheckedAnswer(note=split.note)
+    task = _Task(split.text, question, survey, prompt, further)
+    checked = tuple(map(task.checked, split.claims))
     decided = [each.support for each in checked if each.note != UNDECIDED]
     support = round((min(decided) + sum(decided) / len(decided)) / 2, 4) if decided else None
-    return CheckedAnswer(checked, support, _note(answer, found, prompt))
+    return CheckedAnswer(checked, support, _note(split, prompt))
 
 
 class _Task:
@@ -222,12 +225,8 @@ def _evidence(source: EvidenceSource, best: Support) -> ClaimEvidence:
     )
 
 
-def _note(answer: str, claims: Sequence[Claim], prompt: Sequence[EvidenceSource]) -> str:
-    notes = []
-    if len(answer) > MOST_TEXT:
-        notes.append(f"only the first {MOST_TEXT:,} characters of the answer were checked")
-    elif len(claims) == MOST_CLAIMS:
-        notes.append(f"only the first {MOST_CLAIMS:,} claims were checked")
+def _note(split: Split, prompt: Sequence[EvidenceSource]) -> str:
+    notes = [split.note] if split.note else []
     notes += dict.fromkeys(source.text.note for source in prompt if source.text.note)
     return "; ".join(notes)
 

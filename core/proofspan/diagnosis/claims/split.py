@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from proofspan.diagnosis.answers import claims_of, other_refusal, refuses
+from proofspan.diagnosis.answers import other_refusal, refuses
 from proofspan.diagnosis.claims.sentences import CLAUSE_WORDS, MONTHS, clauses, length_in_words, sentences
 from proofspan.diagnosis.claims.types import Claim, ClaimKind
 
@@ -173,38 +173,21 @@ _REFERRING = frozenset(
 )
 
 
-def claims_in(
-    answer: str, question: str = "", ids: Sequence[Collection[str]] = (), refusals: Collection[str] = ()
-) -> Split:
-    """Return the claims of an answer without its citations and refusal phrases.
+def claims_in(answer: str, question: str = "", *, blanked: str | None = None) -> Split:
+    """Return the claims of an answer, at most `MOST_CLAIMS`, without those that repeat the question.
 
-    `ids` are collections of the ids that brackets may hold, `refusals` the phrases of a profile, in lower
-    case, both as `claims_of` takes them.
-    """
-    text = answer[:MOST_TEXT]
-    return _split(text, claims_of(text, text.lower(), ids, refusals), question, len(answer))
-
-
-def split_claims(answer: str, *, question: str = "", blanked: str | None = None) -> tuple[Claim, ...]:
-    """Return the claims of an answer in the order of the text; at most `MOST_CLAIMS`.
-
-    `blanked` is the answer with as many spaces in the place of what is no part of its claims, as
+    `blanked` is the answer with as many spaces in the place of its citations and refusal phrases, as
     `claims_of` returns it, by default the answer itself.
     """
-    text = answer if blanked is None else blanked
-    return _split(answer[:MOST_TEXT], text[:MOST_TEXT], question, len(answer)).claims
-
-
-def _split(answer: str, text: str, question: str, length: int) -> Split:
-    """Return the claims of an answer of which at most `MOST_TEXT` characters are given."""
+    text = (answer if blanked is None else blanked)[:MOST_TEXT]
     if "(" in text or "[" in text or "【" in text:
         text = _REFERENCE.sub(_without_reference, text)
     if "<" in text:
         text = _without_tags(text)
-    is_cut = length > len(answer)
+    is_cut = len(answer) > MOST_TEXT
     asked: list[str] | None = None
     claims: list[Claim] = []
-    notes = [f"only the first {MOST_TEXT:,} characters were read"] if is_cut else []
+    notes = [f"only the first {MOST_TEXT:,} characters of the answer were checked"] if is_cut else []
     for start, end, kind in _pieces(text):
         if is_cut and end == len(text):
             break  # the rest of this piece is unknown
@@ -219,11 +202,16 @@ def _split(answer: str, text: str, question: str, length: int) -> Split:
             claims.append(Claim(answer[first:last], first, last, kind))
         if len(claims) > MOST_CLAIMS:
             del claims[MOST_CLAIMS:]
-            notes.append(f"only the first {MOST_CLAIMS} claims were checked")
+            notes.append(f"only the first {MOST_CLAIMS:,} claims were checked")
             break
     if len(claims) > 1:  # a number of the list that an answer breaks off at
         claims = [claim for claim in claims if not _is_list_number(text[claim.start : claim.end])]
     return Split(tuple(claims), text, "; ".join(notes))
+
+
+def split_claims(answer: str, *, question: str = "", blanked: str | None = None) -> tuple[Claim, ...]:
+    """Return the claims of an answer, as `claims_in`, where nobody needs its text and its note."""
+    return claims_in(answer, question, blanked=blanked).claims
 
 
 def _bounded(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
