@@ -170,6 +170,16 @@ def test_a_failing_goal_lists_the_questions_that_count_against_it(demo: Demo) ->
     assert "left out: the documents hold no answer" in check.message
 
 
+def test_a_goal_about_claims_has_them_checked_first(demo: Demo) -> None:
+    goal = {"supported_claims": ">= 0.5"}
+    check = demo.checks("R005", goals=goal)["supported_claims"]
+    assert check.status == "skipped"
+    assert "claims not checked yet" in check.message
+    assert "Supported claims" in demo.gate("--run", "R005", "--goal", "supported_claims>=0.5").stdout
+    check = demo.checks("R005", goals=goal)["supported_claims"]
+    assert check.status == "pass"
+
+
 def test_the_share_of_drift_and_suspicions_are_gates(demo: Demo) -> None:
     suspicions = {"citation_outside_retrieved": "1", "report_stale": "99"}
     checks = demo.checks("R005", gates={"generation_drift": "<= 0.20", "suspicions": suspicions})

@@ -13,6 +13,7 @@ from click.testing import CliRunner, Result
 
 from proofspan.cli import group
 from proofspan.cli.triage_cmd import command
+from proofspan.contracts.rules.schema_findings import schema_problems
 from proofspan.errors import Fault, InputFault
 from proofspan.manifest.load import load_manifest
 from proofspan.store.index.build import build_index
@@ -379,3 +380,37 @@ def test_traces_alone_need_their_chunks(folder: Path) -> None:
 
 def test_the_command_is_part_of_proofspan() -> None:
     assert "TRACES|WORKSPACE [CHUNKS]" in CliRunner().invoke(group, ["triage", "--help"]).output
+
+
+def test_a_row_has_the_claims_of_its_answer_and_their_sum(folder: Path) -> None:
+    answer = "X is a constrained mapping over sets. Nobody mentions elephants anywhere. citations: [p1#1]"
+    write_lines(folder / "trace.jsonl", [{**TRACES[0], "answer": answer}, TRACES[1]])
+    assert triage(folder).exit_code == 0
+    first, refusal = report(folder)
+    assert [(each["text"], each["status"]) for each in first["claims"]] == [
+        ("X is a constrained mapping over sets.", "supported"),
+        ("Nobody mentions elephants anywhere.", "unsupported"),
+    ]
+    assert all(answer[each["start"] : each["end"]] == each["text"] for each in first["claims"])
+    evidence = first["claims"][0]["evidence"]
+    assert (evidence["origin"], evidence["chunk_id"]) == ("prompt", "p1#1")
+    assert CHUNKS[0]["text"][evidence["start"] : evidence["end"]] == evidence["text"]
+    assert 0 < first["signals"]["support"] < 1
+    assert first["signals"]["contradictions"] == 0
+    assert (refusal["claims"], refusal["signals"]["support"]) == ([], None)
+    once = (folder / "report.jsonl").read_bytes()
+    assert triage(folder).exit_code == 0
+    assert (folder / "report.jsonl").read_bytes() == once
+
+
+def test_without_claims_a_row_is_as_before(folder: Path) -> None:
+    assert triage(folder, "--no-claims").exit_code == 0
+    for row in report(folder):
+        assert "claims" not in row
+        assert row["signals"].keys().isdisjoint({"support", "contradictions"})
+
+
+def test_a_report_with_claims_keeps_its_schema(folder: Path) -> None:
+    assert triage(folder).exit_code == 0
+    lines = (folder / "report.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [problem for line in lines for problem in schema_problems("report", json.loads(line))] == []

@@ -7,6 +7,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -38,6 +39,7 @@ from proofspan.wording import counted
 @click.option("--markdown", help="Also write the questions as a Markdown table.")
 @click.option("--template", type=click.Choice(TEMPLATES), help="Where the template check looks.  [seed]")
 @click.option("--refusal", multiple=True, help="A phrase that makes an answer a refusal; repeat for several.")
+@click.option("--claims/--no-claims", default=True, help="Check the claims of the answers as well.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON on stdout.")
 def command(
     traces: Path,
@@ -47,9 +49,10 @@ def command(
     markdown: str | None,
     template: str | None,
     refusal: tuple[str, ...],
+    claims: bool,
     as_json: bool,
 ) -> None:
-    """Label the questions of TRACES (JSONL) by the texts of CHUNKS (a JSON array or JSONL).
+    """Label the questions of TRACES (JSONL) by the texts of CHUNKS (a JSON array or JSONL), and check claims.
 
     Of a WORKSPACE, traces, chunks and profile are those that its manifest names.
 
@@ -75,6 +78,7 @@ def command(
             again = [str(traces), "--run", str(sources.run_id)]
         else:
             raise click.UsageError("name the CHUNKS file after the TRACES, or a workspace alone")
+        sources = replace(sources, with_claims=claims)
         outcome = triage.Outcome(sources.profile)
         on_progress = stack.enter_context(progress_bar("triage"))
         rows = triage.report_rows(sources, outcome, partial(on_progress, ""))

@@ -196,6 +196,7 @@ class _RunChecker:
 
                     rows = _check_segment(source, checker, segment, show)
                     done, self.checked = done + rows, self.checked + rows
+                    self._show_progress(done)
         try:
             self._require_unchanged(source.path)
         except InputFault:
