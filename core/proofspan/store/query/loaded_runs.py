@@ -335,6 +335,10 @@ class RunCache:
             return None
         return status.st_mtime_ns, status.st_ino
 
+    def claims_stamp(self, run: str) -> tuple[int, int] | None:
+        """Return what changes whenever the run's checked claims do; None where there are none."""
+        return self._claims_stamp(self._folder(run))
+
     def forget(self, folder: Path) -> str:
         """Forget the run whose index is in or above this folder, and return its id."""
         run_ids = (run.run_id for run in self._manifest.runs)
@@ -370,13 +374,18 @@ class RunCache:
             self._runs[run] = stamp, placed, checked, loaded
             return loaded
 
-    def _checked_file(self, folder: Path) -> CheckedFile | None:
-        """Return an index's `claims.json`: the same object as long as it does not change."""
+    def _claims_stamp(self, folder: Path) -> tuple[int, int] | None:
         try:
             status = (folder / CLAIMS_FOLDER / CLAIMS_FILE).stat()
         except OSError:
             return None
-        stamp = status.st_mtime_ns, status.st_ino
+        return status.st_mtime_ns, status.st_ino
+
+    def _checked_file(self, folder: Path) -> CheckedFile | None:
+        """Return an index's `claims.json`: the same object as long as it does not change."""
+        stamp = self._claims_stamp(folder)
+        if stamp is None:
+            return None
         if folder not in self._checked or self._checked[folder][0] != stamp:
             self._checked[folder] = stamp, read_checked_file(folder)
         return self._checked[folder][1]

@@ -122,6 +122,10 @@ class Store:
         """Return what changes whenever the run's index does, for keys of caches; None without an index."""
         return self._kept.stamp(run)
 
+    def claims_stamp(self, run: str) -> tuple[int, int] | None:
+        """Return what changes whenever the run's checked claims do, for keys of caches; None without any."""
+        return self._kept.claims_stamp(run)
+
     @_retried
     def run_facts(self, run: str) -> RunFacts:
         """Return the facts that are shown beside the run's numbers."""

@@ -392,8 +392,9 @@ def identity(opened: Opened) -> tuple[str, str, str]:
 
 
 def indexes_key(opened: Opened, store: Store, *run_ids: str) -> tuple[Hashable, ...]:
-    """Return what changes with the indexes of these runs."""
-    return *identity(opened), *run_ids, *map(store.stamp, run_ids)
+    """Return what changes with the indexes of these runs, and with their checked claims."""
+    stamps = ((store.stamp(run_id), store.claims_stamp(run_id)) for run_id in run_ids)
+    return *identity(opened), *run_ids, *stamps
 
 
 def store_of(opened: Opened) -> Store:
