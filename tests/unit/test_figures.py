@@ -158,7 +158,7 @@ def test_some_digits_and_words_claim_no_figure(text: str) -> None:
         ("3ème", "ordinal"),
     ],
 )
-def test_kinds_are_kept_apart(text: str, kind: str) -> None:
+def test_kinds_are_distinguished(text: str, kind: str) -> None:
     (figure,) = figures_of(text)
     assert (figure.kind, figure.text) == (kind, text)
 
