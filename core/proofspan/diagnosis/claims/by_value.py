@@ -1,17 +1,20 @@
 """Numbers that no text has as written, and that the evidence supports by value or by arithmetic.
 
 For the numbers that the quick reading of `proofspan.diagnosis.numbers` leaves open. Reading figures takes
-about ten times as long, so that only answers with such numbers come here.
+about ten times as long, so only chunks are read that have a number with digits that may agree.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from itertools import islice
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 
 from proofspan.diagnosis.claims.derived import MOST_OPERANDS, derivation
 from proofspan.diagnosis.claims.figures import Figure, FigureIndex, figures_of
+from proofspan.diagnosis.claims.figures.agreement import sizes_of
+from proofspan.diagnosis.claims.figures.number_words import LARGE_WORDS
+from proofspan.diagnosis.claims.figures.units import CONVERTIBLE, Unit
 from proofspan.diagnosis.corpus import ChunkView
 from proofspan.diagnosis.numbers import Number
 from proofspan.diagnosis.words import tokens
@@ -33,33 +36,96 @@ def without_supported(
     if not numbers:
         return []
     claimed = figures_of(claims)
+    pairs = list(_figures_around(numbers[:MOST_OPEN], claimed))
+    wanted = list(dict.fromkeys([figure for _, figure in pairs if figure is not None]))
     printed = figures_of(question)
-    for view in evidence:
+    for view in _worth_reading(wanted, evidence):
+        printed += figures_of(view.text)
         if len(printed) > MOST_PRINTED:
             break
-        printed += figures_of(view.text)
     index = FigureIndex(printed)
-    agreeing: dict[Figure, Figure | None] = {}
-    left: list[tuple[Number, Figure | None]] = []
+    unmatched = {figure for figure in wanted if index.agreeing(figure) is None}
+    named = [figure for figure in claimed[:MOST_OPEN] if figure not in unmatched]
+    nearest = _Nearest(evidence)
+    derived = {
+        figure
+        for figure in [figure for figure in wanted if figure in unmatched][:MOST_DERIVED]
+        if _follows(figure, claims, named, nearest)
+    }
+    still_open = unmatched - derived
+    left = [number for number, figure in pairs if figure is None or figure in still_open]
+    return [*left, *numbers[MOST_OPEN:]]
+
+
+def _figures_around(
+    numbers: Sequence[Number], claimed: Sequence[Figure]
+) -> Iterator[tuple[Number, Figure | None]]:
+    """Yield each number with the figure that it is part of."""
     at = 0
-    for number in islice(numbers, MOST_OPEN):
+    for number in numbers:
         while at < len(claimed) and claimed[at].end <= number.start:
             at += 1
-        figure = claimed[at] if at < len(claimed) and claimed[at].start <= number.start else None
-        if figure is not None and figure not in agreeing:
-            agreeing[figure] = index.agreeing(figure)
-        if figure is None or agreeing[figure] is None:
-            left.append((number, figure))
-    named: list[Figure] = []
-    if any(figure is not None for _, figure in left):
-        named = [found for figure in claimed[:MOST_OPEN] if (found := index.agreeing(figure)) is not None]
-    nearest = _Nearest(evidence)
-    still_open = [
-        number
-        for place, (number, figure) in enumerate(left)
-        if figure is None or place >= MOST_DERIVED or not _follows(figure, claims, named, nearest)
-    ]
-    return [*still_open, *numbers[MOST_OPEN:]]
+        is_within = at < len(claimed) and claimed[at].start <= number.start
+        yield number, claimed[at] if is_within else None
+
+
+def _worth_reading(wanted: Sequence[Figure], evidence: Sequence[ChunkView]) -> Iterator[ChunkView]:
+    """Yield the chunks that may have a figure that agrees with a wanted one, judged by digits alone."""
+    if not wanted:
+        return
+    leading: list[tuple[float, int]] = []
+    for place, view in enumerate(evidence):
+        leading += [(_leading(value), place) for value in view.numbers]
+    leading.sort()
+    found = {place for place, view in enumerate(evidence) if not view.words.isdisjoint(LARGE_WORDS)}
+    for figure in wanted:
+        for low, high in _leading_ranges(figure):
+            for number in range(bisect_left(leading, (low, -1)), len(leading)):
+                if leading[number][0] > high or len(found) == len(evidence):
+                    break
+                found.add(leading[number][1])
+    yield from (evidence[place] for place in sorted(found))
+
+
+def _leading(value: str) -> float:
+    """The digits of a number as one from 1 to 10, wherever its decimal point is; 0 of zero and of 4.2.1."""
+    digits = value.replace(".", "", 1).lstrip("0")[:16]
+    return int(digits) / 10 ** (len(digits) - 1) if digits.isdecimal() else 0.0
+
+
+def _leading_ranges(figure: Figure) -> Iterator[tuple[float, float]]:
+    """Yield the ranges of leading digits with which a figure can agree."""
+    if figure.kind in ("date", "year"):
+        for part in {
+            part for date in figure.dates for part in (date.year, date.year % 100, date.day) if part
+        }:
+            yield _leading(str(part)) - 1e-9, _leading(str(part)) + 1e-9
+    elif figure.kind == "time":
+        hours = int(figure.value) // 60
+        for hour in (hours, hours - 12, hours + 12):
+            yield _leading(str(abs(hour))) - 1e-9, _leading(str(abs(hour))) + 1e-9
+    elif figure.kind == "number":
+        yield from {
+            leading
+            for low, high in sizes_of(figure)
+            for unit in (None, *CONVERTIBLE.get(figure.unit.dimension, ()))
+            for leading in _leading_range(low, high, unit)
+        }
+
+
+def _leading_range(low: float, high: float, unit: Unit | None) -> Iterator[tuple[float, float]]:
+    """Yield the leading digits of a range of magnitudes; of one in base units, in this unit."""
+    if unit is not None:
+        factor, offset = float(unit.factor), float(unit.offset)
+        low, high = (low - offset) / factor, (high - offset) / factor
+    if high <= 0:
+        return
+    low = max(low, high / 10)
+    power = 10.0 ** int(f"{high:e}".partition("e")[2])
+    low, high = round(low / power, 9), round(high / power, 9)
+    yield low, high
+    if low < 1:
+        yield 10 * low, 10.0
 
 
 def _follows(figure: Figure, claims: str, named: Sequence[Figure], nearest: _Nearest) -> bool:
@@ -67,7 +133,7 @@ def _follows(figure: Figure, claims: str, named: Sequence[Figure], nearest: _Nea
     sentence = _sentence(claims, figure)
     if len(named) > 1 and derivation(figure, named, claim=sentence, stated=named):
         return True
-    return derivation(figure, nearest.to(sentence), claim=sentence) is not None
+    return figure.digits > 2 and derivation(figure, nearest.to(sentence), claim=sentence) is not None
 
 
 def _sentence(text: str, figure: Figure) -> str:

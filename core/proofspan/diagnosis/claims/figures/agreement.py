@@ -229,7 +229,7 @@ class FigureIndex:
             if claimed.kind != "year":
                 return None
         tried: set[int] = set()
-        for low, high in _ranges(claimed):
+        for low, high in sizes_of(claimed):
             at = bisect_left(self._by_size, (low, -1))
             for size, place in islice(self._by_size, at, at + MOST_TRIED):
                 if size > high:
@@ -245,7 +245,7 @@ class FigureIndex:
 MOST_TRIED = 64
 
 
-def _ranges(claimed: Figure) -> Iterator[tuple[float, float]]:
+def sizes_of(claimed: Figure) -> Iterator[tuple[float, float]]:
     """Yield the ranges of magnitudes in which a figure can lie that agrees by any rule of `agrees`."""
     unit = claimed.unit
     for reading in claimed.readings:

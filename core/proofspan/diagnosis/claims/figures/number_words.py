@@ -121,6 +121,12 @@ _ORDINAL_VALUES |= {"première": 1, "seconde": 2}
 WORDS = frozenset(_VALUES) | frozenset(_ORDINAL_VALUES) | frozenset(_FRACTIONS)
 SCALES = frozenset(_SCALES)
 ARTICLES = frozenset(_ARTICLES)
+#: Words that only numbers above twenty and fractions have, or other languages than English.
+LARGE_WORDS = (
+    (WORDS | {"hundred", "hundert", "thousand", "tausend"})
+    - frozenset((*_ENGLISH, "twenty", *_ORDINALS[0], "quarter"))
+    - _ONLY_IN.keys()
+)
 _KNOWN = WORDS | ARTICLES | SCALES
 _TOKEN = re.compile(r"[^\W\d_]+")
 _JOINTS = frozenset((" ", "-", "\u00a0", "\u2011", " and ", " et ", "-et-", "\n"))

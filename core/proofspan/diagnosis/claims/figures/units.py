@@ -160,6 +160,11 @@ for _line in _TABLE.strip().splitlines():
             UNITS[_spelling] = _unit
             if len(_spelling) > 3:
                 UNITS[_spelling.lower()] = UNITS[_spelling.capitalize()] = _unit
+#: Dimension → its different units; currencies are not converted.
+CONVERTIBLE: dict[str, frozenset[Unit]] = {
+    dimension: frozenset(unit for unit in UNITS.values() if unit.dimension == dimension)
+    for dimension in {unit.dimension for unit in UNITS.values()} - {"currency", "share"}
+}
 #: Ordinary words that are a unit only when they touch the number or are followed by a point: "5 in 2017".
 AMBIGUOUS = frozenset(("in", "an", "t", "won", "ch", "A", "d"))
 #: What a unit of several words or with a sign begins with, and the whole.
