@@ -1,10 +1,13 @@
 """The page viewer alone with a made-up page: `?spans=3`, `?height=stage`, `?region=1`, `?size=tall`, `?long`.
+`?parts`: the first span is a part of a passage, the second only the passage.
 
 What was asked for is written so that a test can read it: above it the last turn and choice as `turned:` and
 `chosen:`, below it the last detail as `detail:`.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import streamlit as st
 
@@ -53,6 +56,12 @@ query = st.query_params
 page_idx, chosen = int(query.get("page", "8")), query.get("chosen", "cited:0")
 width, height = SIZES[query.get("size", "page")]
 shown = spans(int(query.get("spans", "3")), chosen)
+if "parts" in query:
+    around: Percent = (4.0, 0.5, 60.0, 20.0)
+    shown = (
+        replace(shown[0], extent=(around,)),
+        replace(shown[1], rects=(), extent=((4.0, 40.0, 60.0, 20.0),)),
+    )
 long = "<b>long</b> " * (5_000 if "long" in query else 1)
 chars = min(5_000, 100_000 // max(1, len(shown)))
 words = ("exact: word for word", ("score 0.500",), long[:chars], max(0, len(long) - chars))

@@ -16,7 +16,7 @@ from streamlit.delta_generator import DeltaGenerator
 from proofspan.contracts.records.records import LABELS
 from proofspan.display_names import LABEL_NAMES
 from proofspan.errors import Problem
-from proofspan.evidence.bundles import Level
+from proofspan.evidence.bundles import Bundle, Level
 from proofspan.services.bundles.stored import StoredBundles
 from proofspan.services.bundles.walkthrough import Playlist, Scene
 from proofspan.services.page.view import region_of
@@ -65,9 +65,16 @@ def top_line(position: int, total: int, scene: Scene | None, *, about: str) -> N
         reason = bundle.level_reason
         shown = reason if len(reason) <= REASON_CHARS else f"{reason[:REASON_CHARS].rstrip()}…"
         name = level_name(bundle)
-        kind: markup.Kind = "ok" if name == LEVELS["full"] else "badge"
+        kind: markup.Kind = "ok" if name == LEVELS["full"] and _is_quoted(bundle) else "badge"
         left += [Piece(name, kind), Piece(f" {shown}", "muted", tip=reason)]
     markup.show(markup.row(left, [Piece(about, "muted")]))
+
+
+def _is_quoted(bundle: Bundle) -> bool:
+    """Return whether the page has the very words of the citation; those of its chunk prove no answer."""
+    cited = bundle.citation
+    found = cited.found if cited is not None and cited.quote_from == "payload" else None
+    return found is not None and not found.numbers_differ
 
 
 def answer(view: QuestionView | None, scene: Scene | None, *, on_choose: Callable[[int], None]) -> None:
