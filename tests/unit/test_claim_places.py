@@ -106,6 +106,14 @@ def test_a_claim_is_looked_for_in_a_text_as_well(folder: Path) -> None:
     assert (span["first_line"], span["start"]) == (3, len("# Notes\n\n"))
 
 
+def test_the_end_of_a_long_text_is_compared_as_well(folder: Path) -> None:
+    filler = "".join(f"Line {number} of a list of parts.\n" for number in range(6_000))
+    (folder / "long.md").write_text(f"{filler}\n{OIL}\n", encoding="utf-8")
+    _, (row,) = locate(folder, {"id": 1, "path": "long.md", "claim": OIL})
+    assert (row["status"], row["evidence"], "note" in row) == ("supported", OIL, False)
+    assert row["ranges"][0]["first_line"] == 6_002
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [

@@ -30,6 +30,8 @@ from proofspan.services.documents.document_cache import Recent
 
 #: Characters of a text before and behind a sentence that say which of several equal ones is meant.
 CONTEXT = 200
+#: Characters of a text that are prepared together.
+MAX_PART = 100_000
 #: Prepared pages that are kept for the claims that follow.
 CACHED_PAGES = 64
 
@@ -123,8 +125,10 @@ class ClaimLocator:
             note = f"page_idx {cited} has no text to compare the claim with"
         checked = checked_claims(query.claim, first, further())
         texts: dict[int | None, str] = {page: source.text.text for page, source in seen.items()}
-        located = iter(self._pool.locate_many(path, passages(checked, texts)))
-        return _joined(checked, located, note=note, cited=query.cited_page_idx)
+        wanted = passages(checked, texts)
+        found = self._pool.locate_many(path, list(dict.fromkeys(wanted.values())))
+        located = dict(zip(dict.fromkeys(wanted.values()), found, strict=True))
+        return _joined(checked, wanted, located, note=note, cited=query.cited_page_idx)
 
     def _texts(self, path: Path, pages: Sequence[int]) -> list[SourceText]:
         """Return the prepared texts of pages, those that are not cached in one request."""
@@ -142,9 +146,23 @@ def placed_in_text(query: SpanQuery, document: TextDocument) -> FoundSpan:
     """Locate a quote or a claim in a document without pages."""
     if not query.claim:
         return locate_in_text(query, document)
-    checked = checked_claims(query.claim, [EvidenceSource("cited_page", None, SourceText(document.text))])
-    located = (locate_in_text(each, document) for each in passages(checked, {None: document.text}))
-    return _joined(checked, located)
+    # A long text is compared in parts, as a prepared text is bounded.
+    parts: list[str] = []
+    for line in document.text.splitlines(keepends=True):
+        if not parts or len(parts[-1]) + len(line) > MAX_PART:
+            parts.append("")
+        parts[-1] += line
+    sources = [
+        EvidenceSource("cited_page", None, SourceText(part), page_idx=number)
+        for number, part in enumerate(parts)
+    ]
+    checked = checked_claims(query.claim, sources)
+    wanted = {
+        number: replace(each, cited_page_idx=None)
+        for number, each in passages(checked, dict(enumerate(parts))).items()
+    }
+    located = {each: locate_in_text(each, document) for each in dict.fromkeys(wanted.values())}
+    return _joined(checked, wanted, located)
 
 
 def checked_claims(
@@ -160,16 +178,28 @@ def checked_claims(
     )
 
 
-def passages(checked: CheckedAnswer, texts: Mapping[int | None, str]) -> list[SpanQuery]:
-    """Return the queries that locate the evidence of each claim that has any, in the texts by page_idx."""
-    evidence = [each.evidence for each in checked.claims if each.evidence is not None]
-    return [passage_query(texts[each.page_idx], each.start, each.end, each.page_idx) for each in evidence]
+def passages(checked: CheckedAnswer, texts: Mapping[int | None, str]) -> dict[int, SpanQuery]:
+    """Return the queries that locate the evidence of claims, by the claim's number, in the texts by page_idx.
+
+    Claims with the same evidence have the same query.
+    """
+    evidence = {number: each.evidence for number, each in enumerate(checked.claims) if each.evidence}
+    return {
+        number: passage_query(texts[each.page_idx], each.start, each.end, each.page_idx)
+        for number, each in evidence.items()
+    }
 
 
 def _joined(
-    checked: CheckedAnswer, located: Iterator[FoundSpan], *, note: str = "", cited: int | None = None
+    checked: CheckedAnswer,
+    wanted: Mapping[int, SpanQuery],
+    located: Mapping[SpanQuery, FoundSpan],
+    *,
+    note: str = "",
+    cited: int | None = None,
 ) -> ClaimSpan:
-    claims = tuple([PlacedClaim(each, next(located) if each.evidence else None) for each in checked.claims])
+    places = [located[wanted[number]] if number in wanted else None for number in range(len(checked.claims))]
+    claims = tuple(PlacedClaim(*each) for each in zip(checked.claims, places, strict=True))
     note = "; ".join(filter(None, (note, checked.note)))
     span = ClaimSpan("not_found", None, False, 0.0, note=note, support=checked.support or 0.0, claims=claims)
     found = span.weakest.found if claims else None
