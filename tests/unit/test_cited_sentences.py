@@ -173,6 +173,13 @@ def test_a_citation_is_given_for_the_claims_that_name_it(answer: str, expected: 
     } == (expected)
 
 
+def test_the_claims_of_a_citation_are_compared_wherever_they_are_in_the_answer() -> None:
+    answer = f"Something else altogether comes first, and at some length. {LINES[3]} [c1]"
+    (claim,) = split_claims(answer)[1:]
+    ((start, end),) = sentences_for((claim,), CHUNK)
+    assert CHUNK[start:end] == LINES[3]
+
+
 def test_only_what_decides_is_taken_from_a_passage_that_goes_on_elsewhere() -> None:
     claims = split_claims("Coolant keeps the whole orchestra entertained.")
     assert sentences_for(claims, CHUNK)

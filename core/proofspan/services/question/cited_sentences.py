@@ -31,10 +31,14 @@ Range = tuple[int, int]
 
 
 def claims_in(trace: Trace, cited: Mapping[int, str | None]) -> tuple[Claim, ...]:
-    """Return the claims of a trace's answer; `cited` has the chunk ids of its citations by number."""
+    """Return the claims of a trace's answer; `cited` has the chunk ids of its citations by number.
+
+    The text of a claim has spaces in the place of such ids.
+    """
     ids = {each for each in cited.values() if each is not None}
     blanked = claims_of(trace.answer, trace.answer.lower(), (trace.chunk_ids, ids))
-    return split_claims(trace.answer, question=trace.q, blanked=blanked)
+    claims = split_claims(trace.answer, question=trace.q, blanked=blanked)
+    return tuple(each._replace(text=blanked[each.start : each.end]) for each in claims)
 
 
 def claims_by_citation(
@@ -68,8 +72,12 @@ def sentences_for(claims: tuple[Claim, ...], text: str, *, only_decided: bool = 
     word of them.
     """
     source = EvidenceSource("cited_page", None, SourceText(text))
-    answer = " ".join(claim.text for claim in claims)
-    checked = check_answer(answer, [source], survey_of([source.text]), claims=claims)
+    moved: list[Claim] = []
+    for claim in claims:  # the characters of a claim are those of the text that is checked
+        start = moved[-1].end + 1 if moved else 0
+        moved.append(claim._replace(start=start, end=start + len(claim.text)))
+    answer = "\n".join(claim.text for claim in claims)
+    checked = check_answer(answer, [source], survey_of([source.text]), claims=moved)
     found = [each for each in checked.claims if each.evidence is not None]
     decided = [each for each in found if each.status != "unsupported"]
     best = decided or ([] if only_decided else sorted(found, key=lambda each: -each.support)[:1])
