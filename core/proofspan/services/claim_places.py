@@ -13,9 +13,9 @@ from pathlib import Path
 import orjson
 
 from proofspan.contracts.records.records import Json
-from proofspan.diagnosis.claims.check import check_answer
+from proofspan.diagnosis.claims.check import check_answer, support_of
 from proofspan.diagnosis.claims.source import SourceText
-from proofspan.diagnosis.claims.split import MOST_TEXT, split_claims
+from proofspan.diagnosis.claims.split import MOST_CLAIMS, MOST_TEXT, split_claims
 from proofspan.diagnosis.claims.support import EvidenceSource
 from proofspan.diagnosis.claims.types import CheckedAnswer, CheckedClaim, Claim, ClaimStatus
 from proofspan.diagnosis.corpus import Corpus, Survey
@@ -32,6 +32,10 @@ from proofspan.services.documents.document_cache import Recent
 CONTEXT = 200
 #: Characters of a text that are prepared together.
 MAX_PART = 100_000
+#: Statuses of a claim that a passage supports.
+DECIDED: tuple[ClaimStatus, ...] = ("supported", "derived")
+#: Claims of one text that are looked for beyond the cited page.
+MAX_SEARCHED = 50
 #: Prepared pages that are kept for the claims that follow.
 CACHED_PAGES = 64
 
@@ -42,10 +46,9 @@ def passage_query(text: str, start: int, end: int, page_idx: int | None) -> Span
     return SpanQuery(text[start:end], page_idx, before=before, after=after)
 
 
-def survey_of(sources: Sequence[SourceText]) -> Survey:
-    """Return how rare the words of a few texts are among their sentences, where no corpus is at hand."""
-    units = [each.text_of(number) for each in sources for number in range(len(each.units))]
-    return Corpus({str(number): unit for number, unit in enumerate(units)}).survey
+def survey_of(source: SourceText) -> Survey:
+    """Return how rare the words of a text are among its sentences, where no corpus is at hand."""
+    return Corpus({str(number): source.text_of(number) for number in range(len(source.units))}).survey
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +77,27 @@ class ClaimSpan(FoundSpan):
         return self.weakest.checked.status if self.claims else "unsupported"
 
 
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A page, or a part of a text, that claims are compared with, prepared."""
+
+    number: int
+    source: SourceText
+    survey: Survey
+
+    @classmethod
+    def of(cls, text: str, number: int) -> Passage:
+        """Prepare a text."""
+        source = SourceText(text)
+        return cls(number, source, survey_of(source))
+
+
 class ClaimLocator:
     """A `PdfPool` that also locates claims: a query with a `claim` gets a `ClaimSpan`. Thread-safe."""
 
     def __init__(self, pool: PdfPool) -> None:
         self._pool = pool
-        self._pages: Recent[SourceText] = Recent(CACHED_PAGES)
+        self._pages: Recent[Passage] = Recent(CACHED_PAGES)
 
     def locate_each(self, path: Path, queries: Sequence[SpanQuery]) -> Iterator[FoundSpan | Problem]:
         """Yield at least one result, in order, up to the first problem; quotes in one request."""
@@ -100,46 +118,36 @@ class ClaimLocator:
         if cited is not None and cited >= info.page_count:
             note = f"page_idx {cited} is not in the document, which has {info.page_count} pages"
             cited = None
-        seen: dict[int, EvidenceSource] = {}
-
-        def read(pages: Iterable[int]) -> list[EvidenceSource]:
-            fresh = [page for page in pages if 0 <= page < info.page_count and page not in seen]
-            texts = self._texts(path, fresh)
-            sources = [
-                EvidenceSource("cited_page", None, text, page_idx=page)
-                for page, text in zip(fresh, texts, strict=True)
-            ]
-            seen.update(zip(fresh, sources, strict=True))
-            return sources
 
         def likely() -> list[int]:
             return self._pool.pages_for(path, query.claim[:MOST_TEXT], cited)
 
-        def further() -> Iterator[list[EvidenceSource]]:
-            if cited is not None:
-                yield read((cited - 1, cited + 1))
-                yield read(likely())
+        def elsewhere() -> Iterator[Passage]:
+            """Yield the cited page's neighbours, then the pages with most of the claim's words."""
+            if cited is None:
+                return
+            near = [page for page in (cited - 1, cited + 1) if 0 <= page < info.page_count]
+            yield from self._passages(path, near)
+            yield from self._passages(path, [page for page in likely() if page not in (*near, cited)])
 
-        first = read(likely() if cited is None else (cited,))
-        if cited is not None and not first[0].text.units:
+        first = self._passages(path, likely() if cited is None else [cited])
+        if cited is not None and not first[0].source.units:
             note = f"page_idx {cited} has no text to compare the claim with"
-        checked = checked_claims(query.claim, first, further())
-        texts: dict[int | None, str] = {page: source.text.text for page, source in seen.items()}
+        checked, texts = checked_claims(query.claim, first, elsewhere())
         wanted = passages(checked, texts)
         found = self._pool.locate_many(path, list(dict.fromkeys(wanted.values())))
         located = dict(zip(dict.fromkeys(wanted.values()), found, strict=True))
         return _joined(checked, wanted, located, note=note, cited=query.cited_page_idx)
 
-    def _texts(self, path: Path, pages: Sequence[int]) -> list[SourceText]:
+    def _passages(self, path: Path, pages: Sequence[int]) -> list[Passage]:
         """Return the prepared texts of pages, those that are not cached in one request."""
         found = {page: self._pages.get((path, page)) for page in pages}
-        missing = [page for page, text in found.items() if text is None]
+        missing = [page for page, known in found.items() if known is None]
         if missing:
-            texts = self._pool.page_lines(path, missing)
-            for page, text in zip(missing, texts, strict=True):
-                found[page] = prepared = SourceText(text)
+            for page, text in zip(missing, self._pool.page_lines(path, missing), strict=True):
+                found[page] = prepared = Passage.of(text, page)
                 self._pages.put((path, page), prepared)
-        return [text for text in found.values() if text is not None]
+        return [known for known in found.values() if known is not None]
 
 
 def placed_in_text(query: SpanQuery, document: TextDocument) -> FoundSpan:
@@ -152,33 +160,60 @@ def placed_in_text(query: SpanQuery, document: TextDocument) -> FoundSpan:
         if not parts or len(parts[-1]) + len(line) > MAX_PART:
             parts.append("")
         parts[-1] += line
-    sources = [
-        EvidenceSource("cited_page", None, SourceText(part), page_idx=number)
-        for number, part in enumerate(parts)
-    ]
-    checked = checked_claims(query.claim, sources)
-    wanted = {
-        number: replace(each, cited_page_idx=None)
-        for number, each in passages(checked, dict(enumerate(parts))).items()
-    }
+    first = [Passage.of(part, number) for number, part in enumerate(parts)]
+    checked, texts = checked_claims(query.claim, first)
+    wanted = {number: replace(each, cited_page_idx=None) for number, each in passages(checked, texts).items()}
     located = {each: locate_in_text(each, document) for each in dict.fromkeys(wanted.values())}
     return _joined(checked, wanted, located)
 
 
 def checked_claims(
-    claim: str, first: Sequence[EvidenceSource], further: Iterable[Sequence[EvidenceSource]] = ()
-) -> CheckedAnswer:
-    """Check the claims of a text; a text without any, such as a heading, is one itself."""
-    stripped = claim.strip()
-    start = claim.find(stripped)
+    text: str, first: Sequence[Passage], elsewhere: Iterable[Passage] = ()
+) -> tuple[CheckedAnswer, dict[int, str]]:
+    """Check the claims of a text, and return the texts of the passages that decide them, by number.
+
+    A passage decides a claim by itself: of several the one that supports it, else the one that comes closest.
+    Passages `elsewhere` count only where they support what the first ones do not. A text without a claim,
+    such as a heading, is one itself.
+    """
+    stripped = text.strip()
+    start = text.find(stripped)
     whole = [Claim(stripped, start, start + len(stripped), "sentence")] if stripped else []
-    claims = split_claims(claim) or whole
-    return check_answer(
-        claim, first, survey_of([each.text for each in first]), claims=claims, further=further
-    )
+    claims = split_claims(text) or tuple(whole)
+    best = [_best(checks) for checks in zip(*(_checks(text, claims, each) for each in first), strict=True)]
+    seen = {each.number: each.source.text for each in first}
+    is_open = [number for number, each in enumerate(best) if each.status not in DECIDED][:MAX_SEARCHED]
+    for passage in elsewhere if is_open else ():
+        seen[passage.number] = passage.source.text
+        checks = _checks(text, [claims[number] for number in is_open], passage)
+        decided = {
+            number: each for number, each in zip(is_open, checks, strict=True) if each.status in DECIDED
+        }
+        best = [decided.get(number, each) for number, each in enumerate(best)]
+        is_open = [number for number in is_open if number not in decided]
+        if not is_open:
+            break
+    best = best or [CheckedClaim(claim, "unsupported", 0.0) for claim in claims]
+    return CheckedAnswer(tuple(best), support_of(best), _note(text, claims)), seen
 
 
-def passages(checked: CheckedAnswer, texts: Mapping[int | None, str]) -> dict[int, SpanQuery]:
+def _checks(text: str, claims: Sequence[Claim], passage: Passage) -> tuple[CheckedClaim, ...]:
+    source = EvidenceSource("cited_page", None, passage.source, page_idx=passage.number)
+    return check_answer(text, [source], passage.survey, claims=claims).claims
+
+
+def _best(checks: Sequence[CheckedClaim]) -> CheckedClaim:
+    """Return the check that supports its claim, else that with the most support; of equal ones the first."""
+    return max(checks, key=lambda each: (each.status in DECIDED, each.support))
+
+
+def _note(text: str, claims: Sequence[Claim]) -> str:
+    if len(text) > MOST_TEXT:
+        return f"only the first {MOST_TEXT:,} characters of the text were checked"
+    return f"only the first {MOST_CLAIMS:,} claims were checked" if len(claims) == MOST_CLAIMS else ""
+
+
+def passages(checked: CheckedAnswer, texts: Mapping[int, str]) -> dict[int, SpanQuery]:
     """Return the queries that locate the evidence of claims, by the claim's number, in the texts by page_idx.
 
     Claims with the same evidence have the same query.
@@ -187,6 +222,7 @@ def passages(checked: CheckedAnswer, texts: Mapping[int | None, str]) -> dict[in
     return {
         number: passage_query(texts[each.page_idx], each.start, each.end, each.page_idx)
         for number, each in evidence.items()
+        if each.page_idx is not None
     }
 
 

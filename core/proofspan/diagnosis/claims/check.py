@@ -82,9 +82,13 @@ def check_answer(
         return CheckedAnswer(note=split.note)
     task = _Task(split.text, question, survey, prompt, further)
     checked = tuple(map(task.checked, split.claims))
+    return CheckedAnswer(checked, support_of(checked), _note(split, prompt))
+
+
+def support_of(checked: Iterable[CheckedClaim]) -> float | None:
+    """Return the support of an answer, led by the weakest of its claims; None where none was decided."""
     decided = [each.support for each in checked if each.note != UNDECIDED]
-    support = round((min(decided) + sum(decided) / len(decided)) / 2, 4) if decided else None
-    return CheckedAnswer(checked, support, _note(split, prompt))
+    return round((min(decided) + sum(decided) / len(decided)) / 2, 4) if decided else None
 
 
 class _Task:

@@ -77,7 +77,7 @@ def sentences_for(claims: tuple[Claim, ...], text: str, *, only_decided: bool = 
         start = moved[-1].end + 1 if moved else 0
         moved.append(claim._replace(start=start, end=start + len(claim.text)))
     answer = "\n".join(claim.text for claim in claims)
-    checked = check_answer(answer, [source], survey_of([source.text]), claims=moved)
+    checked = check_answer(answer, [source], survey_of(source.text), claims=moved)
     found = [each for each in checked.claims if each.evidence is not None]
     decided = [each for each in found if each.status != "unsupported"]
     best = decided or ([] if only_decided else sorted(found, key=lambda each: -each.support)[:1])
