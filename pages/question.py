@@ -55,8 +55,10 @@ else:
     loaded = load.question(opened, key, place.source, is_labelled=place.row["label"] is not None)
     view = loaded.view
     targets = targets_of(view)
-    chosen = load.chosen_target(loaded, targets, cite=state.cite, chunk=state.chunk)
-    notices.notes(navigation.passage_notes(view, state, chosen))
+    claims = load.claims(opened, loaded)
+    evidence = claims.targets.get(state.at_claim or 0) if claims else None
+    chosen = load.chosen_target(loaded, targets, cite=state.cite, chunk=state.chunk, evidence=evidence)
+    notices.notes(navigation.passage_notes(view, state, chosen, claims=len(claims.lines) if claims else 0))
     panels.header(
         view,
         repeat=key.repeat,
@@ -66,6 +68,7 @@ else:
 
     answer, page, reading = panels.sides()
     with reading:
+        answer_panel.claims_panel(view, claims, chosen=state.at_claim)
         with st.container(border=True, key="why", gap="xsmall"):
             panels.why(view, place.row)
             step = st.container()
@@ -91,15 +94,23 @@ else:
         panels.raw_record(view)
 
     shown = load.placed(opened, chosen, targets, page=state.page) if chosen else None
+    apart = load.gold_apart(shown, targets) if shown else None
+    gold_page = None
+    if shown and apart and state.beside:
+        page_idx = state.page if shown.target == apart[0] else None
+        shown = load.placed(opened, apart[0], targets, page=page_idx)
+        gold_page = load.placed(opened, apart[1], targets, page=None)
     found = load.indexed_citations(session.placed(opened, store), key) | dict(shown.found if shown else {})
     with answer:
-        answer_panel.answer(view, shown, found)
+        answer_panel.answer(view, shown, found, claims, claim=state.at_claim)
     seen = load.seen(opened, shown, state.see) if shown else None
     with page:
         if shown is not None and not shown.is_pending:
             notices.notes(navigation.outline_notes(state, seen))
         region = region_of(seen, shown) if seen and shown else None
-        level = page_panel.page(shown, view=view, region=region)
+        level = page_panel.page(
+            shown, view=view, region=region, claims=claims, gold=apart and apart[1], gold_page=gold_page
+        )
     with step:
         panels.next_step(view, found)
     with below:

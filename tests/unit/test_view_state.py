@@ -78,6 +78,8 @@ states = st.builds(
     p=numbers,
     s=numbers,
     cite=st.one_of(st.none(), st.integers(1, MAX_NUMBER)),
+    at_claim=st.one_of(st.none(), st.integers(1, MAX_NUMBER)),
+    beside=st.booleans(),
     chunk=st.one_of(st.none(), words),
     page=st.one_of(st.none(), numbers),
     see=st.one_of(st.none(), words),
@@ -242,3 +244,12 @@ def test_another_place_ends_the_outline_of_an_attachment() -> None:
     assert seen.change(page=4, see="w-002").see == "w-002"
     assert seen.change(stage="fused", at=2).see == "w-001"
     assert seen.as_list().see is None
+
+
+def test_a_claim_is_left_with_the_passage_and_kept_while_pages_are_turned() -> None:
+    state = ViewState(q="Q1", at_claim=2)
+    assert state.change(page=4).at_claim == 2
+    assert state.change(at_claim=3, cite=None, chunk=None).at_claim == 3
+    for change in ({"cite": 1}, {"chunk": "c"}, {"q": "Q2"}, {"run": "R2"}):
+        assert state.change(**change).at_claim is None
+    assert state.as_list().at_claim is None

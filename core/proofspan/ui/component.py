@@ -14,19 +14,18 @@ from proofspan.resources import PACKAGE, text_of
 
 @cache
 def component(
-    path: str, *, css: tuple[str, ...] = (), with_links: bool = False
+    path: str, *, css: tuple[str, ...] = (), scripts: tuple[str, ...] = ()
 ) -> st.components.v2.types.ComponentRenderer:
     """Return the component made of `path`.html, .css and .js where they exist; registered once a process.
 
-    `css` names stylesheets that come before its own. `with_links` puts the function `follow` before its
-    script. Paths begin in the package: `ui/widgets/table`.
+    `css` and `scripts` name stylesheets and scripts that come before its own. Paths begin in the package:
+    `ui/widgets/table`.
     """
-    scripts = (*(["ui/visit/links.js"] if with_links else []), f"{path}.js")
     styles = (*css, *([f"{path}.css"] if (PACKAGE / f"{path}.css").exists() else []))
     html = text_of(f"{path}.html") if (PACKAGE / f"{path}.html").exists() else None
     return st.components.v2.component(
         "proofspan_" + path.replace("/", "_"),
         html=html,
         css="\n".join(map(text_of, styles)) or None,
-        js="\n".join(map(text_of, scripts)),
+        js="\n".join(map(text_of, (*scripts, f"{path}.js"))),
     )

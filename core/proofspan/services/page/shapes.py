@@ -14,7 +14,7 @@ from proofspan.contracts.records.records import Box
 from proofspan.evidence.geometry import box_to_pixels, share_line, union
 from proofspan.evidence.types import PageImage
 
-Layer = Literal["cited", "gold", "retrieved"]
+Layer = Literal["cited", "gold", "retrieved", "claim"]
 Percent = tuple[float, float, float, float]  # left, top, width, height; 0–100 of the picture
 
 #: A line follows another while the gap between them is at most this many line heights.

@@ -41,7 +41,7 @@ def page_marks(
         # The page where it was found, else the one in its record, as for a misquoted passage.
         is_found = located is not None and located.page_idx is not None
         page_idx = located.page_idx if located and is_found else target.query.cited_page_idx
-        is_counted = target.kind == "gold" or target.number is not None
+        is_counted = target.kind == "gold" or (target.number is not None and target.kind != "claim")
         if target.doc_id == doc_id and is_counted and page_idx is not None and page_idx >= 0:
             pages[page_idx].append(target)
     return tuple(

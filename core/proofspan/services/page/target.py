@@ -1,4 +1,4 @@
-"""The passages of a question that a page can show: citations, gold spans and retrieved chunks."""
+"""The passages of a question that a page can show: citations, gold, retrieved chunks, evidence of claims."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from proofspan.services.question.view import QuestionView, span_query
 class Target:
     """A passage that can be shown; `query.quote` may be empty.
 
-    `number` is the citation's or the gold span's, or a retrieved chunk's rank (None for a chunk that no
-    question retrieved), counted from 1. A chunk has its `chunk_id`, a citation that of the chunk it cites.
-    `is_context`: the passage is drawn on its page while another one is chosen. `rev` is the revision of the
-    document that was cited, `section_id` its section, where the record names them. A citation without a quote
-    of its own has the `claims` that it is given for.
+    `number` is the citation's, the gold span's or the claim's, or a retrieved chunk's rank (None for a chunk
+    that no question retrieved), counted from 1. A chunk has its `chunk_id`, a citation that of the chunk it
+    cites. `is_context`: the passage is drawn on its page while another one is chosen. `rev` is the revision
+    of the document that was cited, `section_id` its section, where the record names them. A citation without
+    a quote of its own has the `claims` that it is given for.
     """
 
     kind: Layer
@@ -44,22 +44,22 @@ class Target:
 
     @property
     def id(self) -> str:
-        """A name that stays the same over reruns: `cite:2`, `gold:1`, `chunk:…`. Never parsed."""
+        """A name that stays the same over reruns: `cite:2`, `gold:1`, `claim:3`, `chunk:…`. Never parsed."""
         if self.kind == "cited":
             return cite_id(self.number or 0)
-        return f"gold:{self.number}" if self.kind == "gold" else f"chunk:{self.chunk_id}"
+        return f"chunk:{self.chunk_id}" if self.kind == "retrieved" else f"{self.kind}:{self.number}"
 
     @property
     def tag(self) -> str:
-        """The name on the page: `cited 2`, `gold 1`, `rank 3`, or `chunk` for one without a rank."""
+        """The name on the page: `cited 2`, `gold 1`, `claim 3`, `rank 3`, `chunk` for one without a rank."""
         if self.kind == "retrieved":
             return "chunk" if self.number is None else f"rank {self.number}"
         return f"{self.kind} {self.number}"
 
     @property
     def chunk_param(self) -> str | None:
-        """The value of the address parameter `chunk` that chooses this passage; None for a citation."""
-        return {"cited": None, "gold": self.id, "retrieved": self.chunk_id}[self.kind]
+        """The value of the address parameter `chunk` that chooses this passage; None for one with another."""
+        return {"gold": self.id, "retrieved": self.chunk_id}.get(self.kind)
 
 
 def cite_id(number: int) -> str:

@@ -10,11 +10,15 @@ from proofspan.evidence.types import FoundSpan
 from proofspan.services.page.target import cite_id
 from proofspan.services.page.view import PageView
 from proofspan.services.question.view import QuestionView
+from proofspan.ui.viewer.claim_places import ShownClaims
 from proofspan.ui.visit.view_state import change_view
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.annotated_text import show_marked
+from proofspan.ui.widgets.claims import show_claims
 from proofspan.ui.widgets.markup import Piece
+from proofspan.ui.widgets.text import sentence_start
 from proofspan.ui.wording import answer as answer_words
+from proofspan.ui.wording import claims as claim_words
 from proofspan.ui.wording.citation import (
     FROM_TEXT,
     CitationLine,
@@ -32,10 +36,17 @@ MAX_PLACE = 120
 MAX_NOTES = 240
 
 
-def answer(view: QuestionView, shown: PageView | None, found: Mapping[str, FoundSpan]) -> None:
+def answer(
+    view: QuestionView,
+    shown: PageView | None,
+    found: Mapping[str, FoundSpan],
+    claims: ShownClaims | None = None,
+    *,
+    claim: int | None = None,
+) -> None:
     """Show the answer with its marks, and its citations and gold passages as a list that chooses a place.
 
-    `found` holds the located passages by their id.
+    `found` holds the located passages by their id; `claim` is the number of the chosen claim.
     """
     chosen = shown.target.id if shown else ""
     cite = shown.target.number if shown and shown.target.kind == "cited" else None
@@ -44,11 +55,14 @@ def answer(view: QuestionView, shown: PageView | None, found: Mapping[str, Found
         markup.note(NO_TRACE, role="text")
     elif view.trace.answer.strip():
         show_marked(
-            answer_words.marked_answer(view, chosen=cite),
+            answer_words.marked_answer(view, chosen=cite, claims=claims.checked.claims if claims else ()),
             numbers=spoken_names(view, found, on=on),
             chosen=cite,
             key="answer-text",
             on_choose=lambda number: change_view(cite=number, chunk=None, page=None),
+            claims=claims.lines if claims else (),
+            chosen_claim=claim,
+            on_claim=_choose_claim,
         )
     else:
         markup.note("The answer is empty.", "muted", role="text")
@@ -59,8 +73,8 @@ def answer(view: QuestionView, shown: PageView | None, found: Mapping[str, Found
     if not view.citations:
         instead = ""
         if shown is not None:
-            passage = "the gold passage" if shown.target.kind == "gold" else "the closest retrieved chunk"
-            instead = f"; {passage} is shown"
+            passages = {"gold": "the gold passage", "claim": f"the evidence of {shown.target.tag}"}
+            instead = f"; {passages.get(shown.target.kind, 'the closest retrieved chunk')} is shown"
         markup.note(f"{'The row' if view.stored else 'The answer'} cites nothing{instead}.", "muted")
     several, truths = is_of_several_documents(view), view.gold.spans if view.gold else ()
     with st.container(horizontal=True, gap="xxsmall", key="citations"):
@@ -77,6 +91,27 @@ def answer(view: QuestionView, shown: PageView | None, found: Mapping[str, Found
     is_from_text = any(item.citation.origin == "answer_text" for item in view.citations)
     if is_from_text and view.stored is None:
         markup.note(FROM_TEXT, "muted")
+
+
+def claims_panel(view: QuestionView, claims: ShownClaims | None, *, chosen: int | None) -> None:
+    """Show the claims, the weakest first, or why there are none; nothing where none were looked for."""
+    if claims is None or not view.trace.answer.strip():
+        return
+    with st.container(border=True, key="claims", gap="xxsmall"):
+        title = [Piece("Claims ", "strong")]
+        if not claims.lines:
+            title.append(Piece(claim_words.nothing_to_check(view), "muted"))
+            markup.show(markup.text(title, role="line"))
+            return
+        title.append(Piece("weakest first · point at one to see its evidence", "muted"))
+        markup.show(markup.text(title, role="line"))
+        show_claims(claims.lines, chosen=chosen, key="claims-list", on_choose=_choose_claim)
+        if claims.checked.note:
+            markup.note(f"{sentence_start(claims.checked.note)}.", "muted")
+
+
+def _choose_claim(number: int) -> None:
+    change_view(at_claim=number, cite=None, chunk=None, page=None)
 
 
 def _choice(

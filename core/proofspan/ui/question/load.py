@@ -17,8 +17,10 @@ from proofspan.evidence.types import IndexedSpan
 from proofspan.fingerprints import file_state
 from proofspan.manifest.paths import artifact_path
 from proofspan.services.documents.background import Done, Failed
+from proofspan.services.page.claims import claim_targets
 from proofspan.services.page.target import Target, choose, chunk_target, cite_id, targets_of
 from proofspan.services.page.view import PageView, attachment_on, locate_view, pending_view
+from proofspan.services.question.claims import checked_claims
 from proofspan.services.question.unread_lines import lines_naming
 from proofspan.services.question.view import QuestionView, load_question, stored_question, stored_row
 from proofspan.store.files.columns import issue_from
@@ -26,7 +28,9 @@ from proofspan.store.query.store import Store
 from proofspan.traces.lines.unpack import plain_source
 from proofspan.traces.records.traces import read_trace_at
 from proofspan.ui.status import background, documents, workspace_status
+from proofspan.ui.viewer.claim_places import ShownClaims
 from proofspan.ui.visit import session
+from proofspan.ui.wording.claims import claim_lines
 from proofspan.ui.wording.question import short_id
 
 T = TypeVar("T")
@@ -68,6 +72,18 @@ def question(opened: session.Opened, key: TraceKey, source: SourceLine, *, is_la
     return Loaded(view, chunks, tuple(problems))
 
 
+def claims(opened: session.Opened, loaded: Loaded) -> ShownClaims | None:
+    """Return the claims of the answer with their evidence; None where the question has no label."""
+    if loaded.view.row is None or loaded.view.stored is not None:
+        return None
+    with session.checker_lender(opened)() as checker:
+        checked = checked_claims(loaded.view, checker)
+    if checked is None:
+        return None
+    lines = claim_lines(checked, loaded.view, unpaged=opened.manifest.unpaged)
+    return ShownClaims(checked, lines, claim_targets(checked, loaded.chunks))
+
+
 def bad_lines(opened: session.Opened, store: Store, key: TraceKey) -> list[Problem]:
     """Return the lines of the run's traces that name a question and could not be read."""
     records = store.line_issues(key.run_id).to_dict("records")
@@ -97,9 +113,16 @@ def attempted(load: Callable[[], T], otherwise: T, problems: list[Problem]) -> T
 
 
 def chosen_target(
-    loaded: Loaded, targets: Sequence[Target], *, cite: int | None, chunk: str | None
+    loaded: Loaded,
+    targets: Sequence[Target],
+    *,
+    cite: int | None,
+    chunk: str | None,
+    evidence: Target | None = None,
 ) -> Target | None:
-    """Return the passage that the URL names, also a chunk that the question did not retrieve."""
+    """Return the passage that the URL names: a claim's `evidence`, or any chunk of the workspace."""
+    if evidence is not None:
+        return evidence
     is_listed = any(target.chunk_param == chunk for target in targets)
     if chunk is not None and not is_listed and chunk in loaded.chunks:
         return chunk_target(loaded.chunks[chunk])
@@ -118,6 +141,26 @@ def placed(
     if isinstance(outcome, Failed):
         return replace(pending_view(chosen, manifest=manifest, page=page), problem=outcome.fault.problems[0])
     return pending_view(chosen, manifest=manifest, page=page, work=key)
+
+
+def gold_apart(shown: PageView, targets: Sequence[Target]) -> tuple[Target, Target] | None:
+    """Return the shown passage and the gold passage where they are on different pages, else None.
+
+    With a gold passage shown, the first is a citation.
+    """
+    named = [each for each in targets if each.doc_id is not None]
+    cited = gold = shown.target
+    if shown.target.kind == "gold":
+        cited = next((each for each in named if each.kind == "cited"), cited)
+    else:
+        gold = next((each for each in named if each.kind == "gold"), gold)
+
+    def place(target: Target) -> tuple[str | None, int | None]:
+        found = shown.found.get(target.id)
+        page_idx = found.page_idx if found is not None else None
+        return target.doc_id, target.query.cited_page_idx if page_idx is None else page_idx
+
+    return (cited, gold) if place(cited) != place(gold) else None
 
 
 def _page_task(

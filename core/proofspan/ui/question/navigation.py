@@ -56,11 +56,16 @@ def find(
     raise InputFault(missing, *bad_lines())
 
 
-def passage_notes(view: QuestionView, state: ViewState, chosen: Target | None) -> tuple[str, ...]:
-    """Return notes on the passage or stage that the URL names and the question does not have."""
+def passage_notes(
+    view: QuestionView, state: ViewState, chosen: Target | None, *, claims: int = 0
+) -> tuple[str, ...]:
+    """Return notes on what the URL names and the question, with `claims` claims, does not have."""
     name = short_id(view.trace.q_id)
     notes = []
-    if state.chunk is not None:
+    if state.at_claim is not None:
+        if state.at_claim > claims:
+            notes.append(f"at_claim {state.at_claim} is no claim of {name}")
+    elif state.chunk is not None:
         if chosen is None or chosen.chunk_param != state.chunk:
             notes.append(f'chunk "{short_id(state.chunk)}" is no chunk of this workspace')
     elif state.cite is not None and (chosen is None or (chosen.kind, chosen.number) != ("cited", state.cite)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -18,28 +19,58 @@ from proofspan.services.page.zoom import detail_of
 from proofspan.services.question.view import QuestionView
 from proofspan.ui.status import background, documents, notices
 from proofspan.ui.viewer import text_frame, viewer
+from proofspan.ui.viewer.claim_places import ShownClaims, send_places
 from proofspan.ui.viewer.span_cards import SpanCard, cards_of
 from proofspan.ui.visit.view_state import change_view
 from proofspan.ui.widgets import markup
+from proofspan.ui.widgets.claims import ClaimLine
 from proofspan.ui.widgets.copy_button import show_copying
 from proofspan.ui.widgets.markup import Piece
 from proofspan.ui.widgets.strip import draw_strip, page_strip
 from proofspan.ui.wording import citation, question
+from proofspan.ui.wording import claims as claim_words
 from proofspan.ui.wording.citation import reference
 
+#: What is beside the gold page, by the layer of its passage.
+_BESIDE_GOLD = {"cited": "Cited", "claim": "Claim", "retrieved": "Retrieved"}
 
-def _header(shown: PageView) -> None:
+
+def _header(shown: PageView, *, gold: Target | None = None, is_beside: bool = False) -> None:
+    """Title and place of the document; with `gold` on another page, a switch that shows both pages."""
     document = shown.document
     title = (document.title or document.doc_id) if document else shown.target.doc_id or "No document"
-    place = question.place_words(shown)
-    markup.show(markup.text([Piece(f"{title}  ", "strong"), Piece(place, "muted")], role="hint"))
+    words = markup.text(
+        [Piece(f"{title}  ", "strong"), Piece(question.place_words(shown), "muted")], role="hint"
+    )
+    if gold is None:
+        markup.show(words)
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="page-head"):
+        markup.show(words)
+        st.button(
+            f"{_BESIDE_GOLD.get(shown.target.kind, 'Cited')} | Gold",
+            key="beside",
+            type="primary" if is_beside else "secondary",
+            help="Show one page" if is_beside else "Show both pages beside each other",
+            on_click=change_view,
+            kwargs={"beside": not is_beside},
+        )
 
 
-def page(shown: PageView | None, *, view: QuestionView, region: Percent | None = None) -> DeltaGenerator:
+def page(
+    shown: PageView | None,
+    *,
+    view: QuestionView,
+    region: Percent | None = None,
+    claims: ShownClaims | None = None,
+    gold: Target | None = None,
+    gold_page: PageView | None = None,
+) -> DeltaGenerator:
     """Draw the page of the chosen passage and how well it agrees, or a panel without a page.
 
-    `region` of the page is outlined and scrolled to. Return the container above the page for the level of the
-    answer's evidence.
+    `region` of the page is outlined and scrolled to; evidence of `claims` is lit when they are pointed at.
+    `gold` is a gold passage on another page, `gold_page` that page where it is shown beside. Return the
+    container above the page for the level of the answer's evidence.
     """
     if shown is None:
         markup.show(
@@ -49,14 +80,41 @@ def page(shown: PageView | None, *, view: QuestionView, region: Percent | None =
             markup.text([Piece("There is no page to show for this question.")], role="hint"),
         )
         return st.container(key="level")
-    _header(shown)
+    _header(shown, gold=gold, is_beside=gold_page is not None)
     targets = targets_of(view)
     origins = {target.id: citation.origin(view, target) for target in (*targets, shown.target)}
     answer = view.trace.answer
-    _findings(shown, answer=answer, quote_from=origins[shown.target.id])
+    line = claims.line(shown.target) if claims is not None else None
+    _findings(shown, answer=answer, quote_from=origins[shown.target.id], line=line)
     level = st.container(key="level")
-    _place(shown, targets, cards_of(shown, targets, answer=answer, origins=origins), region)
+    cards = cards_of(shown, targets, answer=answer, origins=origins)
+    if gold_page is None:
+        _place(shown, targets, cards, region, claims)
+        return level
+    with st.container(key="both-pages"):
+        with st.container(key="page-of-passage", gap="xsmall"):
+            markup.note(_BESIDE_GOLD.get(shown.target.kind, "Cited"), "strong")
+            _place(shown, targets, cards, region, claims)
+        with st.container(key="page-of-gold", gap="xsmall"):
+            _beside(gold_page, cards_of(gold_page, targets, answer=answer, origins=origins))
     return level
+
+
+def _beside(shown: PageView, cards: Mapping[str, SpanCard]) -> None:
+    """Draw the gold page beside the other one; it is not turned."""
+    place = question.place_words(shown)
+    markup.show(markup.text([Piece("Gold  ", "strong"), Piece(place, "muted")], role="hint"))
+    if shown.problem is not None:
+        notices.fault_panel([shown.problem])
+        return
+    if shown.is_pending:
+        background.placeholder(
+            "Locating the gold passage in its document …", [shown.work], key="gold-waiting"
+        )
+    elif shown.text is not None:
+        text_frame.show_text(shown.text, name=_named(shown), focus=shown.target.id, key="text-reveal-gold")
+    else:
+        drawn_page(replace(shown, page_count=None), (shown.target,), cards=cards, key="page-of-gold-drawn")
 
 
 def chunk_alone(shown: PageView, *, region: Percent | None = None) -> None:
@@ -67,9 +125,9 @@ def chunk_alone(shown: PageView, *, region: Percent | None = None) -> None:
     _place(shown, targets, cards_of(shown, targets, answer="", origins={}), region)
 
 
-def _findings(shown: PageView, *, answer: str, quote_from: str | None) -> None:
+def _findings(shown: PageView, *, answer: str, quote_from: str | None, line: ClaimLine | None = None) -> None:
     """Problems of the document; then the figures that differ and how well the rest agrees, or why there is
-    no page."""
+    no page. `line` is the claim whose evidence is shown."""
     notices.fault_panel(shown.revision)
     if shown.problem is not None:
         notices.fault_panel([shown.problem])
@@ -77,7 +135,10 @@ def _findings(shown: PageView, *, answer: str, quote_from: str | None) -> None:
             st.button("Try again", key="page-again", on_click=documents.try_again, args=(shown.path,))
     if shown.problem is not None or shown.is_pending:
         return
-    figures, finding = citation.findings(shown, answer=answer, quote_from=quote_from)
+    if line is not None:
+        figures, finding = claim_words.claim_finding(shown, line)
+    else:
+        figures, finding = citation.findings(shown, answer=answer, quote_from=quote_from)
     for pieces in figures:
         markup.show(markup.text(pieces, role="says"))
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="finding"):
@@ -88,7 +149,11 @@ def _findings(shown: PageView, *, answer: str, quote_from: str | None) -> None:
 
 
 def _place(
-    shown: PageView, targets: Sequence[Target], cards: Mapping[str, SpanCard], region: Percent | None = None
+    shown: PageView,
+    targets: Sequence[Target],
+    cards: Mapping[str, SpanCard],
+    region: Percent | None = None,
+    claims: ShownClaims | None = None,
 ) -> None:
     if shown.problem is not None:
         _passage(shown)
@@ -103,8 +168,10 @@ def _place(
         background.placeholder(words, [shown.work], key="page-waiting")
     elif shown.text is not None:
         text_frame.show_text(shown.text, name=_named(shown), focus=shown.target.id)
+        if claims is not None:
+            send_places(claims, shown, viewer="page", picture_id="")
     elif shown.image is not None:
-        drawn_page(shown, targets, cards=cards, region=region)
+        drawn_page(shown, targets, cards=cards, region=region, claims=claims)
         if shown.document is None or not shown.page_count or shown.page_idx is None:
             return
         labels: Sequence[str] = ()
@@ -131,10 +198,11 @@ def drawn_page(
     key: str = "page",
     height: markup.Size = "panel",
     region: Percent | None = None,
+    claims: ShownClaims | None = None,
 ) -> None:
     """Draw the viewer with the shown page, if it has a picture. "Next span" steps through `targets`.
 
-    `region` of the page, instead of the chosen passage, is flashed and scrolled to.
+    `region` of the page, instead of the chosen passage, is flashed and scrolled to. Boxes of `claims` follow.
     """
     if shown.image is None:
         return
@@ -151,8 +219,11 @@ def drawn_page(
         order=tuple(order),
         chosen=shown.target.id,
         region=region,
+        answer=claims.answer if claims else "",
+        claims=tuple(each.id for each in claims.targets.values()) if claims else (),
     )
-    by_id = {target.id: target for target in (*targets, shown.target)}
+    of_claims = claims.targets.values() if claims else ()
+    by_id = {target.id: target for target in (*of_claims, *targets, shown.target)}
 
     def choose(span_id: str) -> None:
         """Write the passage into the address. One that also lies on the shown page keeps that page."""
@@ -162,6 +233,7 @@ def drawn_page(
         change_view(
             cite=target.number if target.kind == "cited" else None,
             chunk=target.chunk_param,
+            at_claim=target.number if target.kind == "claim" else None,
             page=shown.page_idx if is_drawn and is_of_other_page else None,
         )
 
@@ -173,6 +245,8 @@ def drawn_page(
         on_choose=choose,
         render=partial(detail_of, documents.placer(), shown),
     )
+    if claims is not None:
+        send_places(claims, shown, viewer=key, picture_id=page.picture_id)
 
 
 def _named(shown: PageView) -> str:

@@ -25,13 +25,14 @@ from proofspan.services.page.shapes import PageSpan, Percent
 from proofspan.services.page.zoom import snapped
 from proofspan.ui.status.fragments import fragment
 from proofspan.ui.viewer.span_cards import SpanCard
+from proofspan.ui.widgets.claims import LINKS
 from proofspan.ui.widgets.markup import Size, clean
 
 T = TypeVar("T")
 Render = Callable[[Percent, int], Picture | None]
 
 #: Concatenated in this order.
-_PARTS = ("wires", "main", "boxes", "tags", "layers", "bar", "zoom", "detail", "keys", "card")
+_PARTS = ("wires", "main", "boxes", "tags", "layers", "bar", "zoom", "detail", "keys", "card", "claims")
 SCRIPTS = tuple(f"js/{part}.js" for part in _PARTS)
 STYLES = ("viewer.css", "viewer_bar.css")
 WIRE_SCRIPTS = ("js/wires.js", "js/wire.js")
@@ -51,7 +52,8 @@ class ViewerPage:
     When `focus` differs from the last call's, `region` (percent of the page) is flashed and scrolled into
     view, without one the chosen span, else the first cited one. `order` has the ids of all passages that
     "next span" steps through, on whatever page, starting from `chosen`. Without a `page_count` the page
-    cannot be turned.
+    cannot be turned. `answer` names the answer whose claims have the ids `claims`: their boxes follow by
+    `proofspan.ui.viewer.claim_places`.
     """
 
     image: PageImage
@@ -63,6 +65,8 @@ class ViewerPage:
     order: tuple[str, ...] = ()
     chosen: str = ""
     region: Percent | None = None
+    answer: str = ""
+    claims: tuple[str, ...] = ()
 
     @property
     def picture_id(self) -> str:
@@ -134,6 +138,7 @@ def packed(page: ViewerPage, *, key: str, height: Size, with_picture: bool = Tru
         "focus": clean(page.focus),
         "region": page.region,
         "chosen": clean(page.chosen),
+        "answer": page.answer,
         "spans": [
             {
                 "id": clean(span.id),
@@ -190,7 +195,8 @@ def turned_to(sent: object, page: ViewerPage) -> int | None:
 
 def chosen_span(sent: object, page: ViewerPage) -> str | None:
     """Return the id of the chosen span; None unless it is on the page or in its order."""
-    ids = {clean(span_id): span_id for span_id in (*page.order, *(span.id for span in page.spans))}
+    spans = (span.id for span in page.spans)
+    ids = {clean(span_id): span_id for span_id in (*page.order, *spans, *page.claims)}
     return ids.get(sent) if isinstance(sent, str) else None
 
 
@@ -239,7 +245,7 @@ def _notify(key: str, event: str, read: Callable[[object], T | None], listener: 
 @cache
 def _viewer() -> st.components.v2.types.ComponentRenderer:
     """Registered once a process; each part counts as inline because it holds line breaks."""
-    html, css, js = _joined(["viewer.html"]), _joined(STYLES), _joined(SCRIPTS)
+    html, css, js = _joined(["viewer.html"]), _joined(STYLES), f"{text_of(LINKS)}\n{_joined(SCRIPTS)}"
     return st.components.v2.component("proofspan_page", html=html, css=css, js=js)
 
 

@@ -27,4 +27,6 @@ def follow(address: str, *, replaces: bool = False) -> None:
 
 def show_links() -> None:
     """Mount the component that follows the page's links, once a page; without it Streamlit follows them."""
-    component("ui/visit/links_here", with_links=True)(key=_KEY, data=st.session_state.pop(_ASKED, None))
+    component("ui/visit/links_here", scripts=("ui/visit/links.js",))(
+        key=_KEY, data=st.session_state.pop(_ASKED, None)
+    )

@@ -36,7 +36,9 @@ MAX_NUMBER = 1_000_000_000
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _INTEGER = re.compile(r"[0-9]{1,10}")
 #: What names the place that is shown.
-_PLACE_NAMES = frozenset({"q", "p", "s", "cite", "chunk", "page"})
+_PLACE_NAMES = frozenset({"q", "p", "s", "cite", "chunk", "at_claim", "page"})
+#: A change of one of these leaves the chosen claim.
+_LEAVES_CLAIM = _PLACE_NAMES - {"page"}
 _SORT_NAMES = {"sort": "by", "desc": "descending"}
 _FILTER_NAMES = tuple(part.name for part in fields(Filter))
 #: A playlist survives a change of these.
@@ -50,8 +52,9 @@ class ViewState:
     """The state of a page, as the URL holds it.
 
     `filter.run` is "" until a run is known (`with_run`). `q` names a question as `question_name` writes it,
-    `p` and `s` its paraphrase and seed, `cite` a citation's 1-based number, `chunk` a chunk id, `page` a
-    0-based page_idx, `see` an attachment outlined on its page, `stage` the ranked list that is shown,
+    `p` and `s` its paraphrase and seed, `cite` a citation's 1-based number, `chunk` a chunk id, `at_claim`
+    a claim's 1-based number, `page` a 0-based page_idx, `beside` the gold page beside the cited one,
+    `see` an attachment outlined on its page, `stage` the ranked list that is shown,
     `where` the document whose failures are shown, `at` the 1-based page of the table. `profile` replaces the
     manifest's (`template=` and `refusal=` in the URL). `ids` is a playlist of questions named like `q`,
     `level` the levels of stored bundles in a playlist, `present` shows it without sidebar. On Trends, `by`
@@ -67,7 +70,9 @@ class ViewState:
     s: int = 0
     cite: int | None = None
     chunk: str | None = None
+    at_claim: int | None = None
     page: int | None = None
+    beside: bool = False
     see: str | None = None
     stage: StageName | None = None
     where: str | None = None
@@ -143,6 +148,8 @@ class ViewState:
             changes["at"] = 1
         if changes.keys() & _PLACE_NAMES and "see" not in changes:
             changes["see"] = None
+        if "at_claim" not in changes and (changes.keys() & _LEAVES_CLAIM or "run" in in_filter):
+            changes["at_claim"] = None
         if in_filter.keys() - _RUN_NAMES and "ids" not in changes:
             changes["ids"] = ()
         shown, sort = replace(self.filter, **in_filter), replace(self.sort, **in_sort)
@@ -159,7 +166,8 @@ class ViewState:
 
     def as_list(self) -> ViewState:
         """Return the same list with no question open and no playlist."""
-        none: dict[str, Any] = {"cite": None, "chunk": None, "page": None, "see": None, "stage": None}
+        names = ("cite", "chunk", "at_claim", "page", "see", "stage")
+        none: dict[str, Any] = dict.fromkeys(names) | {"beside": False}
         return replace(self, q=None, p=0, s=0, **none, ids=(), level=(), present=False)
 
     def without_filter(self) -> ViewState:
@@ -285,7 +293,9 @@ _PARAMS: Mapping[str, _Param] = {
     "s": _number(0),
     "cite": _number(least=1),
     "chunk": _NAME,
+    "at_claim": _number(least=1),
     "page": _number(),
+    "beside": _ON,
     "see": _NAME,
     "stage": _text(get_args(StageName), None),
     "where": _NAME,

@@ -31,6 +31,7 @@ Kind = Literal[
     "phrase",
     "found",
     "unsupported",
+    "claimed",
     "differs",
     "removed",
     "added",
@@ -60,7 +61,7 @@ Role = Literal["title", "heading", "text", "line", "hint", "quote", "says", "ver
 #: Characters shown at once; what lies beyond waits behind "Show more".
 LIMIT = 50_000
 
-_MARKS = ("phrase", "found", "unsupported", "differs")
+_MARKS = ("phrase", "found", "unsupported", "claimed", "differs")
 _TAGS = dict.fromkeys(_MARKS, "mark") | {"strong": "strong", "code": "code"}
 _TAGS |= {"removed": "del", "removed-number": "del", "added": "ins", "added-number": "ins"}
 _UNSHOWABLE = re.compile(
@@ -73,13 +74,15 @@ _MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")
 class Piece:
     """A run of text and its meaning, with a tooltip.
 
-    `cite` is the number of the run's citation, in a text whose citations can be chosen.
+    `cite` is the number of the run's citation and `claim` that of its claim, in a text in which they can be
+    chosen.
     """
 
     text: str
     kind: Kind = "plain"
     tip: str = ""
     cite: int | None = None
+    claim: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

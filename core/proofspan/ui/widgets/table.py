@@ -152,7 +152,7 @@ def show_grid(
     `chosen` is the key of the row that is marked. `on_sort` gets a column's name, `on_choose` a row's key.
     """
     names = {column.name for column in (grid.corner, *grid.columns) if isinstance(column, Column)}
-    component("ui/widgets/table", with_links=True)(
+    component("ui/widgets/table", scripts=("ui/visit/links.js",))(
         key=key,
         data=packed(grid, chosen=chosen),
         height=frame_height(grid),

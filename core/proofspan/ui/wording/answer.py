@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from proofspan.diagnosis.claims.types import CheckedClaim
 from proofspan.diagnosis.types import PhraseMatch
 from proofspan.services.question.view import QuestionView
 from proofspan.ui.widgets.markup import Kind, Piece
@@ -27,44 +29,61 @@ def answer_pieces(
     chosen: int | None = None,
     held_by: Mapping[Range, int] | None = None,
     aside: Range | None = None,
+    claims: Sequence[Range] = (),
+    claimed: Sequence[Range] = (),
 ) -> list[Piece]:
     """Return the answer with its marks; ranges are half-open characters of it and may overlap.
 
     An unsupported number takes precedence over its phrase. `numbers_after` puts citation numbers behind a
     place; `instead` shows a citation's number instead of the id in the text. `held_by` is the citation of
-    each phrase that belongs to one; `aside` is set in small print.
+    each phrase that belongs to one; `aside` is set in small print. `claims` are in order and do not overlap;
+    `claimed` are their words that differ from the evidence, which takes precedence over other marks.
     """
     phrases, unsupported = list(phrases), list(unsupported)
     numbers_after, instead, held_by = numbers_after or {}, instead or {}, held_by or {}
     asides = [aside] if aside else []
     edges = {0, len(answer), *numbers_after}
-    edges |= {edge for marked in (phrases, unsupported, instead, asides) for each in marked for edge in each}
+    marks = (phrases, unsupported, instead, asides, claims, claimed)
+    edges |= {edge for marked in marks for each in marked for edge in each}
+    claim_starts = [start for start, _ in claims]
+
+    def claim_of(start: int, end: int) -> int | None:
+        """Return the number of the claim that holds a part, or that ends where an empty part is."""
+        place = (bisect_right if start < end else bisect_left)(claim_starts, start) - 1
+        return place + 1 if place >= 0 and end <= claims[place][1] else None
+
     places = sorted(edge for edge in edges if 0 <= edge <= len(answer))
     pieces: list[Piece] = []
     for start, end in zip(places, [*places[1:], len(answer)], strict=True):
-        pieces += (_number(n, chosen) for n in numbers_after.get(start, ()))
+        holder = claim_of(start, start)
+        pieces += (_number(n, chosen, claim=holder) for n in numbers_after.get(start, ()))
         if start == end:
             continue
-        replaced = _covering(instead, start, end)
+        holder, replaced = claim_of(start, end), _covering(instead, start, end)
         if replaced is not None:
             if replaced[0] == start:
-                pieces.append(_number(instead[replaced], chosen, tip=answer[slice(*replaced)]))
+                tip = answer[slice(*replaced)]
+                pieces.append(_number(instead[replaced], chosen, tip=tip, claim=holder))
             continue
         phrase = _covering(phrases, start, end)
         cite = held_by.get(phrase) if phrase else None
-        if _covering(unsupported, start, end):
-            piece = Piece(answer[start:end], "unsupported", "not in the evidence", cite)
+        if _covering(claimed, start, end):
+            piece = Piece(answer[start:end], "claimed", cite=cite, claim=holder)
+        elif _covering(unsupported, start, end):
+            piece = Piece(answer[start:end], "unsupported", "not in the evidence", cite, holder)
         else:
             kind: Kind = "phrase" if phrase else "aside" if _covering(asides, start, end) else "plain"
-            piece = Piece(answer[start:end], kind, cite=cite)
+            piece = Piece(answer[start:end], kind, cite=cite, claim=holder)
         if pieces and replace(pieces[-1], text="") == replace(piece, text=""):
             piece = replace(piece, text=pieces.pop().text + piece.text)  # one mark
         pieces.append(piece)
     return pieces
 
 
-def marked_answer(view: QuestionView, *, chosen: int | None) -> list[Piece]:
-    """Return the answer with its phrases, unsupported numbers and citations marked.
+def marked_answer(
+    view: QuestionView, *, chosen: int | None, claims: Sequence[CheckedClaim] = ()
+) -> list[Piece]:
+    """Return the answer with its phrases, unsupported numbers, citations and claims marked.
 
     A quote of the payload that is in answer and evidence is marked whole, with its citation's number behind
     it. Any other phrase has the numbers of the citations whose chunk contains it; an id in the answer is
@@ -105,6 +124,13 @@ def marked_answer(view: QuestionView, *, chosen: int | None) -> list[Piece]:
         chosen=chosen,
         held_by={place: cited[0] for place, cited in (phrases | quoted).items() if cited},
         aside=citation_tail(view.trace.answer),
+        claims=[(each.claim.start, each.claim.end) for each in claims],
+        claimed=[
+            (difference.claimed_start, difference.claimed_end)
+            for each in claims
+            for difference in each.differences
+            if difference.claimed_start < difference.claimed_end
+        ],
     )
 
 
@@ -157,8 +183,8 @@ def citation_tail(answer: str) -> Range | None:
     return match.span() if match else None
 
 
-def _number(number: int, chosen: int | None, *, tip: str = "") -> Piece:
-    return Piece(str(number), "number-chosen" if number == chosen else "number", tip=tip)
+def _number(number: int, chosen: int | None, *, tip: str = "", claim: int | None = None) -> Piece:
+    return Piece(str(number), "number-chosen" if number == chosen else "number", tip=tip, claim=claim)
 
 
 def _covering(ranges: Iterable[Range], start: int, end: int) -> Range | None:

@@ -1,6 +1,6 @@
 // Spans as elements: a button with the tinted areas of a span, an outline around them, a tag at its beginning.
 // Its order is that of the legend; where spans overlap, a later layer's line lies further out (see the CSS).
-const MEANING = { cited: "cited", gold: "gold", retrieved: "retrieved" };
+const MEANING = { cited: "cited", gold: "gold", retrieved: "retrieved", claim: "claim" };
 const UNVERIFIED = "unverified box";
 const SVG = "http://www.w3.org/2000/svg";
 // With more spans than this the page is drawn plainly: blending and masks cost more than they show.

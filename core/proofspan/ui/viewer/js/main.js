@@ -28,6 +28,7 @@ function opened(root) {
   listenToZoom(view);
   listenToBoxes(view);
   listenToCard(view);
+  listenToClaims(view);
   view.resized = new ResizeObserver(() => resized(view));
   for (const part of [view.layers, view.frame]) view.resized.observe(part);
   const around = (root.host ?? root).closest("[data-testid=stMainBlockContainer]");
@@ -48,6 +49,7 @@ function closed(root, view) {
   window.removeEventListener("resize", view.onWindow);
   document.removeEventListener("keydown", view.onEscape);
   unplug(view);
+  view.unfollow();
   for (const url of [view.url, view.detailUrl]) if (url) URL.revokeObjectURL(url);
 }
 
@@ -78,8 +80,10 @@ async function show(view, header, bytes) {
   plug(view);
   view.frame.setAttribute("aria-label", view.picture.alt = header.alt);
   view.root.classList.toggle("stage", header.height_of === "stage");
+  withSpots(view);
   drawSpans(view);
   showLegend(view);
+  lightClaims(view);
   showRegion(view);
   view.page.dataset.id = header.id;
   answered(view);
