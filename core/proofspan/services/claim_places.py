@@ -15,7 +15,7 @@ import orjson
 from proofspan.contracts.records.records import Json
 from proofspan.diagnosis.claims.check import check_answer, support_of
 from proofspan.diagnosis.claims.source import SourceText
-from proofspan.diagnosis.claims.split import MOST_CLAIMS, MOST_TEXT, split_claims
+from proofspan.diagnosis.claims.split import MOST_TEXT, Split, claims_in
 from proofspan.diagnosis.claims.support import EvidenceSource
 from proofspan.diagnosis.claims.types import CheckedAnswer, CheckedClaim, Claim, ClaimStatus
 from proofspan.diagnosis.corpus import Corpus, Survey
@@ -176,16 +176,18 @@ def checked_claims(
     Passages `elsewhere` count only where they support what the first ones do not. A text without a claim,
     such as a heading, is one itself.
     """
+    split = claims_in(text)
     stripped = text.strip()
-    start = text.find(stripped)
-    whole = [Claim(stripped, start, start + len(stripped), "sentence")] if stripped else []
-    claims = split_claims(text) or tuple(whole)
-    best = [_best(checks) for checks in zip(*(_checks(text, claims, each) for each in first), strict=True)]
+    if not split.claims and stripped:
+        start = text.find(stripped)
+        split = split._replace(claims=(Claim(stripped, start, start + len(stripped), "sentence"),))
+    claims = split.claims
+    best = [_best(checks) for checks in zip(*(_checks(split, claims, each) for each in first), strict=True)]
     seen = {each.number: each.source.text for each in first}
     is_open = [number for number, each in enumerate(best) if each.status not in DECIDED][:MAX_SEARCHED]
     for passage in elsewhere if is_open else ():
         seen[passage.number] = passage.source.text
-        checks = _checks(text, [claims[number] for number in is_open], passage)
+        checks = _checks(split, [claims[number] for number in is_open], passage)
         decided = {
             number: each for number, each in zip(is_open, checks, strict=True) if each.status in DECIDED
         }
@@ -194,23 +196,17 @@ def checked_claims(
         if not is_open:
             break
     best = best or [CheckedClaim(claim, "unsupported", 0.0) for claim in claims]
-    return CheckedAnswer(tuple(best), support_of(best), _note(text, claims)), seen
+    return CheckedAnswer(tuple(best), support_of(best), split.note), seen
 
 
-def _checks(text: str, claims: Sequence[Claim], passage: Passage) -> tuple[CheckedClaim, ...]:
+def _checks(split: Split, claims: Sequence[Claim], passage: Passage) -> tuple[CheckedClaim, ...]:
     source = EvidenceSource("cited_page", None, passage.source, page_idx=passage.number)
-    return check_answer(text, [source], passage.survey, claims=claims).claims
+    return check_answer(split.text, [source], passage.survey, claims=claims).claims
 
 
 def _best(checks: Sequence[CheckedClaim]) -> CheckedClaim:
     """Return the check that supports its claim, else that with the most support; of equal ones the first."""
     return max(checks, key=lambda each: (each.status in DECIDED, each.support))
-
-
-def _note(text: str, claims: Sequence[Claim]) -> str:
-    if len(text) > MOST_TEXT:
-        return f"only the first {MOST_TEXT:,} characters of the text were checked"
-    return f"only the first {MOST_CLAIMS:,} claims were checked" if len(claims) == MOST_CLAIMS else ""
 
 
 def passages(checked: CheckedAnswer, texts: Mapping[int, str]) -> dict[int, SpanQuery]:

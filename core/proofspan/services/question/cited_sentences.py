@@ -14,7 +14,7 @@ from proofspan.contracts.records.records import Trace
 from proofspan.diagnosis.answers import CITATION_LINE, claims_of
 from proofspan.diagnosis.claims.check import check_answer
 from proofspan.diagnosis.claims.source import SourceText
-from proofspan.diagnosis.claims.split import split_claims
+from proofspan.diagnosis.claims.split import claims_in
 from proofspan.diagnosis.claims.support import EvidenceSource
 from proofspan.diagnosis.claims.types import Claim
 from proofspan.services.claim_places import survey_of
@@ -30,15 +30,15 @@ CACHED = 512
 Range = tuple[int, int]
 
 
-def claims_in(trace: Trace, cited: Mapping[int, str | None]) -> tuple[Claim, ...]:
+def claims_of_trace(trace: Trace, cited: Mapping[int, str | None]) -> tuple[Claim, ...]:
     """Return the claims of a trace's answer; `cited` has the chunk ids of its citations by number.
 
     The text of a claim has spaces in the place of such ids.
     """
     ids = {each for each in cited.values() if each is not None}
     blanked = claims_of(trace.answer, trace.answer.lower(), (trace.chunk_ids, ids))
-    claims = split_claims(trace.answer, question=trace.q, blanked=blanked)
-    return tuple(each._replace(text=blanked[each.start : each.end]) for each in claims)
+    split = claims_in(trace.answer, trace.q, blanked=blanked)
+    return tuple(each._replace(text=split.text[each.start : each.end]) for each in split.claims)
 
 
 def claims_by_citation(

@@ -29,7 +29,7 @@ from proofspan.diagnosis.safety import Notices, SafetyOmission, omitted
 from proofspan.diagnosis.types import Explanation, Profile, ReportRow
 from proofspan.errors import InputFault
 from proofspan.evidence.types import SpanQuery
-from proofspan.services.question.cited_sentences import MAX_CITATIONS, claims_by_citation, claims_in
+from proofspan.services.question.cited_sentences import MAX_CITATIONS, claims_by_citation, claims_of_trace
 from proofspan.traces.records.chunks import place_of
 from proofspan.traces.records.citations import citations, filled_from
 from proofspan.traces.records.redirects import (
@@ -196,7 +196,7 @@ def _with_claims(views: Sequence[CitationView], trace: Trace, profile: Profile) 
     if refuses(trace.answer.lower(), lowered(profile.refusal)):
         return tuple(views)
     cited = {view.citation.number: view.citation.chunk_id for view in views[:MAX_CITATIONS]}
-    claims = claims_by_citation(trace.answer, claims_in(trace, cited), cited)
+    claims = claims_by_citation(trace.answer, claims_of_trace(trace, cited), cited)
     return tuple(
         view if view.quote_from == "payload" else replace(view, claims=claims.get(view.citation.number, ()))
         for view in views
