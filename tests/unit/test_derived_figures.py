@@ -57,7 +57,7 @@ def test_a_figure_follows(claim: str, expected: str) -> None:
         ("A plan with a 25% co-payment.", "20% off, 5% of it, 180 a month, 1,500 a year"),
         ("The price was 20,000.", "10,000 and 10,000"),
         ("The ratio is 12%.", "3 of 25"),
-        ("It grew by 20%.", "10% and 30% of 5"),
+        ("It grew by 20%.", "10%, 15%, 25%, 30%, 35%, 40%, 50%, 60%"),
         ("It was 4,360.", "12,480"),
         ("In 2017", "1,000 1,017"),
         ("It was 0.", "12,480 12,480"),
@@ -68,7 +68,7 @@ def test_a_figure_does_not_follow_or_only_by_chance(claim: str, evidence: str) -
     assert formula(claim, evidence) is None
 
 
-@pytest.mark.parametrize(("digits", "most"), [(3, 0.0), (4, 0.02), (5, 0.02)])
+@pytest.mark.parametrize(("digits", "most"), [(3, 0.02), (4, 0.02), (5, 0.02)])
 def test_random_numbers_rarely_follow_from_a_table(digits: int, most: float) -> None:
     rng = random.Random(17)
     hits, tries = 0, 0

@@ -10,7 +10,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
-from proofspan.diagnosis.claims.derived import MOST_OPERANDS, derivation
+from proofspan.diagnosis.claims.derived import derivation, near_words
 from proofspan.diagnosis.claims.figures import Figure, FigureIndex, figures_of
 from proofspan.diagnosis.claims.figures.agreement import sizes_of
 from proofspan.diagnosis.claims.figures.number_words import LARGE_WORDS
@@ -146,14 +146,14 @@ def _sentence(text: str, figure: Figure) -> str:
 
 
 class _Nearest:
-    """Figures of the chunk that shares most words with a sentence, best those whose labels do."""
+    """The figures of the chunk that shares most words with a sentence."""
 
     def __init__(self, evidence: Sequence[ChunkView]) -> None:
         self._evidence = evidence
-        self._read: dict[int, tuple[list[Figure], list[list[str]]]] = {}
+        self._read: dict[int, list[Figure]] = {}
 
     def to(self, sentence: str) -> list[Figure]:
-        """Return at most `MOST_OPERANDS` figures, in the order of the text."""
+        """Return figures, those nearest to the sentence's words first."""
         words = set(tokens(sentence))
         place = max(
             range(len(self._evidence)),
@@ -162,23 +162,7 @@ class _Nearest:
         )
         if place is None:
             return []
+        text = self._evidence[place].text
         if place not in self._read:
-            self._read[place] = _with_labels(self._evidence[place].text)
-        figures, labels = self._read[place]
-        if len(figures) <= MOST_OPERANDS:
-            return figures
-        shared = [len(words.intersection(label)) for label in labels]
-        ranked = sorted(range(len(figures)), key=lambda number: (-shared[number], number))
-        return [figures[number] for number in sorted(ranked[:MOST_OPERANDS])]
-
-
-def _with_labels(text: str) -> tuple[list[Figure], list[list[str]]]:
-    """The figures of a text, and the words before each: of several in a row those before the first."""
-    figures = figures_of(text)
-    labels: list[list[str]] = []
-    at, label = 0, list[str]()
-    for figure in figures:
-        label = tokens(text[max(at, figure.start - 200) : figure.start]) or label
-        labels.append(label)
-        at = figure.end
-    return figures, labels
+            self._read[place] = figures_of(text)
+        return near_words(self._read[place], text, words)

@@ -9,7 +9,7 @@ from itertools import count
 
 from proofspan.contracts.records.records import GoldQuestion, Trace
 from proofspan.diagnosis.answers import claims_of, payload_ids, refuses
-from proofspan.diagnosis.claims.derived import derivation
+from proofspan.diagnosis.claims.derived import derivation, near_words
 from proofspan.diagnosis.claims.differences import differences_of
 from proofspan.diagnosis.claims.figures import figures_of
 from proofspan.diagnosis.claims.read_claim import ReadClaim
@@ -36,6 +36,7 @@ from proofspan.diagnosis.claims.types import (
 from proofspan.diagnosis.claims.word_forms import language_of
 from proofspan.diagnosis.corpus import Survey
 from proofspan.diagnosis.types import Profile
+from proofspan.diagnosis.words import tokens
 from proofspan.traces.records.chunks import Places
 from proofspan.traces.records.citations import citations
 from proofspan.traces.records.trace_record import STAGES, listed
@@ -195,10 +196,7 @@ class _Task:
     def _formula(self, claim: ReadClaim, best: Support, where: Evidence, text: str) -> str:
         """Return how all lost figures follow from those of the best passage; "" where one does not."""
         source = where.sources[best.source].text
-        unit = source.units[best.unit]
-        printed = sorted(
-            source.figures, key=lambda each: max(unit.start - each.end, each.start - unit.end, 0)
-        )
+        printed = near_words(source.figures, source.text, set(tokens(text)))
         stated = [figure for figure in claim.figures.values() if figure not in best.lost]
         found = []
         for figure in best.lost[:MOST_DERIVED]:

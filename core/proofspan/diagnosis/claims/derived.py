@@ -1,42 +1,52 @@
 """Figures that follow by arithmetic from the evidence: sums, differences, ratios, changes, averages.
 
-With enough figures, some two of them give any small number. So the count of results that are tried is limited
-to what would hit the claimed figure by chance at most once in a hundred times (twenty, where the words of
-the claim announce the operation): first the figures that the claim itself names, then neighbours, as in a
-row or in neighbouring rows, then all. The chance of a single result is the width of the claimed figure's
-rounding over its magnitude or, of sums and differences, over that of their operands.
+With enough figures, some two of them give any small number. So operands are tried in an order, and only as
+many as would hit the claimed figure by chance at most once in a hundred times, or in ten where the words of
+the claim announce the operation: first the figures that the answer names, then those nearest to the claim's
+words, then neighbours in the text. The chance of a single result is the width of the claimed figure's
+rounding over its magnitude or, of sums and differences, over that of their operands; among round numbers
+it is as much larger as they are rounder.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Literal, NamedTuple
 
 from proofspan.diagnosis.claims.figures import Figure, agrees
+from proofspan.diagnosis.claims.figures.reading import rough_step, step_of
 from proofspan.diagnosis.claims.figures.units import may_be_same
+from proofspan.diagnosis.words import tokens
 
-#: The most figures of the evidence that are tried, and how far apart neighbours are.
+#: The most figures of the evidence that are tried.
 MOST_OPERANDS = 60
-NEAR = 4
 #: How often a formula may come about by chance: with and without words that announce it.
-CHANCE_ANNOUNCED, CHANCE = 0.05, 0.01
+CHANCE_ANNOUNCED, CHANCE = 0.1, 0.01
+#: Characters of a line that are read for words.
+_LINE = 400
+_LINE_END = re.compile(r"\n|(?<=[.!?])\s")
+#: Significant digits that a figure needs whose operation no word announces.
+DIGITS = 3
 
 Operation = Literal["sum", "difference", "ratio", "change", "average"]
 
 _ANNOUNCED: dict[Operation, re.Pattern[str]] = {
     "sum": re.compile(
-        r"\b(?:total(?:s|ed|ing)?|sum|combined|together|in all|altogether|aggregate|insgesamt|zusammen|summe"
-        r"|gesamt\w*"
-        r"|au total|somme|ensemble)\b",
+        r"\b(?:total(?:s|ed|ing)?|sum|combined|together|in all|altogether|aggregate|adds? up|added up|both"
+        r"|insgesamt|zusammen|summe|gesamt\w*|beide\w*|au total|somme|ensemble|les deux)\b",
         re.IGNORECASE,
     ),
     "difference": re.compile(
-        r"\b(?:difference|differ(?:s|ed)?|more than|less than|fewer|higher|lower|increas\w+|decreas\w+"
-        r"|declin\w+|drop\w*|fell|fall\w*|rose|rise\w*|grew|grow\w*|chang\w+|gap|net of|minus|subtract\w*"
-        r"|reduc\w+|exceed\w*|remain\w*|margin|spread|gross profit|working capital|differenz|unterschied"
-        r"|mehr als|weniger als|höher|niedriger|stieg\w*|sank\w*|gestiegen|gesunken|zunahme|abnahme|rückgang"
-        r"|anstieg|différence|écart|augment\w+|diminu\w+|hausse|baisse|recul\w*)\b",
+        r"\b(?:differ\w*|than|more|less|fewer|higher|lower|larger|smaller|earlier|later|before|until"
+        r"|increas\w+|decreas\w+|declin\w+|drop\w*|fell|fall\w*|rose|rise\w*|grew|grow\w*|chang\w+|gap"
+        r"|net of|minus|subtract\w*|reduc\w+|exceed\w*|remain\w*|leaves?|left|adds?|added|gain\w*|saves?"
+        r"|saved|extra|margin|spread|gross profit|working capital|differenz|unterschied|als|mehr|weniger"
+        r"|höher|niedriger|länger|kürzer|später|früher|stieg\w*|sank\w*|gestiegen|gesunken|zunahme|abnahme|rückgang"
+        r"|anstieg|spart|bleib\w+|différence|écart|plus|moins|augment\w+|diminu\w+|hausse|baisse|recul\w*"
+        r"|rest\w+)\b",
         re.IGNORECASE,
     ),
     "ratio": re.compile(
@@ -45,7 +55,8 @@ _ANNOUNCED: dict[Operation, re.Pattern[str]] = {
         re.IGNORECASE,
     ),
     "change": re.compile(
-        r"\b(?:increas\w+|decreas\w+|declin\w+|drop\w*|fell|fall\w*|rose|rise\w*|grew|grow\w*|chang\w+|reduc\w+|higher|lower"
+        r"\b(?:more|less|fewer|mehr|weniger|plus|moins|increas\w+|decreas\w+|declin\w+|drop\w*|fell|fall\w*"
+        r"|rose|rise\w*|grew|grow\w*|chang\w+|reduc\w+|higher|lower"
         r"|up|down|gain\w*|stieg\w*|sank\w*|gestiegen|gesunken|zunahme|abnahme|rückgang|anstieg|wachstum|wuchs"
         r"|augment\w+|diminu\w+|hausse|baisse|recul\w*|croissance|progress\w+)\b",
         re.IGNORECASE,
@@ -64,48 +75,64 @@ class Formula(NamedTuple):
     operands: tuple[Figure, ...]
 
 
-class _Result(NamedTuple):
-    operation: Operation
-    operands: tuple[Figure, ...]
-
-
 def derivation(
     claimed: Figure, printed: Sequence[Figure], *, claim: str = "", stated: Sequence[Figure] = ()
 ) -> Formula | None:
     """Return how a claimed figure follows from two or three printed ones; None where it may be by chance.
 
-    `printed` are figures of the evidence in the order of the text, best those near the words of the claim; at
-    most `MOST_OPERANDS` are tried. `claim` is the text in which an operation may be announced, `stated` are
-    the other figures of the answer: what is derived from figures that the answer names is no chance.
+    `printed` are figures of one text, best those nearest to the claim's words first; at most `MOST_OPERANDS`
+    are tried. `claim` is the text in which an operation may be announced, `stated` are the other figures of
+    the answer: what is derived from figures that the answer names is no chance.
     """
     if claimed.kind != "number" or not claimed.value:
         return None
-    operands = _operands(claimed, printed)
+    operands = _operands(printed)
     if len(operands) < 2:
         return None
-    announced = {operation for operation, words in _ANNOUNCED.items() if claim and words.search(claim)}
+    announced = [operation for operation, words in _ANNOUNCED.items() if claim and words.search(claim)]
     named = _named(operands, stated)
-    for figures, reach in ((named, len(named)), (operands, 1), (operands, NEAR), (operands, len(operands))):
-        if len(figures) < 2:
-            continue
-        for limit, wanted in ((CHANCE, None), (CHANCE_ANNOUNCED, announced)):
-            if claimed.digits < (3 if figures is operands else 2 if wanted is None else 1):
+    in_text = sorted(operands, key=lambda figure: figure.start)
+    for figures, order in ((named, _growing), (operands, _growing), (in_text, _neighbours)):
+        for operations, limit in ((announced, CHANCE_ANNOUNCED), (_UNANNOUNCED, CHANCE)):
+            if operations is _UNANNOUNCED and claimed.digits < (
+                DIGITS if figures is not named else DIGITS - 1
+            ):
                 continue
-            hit = _first_hit(claimed, figures, reach, wanted, limit)
-            if hit is not None:
-                return Formula(_shown(hit, claimed), hit.operation, hit.operands)
+            possible = [operation for operation in operations if _may_give(operation, claimed)]
+            formula = _first(claimed, figures, order(len(figures)), possible, limit) if possible else None
+            if formula is not None:
+                return formula
     return None
 
 
-def _operands(claimed: Figure, printed: Sequence[Figure]) -> list[Figure]:
-    """The figures that may be operands: numbers, each place once, not the claimed figure itself."""
-    found: list[Figure] = []
-    for figure in printed:
-        if figure.kind == "number" and figure.value and not (figure.digits < 2 and not figure.unit.name):
-            found.append(figure)
-            if len(found) == MOST_OPERANDS:
-                break
-    return found
+def near_words(figures: Sequence[Figure], text: str, words: set[str]) -> list[Figure]:
+    """Return the figures of a text, those first whose line has most of these words (in lower case).
+
+    A line of figures alone has the words of the last line that has any.
+    """
+    lines = [0, *(match.end() for match in _LINE_END.finditer(text)), len(text)]
+    shared: list[int] = []
+    line, weight = -1, 0
+    for figure in figures:
+        at = bisect_right(lines, figure.start) - 1
+        for other in range(max(line + 1, at - 5), at + 1):
+            if found := tokens(text[lines[other] : min(lines[other + 1], lines[other] + _LINE)]):
+                weight = len(words.intersection(found)) if any(map(str.isalpha, found)) else weight
+        line = max(line, at)
+        shared.append(weight)
+    return [
+        figures[place] for place in sorted(range(len(figures)), key=lambda place: (-shared[place], place))
+    ]
+
+
+def _operands(printed: Sequence[Figure]) -> list[Figure]:
+    """The figures that may be operands: numbers with more than one digit or a unit."""
+    fit = (
+        figure
+        for figure in printed
+        if figure.kind == "number" and figure.value and (figure.unit.name or len(str(figure.value)) > 1)
+    )
+    return list(islice(fit, MOST_OPERANDS))
 
 
 def _named(operands: Sequence[Figure], stated: Sequence[Figure]) -> list[Figure]:
@@ -120,40 +147,138 @@ def _named(operands: Sequence[Figure], stated: Sequence[Figure]) -> list[Figure]
     return named
 
 
-def _first_hit(
+def _growing(count: int) -> Iterator[tuple[int, ...]]:
+    """Yield the places of two, then three operands; those of the first few figures before all others."""
+    for last in range(1, count):
+        for first in range(last):
+            yield first, last
+        if last > 1:
+            yield last - 2, last - 1, last
+
+
+def _neighbours(count: int) -> Iterator[tuple[int, ...]]:
+    """Yield the places of two or three neighbours."""
+    for first in range(count - 1):
+        yield first, first + 1
+        if first + 2 < count:
+            yield first, first + 1, first + 2
+
+
+def _first(
     claimed: Figure,
     figures: Sequence[Figure],
-    reach: int,
-    wanted: set[Operation] | None,
+    order: Iterator[tuple[int, ...]],
+    operations: Sequence[Operation],
     limit: float,
-) -> _Result | None:
-    """The first result that is the claimed figure, if results would hit it by chance seldom enough."""
-    operations = _UNANNOUNCED if wanted is None else [each for each in _OPERATIONS if each in wanted]
+) -> Formula | None:
+    """The first formula for the claimed figure, before results would hit it by chance too often."""
     sizes = [abs(float(figure.value)) for figure in figures]
-    for operation in operations:
-        if not _may_give(operation, claimed):
+    rough = [0.0 if limit > CHANCE else float(rough_step(figure.value)) for figure in figures]
+    fits = [_alike(figure, claimed) for figure in figures]
+    kinds = [figure.unit.name for figure in figures]
+    scales = [figure.scale if _may_count_otherwise(claimed, figure) else 0 for figure in figures]
+    targets = {scale: _target(claimed._replace(value=claimed.value.scaleb(scale))) for scale in {0, *scales}}
+    expected = 0.0
+    for places in order:
+        first = places[0]
+        if not all(
+            sizes[first] != sizes[place] and _same(figures, kinds, first, place) for place in places[1:]
+        ):
             continue
-        expected, hit = 0.0, None
-        is_share = operation in ("ratio", "change")
-        share = float(claimed.unit.factor) if claimed.unit.dimension == "share" and is_share else 1.0
-        value, width = abs(float(claimed.value)) * share, float(claimed.tolerance) * 2 * share
-        for places in _places(operation, claimed, figures, reach):
-            operands = [sizes[place] for place in places]
-            expected += width / max(value, 0.05) if is_share else min(width / max(operands), 1.0)
-            if expected > limit:
-                hit = None
-                break
-            if hit is None:
-                result = _result(operation, operands)
-                printed = figures[places[0]]
-                powers = (
-                    (0, -printed.scale) if printed.scaled and not claimed.scaled and not is_share else (0,)
+        given = [sizes[place] for place in places]
+        for operation in operations:
+            if operation in _SHARES:
+                if len(places) > 2 or kinds[first] != kinds[places[1]]:
+                    continue
+            elif not all(fits[place] for place in places):
+                continue
+            for scale in {0, scales[first]}:
+                target = targets[scale]
+                chance = _chance(operation, target, given)
+                if not chance:
+                    continue
+                expected += chance * max(
+                    min(target.rough, *[rough[place] for place in places]) / target.step, 1.0
                 )
-                if any(abs(result * 10.0**power - value) <= width * 0.5000001 for power in powers):
-                    hit = _Result(operation, tuple(figures[place] for place in places))
-        if hit is not None:
-            return hit
+                if expected > limit:
+                    return None
+                for chosen in _arranged(operation, places, sizes):
+                    if _hits(operation, target, [sizes[place] for place in chosen]):
+                        used = tuple(figures[place] for place in chosen)
+                        return Formula(_shown(operation, used, claimed), operation, used)
     return None
+
+
+class _Target(NamedTuple):
+    """A claimed magnitude with the place values of its last digit and of its last that is no zero.
+
+    `share` is the factor of a percentage, else 1.
+    """
+
+    value: float
+    step: float
+    rough: float
+    share: float
+
+
+_SHARES = frozenset(("ratio", "change"))
+
+
+def _target(claimed: Figure) -> _Target:
+    value = abs(claimed.value)
+    share = float(claimed.unit.factor) if claimed.unit.dimension == "share" else 1.0
+    return _Target(float(value), float(step_of(value)), float(rough_step(value)), share)
+
+
+def _same(figures: Sequence[Figure], kinds: Sequence[str], one: int, other: int) -> bool:
+    return kinds[one] == kinds[other] or _alike(figures[one], figures[other])
+
+
+def _chance(operation: Operation, target: _Target, sizes: Sequence[float]) -> float:
+    """The chance that a result of these operands is the target; 0 where their magnitudes rule it out."""
+    if operation in _SHARES:
+        return 2 * target.step * target.share / max(target.value * target.share, 0.05)
+    largest = max(sizes)
+    if operation == "sum":
+        is_possible = largest <= target.value <= largest * len(sizes) + target.step
+    elif operation == "average":
+        is_possible = min(sizes) <= target.value <= largest
+    else:
+        is_possible = target.value <= largest
+    return min(target.step / largest, 1.0) if is_possible else 0.0
+
+
+def _hits(operation: Operation, target: _Target, sizes: Sequence[float]) -> bool:
+    """Return whether the result, rounded as the target is, is the target."""
+    factor = target.share if operation in _SHARES else 1.0
+    return abs(_result(operation, sizes) - target.value * factor) <= target.step / 2 * factor * 1.0000001
+
+
+def _may_count_otherwise(claimed: Figure, printed: Figure) -> bool:
+    """Return whether the answer may count in the thousands or millions that a table counts in."""
+    return bool(printed.scaled) and not claimed.scaled and claimed.unit.dimension in ("", "currency")
+
+
+#: A ratio or an average that no word announces is chance: any two amounts have one.
+_UNANNOUNCED: list[Operation] = ["difference", "sum"]
+
+
+def _may_give(operation: Operation, claimed: Figure) -> bool:
+    is_share = claimed.unit.dimension == "share"
+    if operation == "change":
+        return is_share
+    return operation != "ratio" or is_share or claimed.unit.dimension in ("", "times")
+
+
+def _arranged(
+    operation: Operation, places: tuple[int, ...], sizes: Sequence[float]
+) -> Sequence[tuple[int, ...]]:
+    """The operands in the order of the formula: of a difference the largest first, of a ratio both orders."""
+    if operation in ("ratio", "change"):
+        return places, places[::-1]
+    if operation == "difference":
+        return (tuple(sorted(places, key=lambda place: -sizes[place])),)
+    return (places,)
 
 
 def _result(operation: Operation, operands: Sequence[float]) -> float:
@@ -168,44 +293,6 @@ def _result(operation: Operation, operands: Sequence[float]) -> float:
     return quotient if operation == "ratio" else abs(quotient - 1)
 
 
-_OPERATIONS: tuple[Operation, ...] = ("difference", "sum", "change", "ratio", "average")
-#: A ratio or an average that no word announces is chance: any two amounts have one.
-_UNANNOUNCED: tuple[Operation, ...] = ("difference", "sum")
-
-
-def _may_give(operation: Operation, claimed: Figure) -> bool:
-    is_share = claimed.unit.dimension == "share"
-    if operation == "change":
-        return is_share
-    if operation == "ratio":
-        return is_share or claimed.unit.dimension in ("", "times")
-    return True
-
-
-def _places(
-    operation: Operation, claimed: Figure, figures: Sequence[Figure], reach: int
-) -> Iterator[tuple[int, ...]]:
-    """Yield the places of two or three operands, in the order of a formula, at most `reach` apart."""
-    count = len(figures)
-    is_share = operation in ("ratio", "change")
-    fits = [is_share or _alike(figure, claimed) for figure in figures]
-    for i in range(count):
-        if not fits[i]:
-            continue
-        for j in range(i + 1, min(i + reach + 1, count)):
-            one, other = figures[i], figures[j]
-            if one.value == other.value or not fits[j] or not _alike(one, other):
-                continue
-            first = (
-                (i, j) if abs(one.value) >= abs(other.value) or operation in ("sum", "average") else (j, i)
-            )
-            yield first
-            if is_share:
-                yield first[::-1]
-            elif j + 1 < count and reach in (1, count) and fits[j + 1] and _alike(one, figures[j + 1]):
-                yield (*first, j + 1)
-
-
 def _alike(one: Figure, other: Figure) -> bool:
     """Return whether two figures count the same, as far as they say what; percent only goes with percent."""
     if "share" in (one.unit.dimension, other.unit.dimension):
@@ -213,21 +300,16 @@ def _alike(one: Figure, other: Figure) -> bool:
     return not (one.unit.dimension and other.unit.dimension) or may_be_same(one.unit.name, other.unit.name)
 
 
-def _shown(result: _Result, claimed: Figure) -> str:
-    texts = [
-        operand.text.strip("()+-−– ") if operand.value < 0 else operand.text for operand in result.operands
-    ]
+def _shown(operation: Operation, operands: Sequence[Figure], claimed: Figure) -> str:
+    texts = [operand.text.strip("()+-−– ") if operand.value < 0 else operand.text for operand in operands]
     claimed_text = claimed.text.lstrip("-−–")
-    if result.operation == "sum":
+    if operation == "sum":
         return f"{' + '.join(texts)} = {claimed_text}"
-    if result.operation == "difference":
+    if operation == "difference":
         return f"{' − '.join(texts)} = {claimed_text}"
-    if result.operation == "average":
+    if operation == "average":
         return f"({' + '.join(texts)}) / {len(texts)} = {claimed_text}"
-    if result.operation == "change":
-        return f"({texts[0]} − {texts[1]}) / {texts[1]} = {'−' if _falls(result) else ''}{claimed_text}"
+    if operation == "change":
+        falls = abs(operands[0].value) < abs(operands[1].value)
+        return f"({texts[0]} − {texts[1]}) / {texts[1]} = {'−' if falls else ''}{claimed_text}"
     return f"{texts[0]} / {texts[1]} = {claimed_text}"
-
-
-def _falls(result: _Result) -> bool:
-    return abs(result.operands[0].value) < abs(result.operands[1].value)

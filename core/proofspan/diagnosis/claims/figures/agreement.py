@@ -10,7 +10,7 @@ from itertools import islice
 
 from proofspan.diagnosis.claims.figures.dates import contradicts, covers
 from proofspan.diagnosis.claims.figures.reading import Bound, Figure, rough_step, step_of
-from proofspan.diagnosis.claims.figures.units import NO_UNIT, may_be_same
+from proofspan.diagnosis.claims.figures.units import METRIC, NO_UNIT, may_be_same
 
 #: Tests a claimed magnitude against a printed one.
 _Test = Callable[[Decimal, Decimal, Bound], bool]
@@ -111,6 +111,10 @@ def _compare(claimed: Figure, printed: Figure, test: _Test) -> bool:
     if other.dimension == "share" != one.dimension:
         shares = tuple(each * other.factor for each in printed.readings)
         return _any(claimed.readings, shares, claimed.bound, test)
+    if other is NO_UNIT and claimed.digits > 1 and (powers := METRIC.get(one.name)):
+        # 1.2 t in a column of kg
+        counted = [each.scaleb(power) for each in claimed.readings for power in powers]
+        return _any(counted, printed.readings, claimed.bound, test)
     return _counted_otherwise(claimed, printed, test)
 
 
@@ -260,6 +264,8 @@ def sizes_of(claimed: Figure) -> Iterator[tuple[float, float]]:
             sign = -1 if claimed.scaled else 1
             for power in _POWERS:
                 yield low * 10.0 ** (sign * power), high * 10.0 ** (sign * power)
+        for power in METRIC.get(unit.name, ()):
+            yield low * 10.0**power, high * 10.0**power
         if unit.dimension in ("", "share"):
             yield low * 100, high * 100
             yield low / 100, high / 100

@@ -276,6 +276,8 @@ def _special(text: str, start: int, end: int, behind: str) -> Figure | None:
     ):
         fraction = _FRACTION.match(text, start)
         if fraction is not None and int(fraction[3]) and text[start - 1 : start] != "/":
+            if int(fraction[2]) >= int(fraction[3]):  # a size such as 205/55
+                return Figure(fraction[0], start, fraction.end(), "ratio", Decimal(0))
             value = int(fraction[1] or 0) + Decimal(int(fraction[2])) / int(fraction[3])
             return Figure(fraction[0], start, fraction.end(), "number", _shortened(value))
     if behind in _VULGAR and behind:
@@ -653,6 +655,10 @@ def _with_words(text: str, language: str, found: list[Figure]) -> list[Figure]:
     return sorted([*found, *added], key=_start_of) if added else found
 
 
+#: Between a fraction and its unit: half a kilogram, ein Viertel einer Stunde.
+_OF_A = re.compile(r"\s(?:of\s)?(?:an?|eine[rs]?|une?|d['’]une?)(?=\s)")
+
+
 def _start_of(figure: Figure) -> int:
     return figure.start
 
@@ -663,8 +669,9 @@ def _spelled(text: str, spelled: Spelled) -> Figure | None:
         if text[max(start - 4, 0) : start].lower() == "per ":
             return None
         return Figure(text[start:end], start, end, "ordinal", spelled.value)
-    power, unit, stop = _behind(text, end, is_money=False, is_integer=True)
-    if stop < 0:
+    article = _OF_A.match(text, end) if spelled.kind == "fraction" else None
+    power, unit, stop = _behind(text, article.end() if article else end, is_money=False, is_integer=True)
+    if stop < 0 or (article and unit is NO_UNIT):
         power, unit, stop = None, NO_UNIT, end
     if spelled.kind == "article" and (unit is NO_UNIT or text[start:end].lower() in ("a", "an")):
         return None

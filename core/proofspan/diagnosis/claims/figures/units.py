@@ -165,8 +165,16 @@ CONVERTIBLE: dict[str, frozenset[Unit]] = {
     dimension: frozenset(unit for unit in UNITS.values() if unit.dimension == dimension)
     for dimension in {unit.dimension for unit in UNITS.values()} - {"currency", "share"}
 }
+#: Unit → the thousands between it and others of its dimension, by which a table's column may count.
+METRIC: dict[str, tuple[int, ...]] = {
+    one.name: tuple(
+        power for power in (-6, -3, 3, 6) if any(one.factor == other.factor.scaleb(power) for other in units)
+    )
+    for units in CONVERTIBLE.values()
+    for one in units
+}
 #: Ordinary words that are a unit only when they touch the number or are followed by a point: "5 in 2017".
-AMBIGUOUS = frozenset(("in", "an", "t", "won", "ch", "A", "d"))
+AMBIGUOUS = frozenset(("in", "an", "won", "ch", "d"))
 #: What a unit of several words or with a sign begins with, and the whole.
 PHRASE_STARTS = frozenset(re.split(r"[^\w°%$£€]", phrase)[0] for phrase in _PHRASES) | {"%", "N", "lb", "ft"}
 _PHRASE = re.compile(
