@@ -56,6 +56,8 @@ NOWHERE = Alignment(0.0, 0, 0, -1)
 #: negation, is all that differs.
 SAME = 1.0
 SURELY_SAME = 1.5
+#: Enough where the nearest content words differ.
+FULLY_SAME = 2.0
 #: An agreeing place acquits if it is at least this much as well aligned as the contradicting one.
 _ACQUITS = 0.4
 

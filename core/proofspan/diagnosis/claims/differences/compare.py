@@ -116,7 +116,8 @@ def _is_same_matter(claim: WordsOf, source: WordsOf, found: Found) -> bool:
     """Return whether the sentences around two words are about the same: words, and the nearest name."""
     at, there = found.claimed[0], found.align.at
     share = claim.share_in(at, source, there)
-    if share < _LEAST_SHARE or (found.align.score < SURELY_SAME and share < _SHARE):
+    is_sure = found.align.score >= SURELY_SAME and found.kind != "date"
+    if share < _LEAST_SHARE or (share < _SHARE and not is_sure):
         return False
     for name in range(at - 1, max(-1, at - 1 - _NAME_REACH), -1):
         if claim.sentences[name] != claim.sentences[at]:

@@ -1,7 +1,7 @@
 """English words by which statements differ; `lists.py` says how they are read."""
 
 OPPOSITES = """
-    increase increasingly rise rose risen grow grew grown growth raise climb gain surge soar jump spike
+    increase increasingly rise rose risen grow grew grown growth raise climb ?gain surge soar jump spike
         expand expansion ?up upward uptick upturn higher high boost ?more greater larger bigger lift
         escalate enlarge heighten elevate accelerate acceleration multiply double triple quadruple swell
         ascend augment rebound hike | decrease fall fell fallen decline drop reduce reduction shrink
@@ -29,7 +29,7 @@ OPPOSITES = """
     include inclusive inclusion contain | exclude exclusive exclusion omit;
     ~ win won winner victory beat beaten defeat triumph | lose lost loser;
     ~ buy bought purchase acquire acquisition | sell sold sale divest divestiture;
-    love enjoy adore like | hate dislike loathe dread detest;
+    love enjoy adore | hate dislike loathe dread detest;
     remember recall | forget forgot forgotten;
     arrive arrival enter join | leave left depart departure exit quit;
     positive positively favorable favourable favorably | negative negatively unfavorable unfavourable

@@ -20,10 +20,14 @@ from proofspan.diagnosis.claims.types import ClaimDifference, DifferenceKind
 
 #: Words that keep what follows from being there, but do not deny it of a subject.
 _WITHOUT = frozenset("without ohne sans".split())  # noqa: SIM905
+#: A denial that a claim adds needs fewer of the nearest words where its sentence is mostly the source's.
+_HARDLY_SAME, _SHARE_ADDED = 0.7, 0.6
 #: A denial that a claim leaves out counts if its sentence has at least this share of the claim's words.
 _SHARE_DENIED = 0.5
 #: Words between a negation, a verb of duty or a quantifier and the word that it belongs to.
 _BEFORE_DENIED, _BEFORE_VERB, _BEFORE_NOUN = 4, 3, 4
+#: Words between "if" or "that" and a word of its clause.
+_CLAUSE = 6
 
 
 def negations(claim: WordsOf, source: WordsOf) -> Iterator[Found]:
@@ -31,13 +35,22 @@ def negations(claim: WordsOf, source: WordsOf) -> Iterator[Found]:
     denied = {source.sentences[at] for at in source.negations}
     for negation in claim.negations:
         head = _denied(claim, negation)
-        if head is None:
+        if head is None or _is_condition(claim, head):
             continue
         places = source.places.get(claim.forms[head], ())
-        affirmed = [at for at in places if source.sentences[at] not in denied and not _is_gerund(source, at)]
+        affirmed = [
+            at
+            for at in places
+            if source.sentences[at] not in denied
+            and not _is_gerund(source, at)
+            and not _is_condition(source, at)
+        ]
         around = claim.around(head)
         best = best_alignment(around, source, affirmed)
-        if best.score < SURELY_SAME or not best.adjacent:
+        if best.score < _HARDLY_SAME or (
+            not (best.score >= SURELY_SAME and best.adjacent)
+            and claim.share_in(head, source, best.at) < _SHARE_ADDED
+        ):
             continue
         agree = best_alignment(around, source, [at for at in places if source.sentences[at] in denied])
         if not acquits(agree, best):
@@ -45,7 +58,7 @@ def negations(claim: WordsOf, source: WordsOf) -> Iterator[Found]:
     denied = {claim.sentences[at] for at in claim.negations}
     for negation in source.negations:
         head = _denied(source, negation)
-        if head is None:
+        if head is None or _is_condition(source, head):
             continue
         for at in claim.places.get(source.forms[head], ()):
             if claim.sentences[at] in denied:
@@ -64,8 +77,9 @@ def negations(claim: WordsOf, source: WordsOf) -> Iterator[Found]:
 
 def _denied(words: WordsOf, negation: int) -> int | None:
     """Return the content word that a negation denies."""
-    if words.lower[negation] in _WITHOUT:
-        return None
+    behind = words.lower[negation + 1 : negation + 2]
+    if words.lower[negation] in _WITHOUT or (behind and behind[0] in words.lists.quantifiers):
+        return None  # "not all" is some
     for at in range(negation + 1, min(negation + 1 + _BEFORE_DENIED, len(words.lower))):
         if words.sentences[at] != words.sentences[negation] or words.lower[at] in words.lists.undenied:
             return None
@@ -77,6 +91,27 @@ def _denied(words: WordsOf, negation: int) -> int | None:
 def _is_gerund(words: WordsOf, at: int) -> bool:
     """Return whether a word in -ing begins its sentence: it names an act and asserts nothing."""
     return words.lower[at].endswith("ing") and (not at or words.sentences[at - 1] != words.sentences[at])
+
+
+_CONDITIONS = frozenset(
+    """
+    if when whether that which who whose where unless while whenever wenn falls ob welche dass
+    si quand lorsque qui dont où
+    """.split()  # noqa: SIM905 - a word list reads best as text
+)
+
+
+def _is_condition(words: WordsOf, at: int) -> bool:
+    """Return whether a word is in a clause that asserts nothing: "if it is not fitted"."""
+    for before in range(at - 1, max(-1, at - 1 - _CLAUSE), -1):
+        if (
+            words.sentences[before] != words.sentences[at]
+            or "," in words.text[words.ends[before] : words.starts[at]]
+        ):
+            return False
+        if words.lower[before] in _CONDITIONS:
+            return True
+    return False
 
 
 def modals(claim: WordsOf, source: WordsOf) -> Iterator[Found]:

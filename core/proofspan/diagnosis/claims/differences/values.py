@@ -31,7 +31,7 @@ def figures(claim: WordsOf, source: WordsOf) -> Iterator[Found]:
     known = source.figures
     claimed = claim.figures[:MOST_FIGURES] if known else ()
     for figure, first, last in claimed:
-        if figure.text in source.figure_texts or not _is_sure(figure):
+        if figure.text in source.figure_texts or not _is_sure(figure) or _is_pointer(claim, first):
             continue
         if any(_agrees(figure, other) for other, _, _ in known):
             continue
@@ -107,6 +107,23 @@ def _kind(figure: Figure, other: Figure) -> DifferenceKind:
     if unit_differs(figure, other):
         return "unit"
     return "scale" if scale_differs(figure, other) else "number"
+
+
+_POINTERS = frozenset(
+    """
+    figure fig table section chapter page step note item no type model version part exhibit question class
+    appendix rule article paragraph abbildung abb tabelle abschnitt kapitel seite schritt nr tableau étape
+    annexe
+    """.split()  # noqa: SIM905 - a word list reads best as text
+)
+
+
+def _is_pointer(claim: WordsOf, first: int) -> bool:
+    """Return whether a figure numbers a thing, also by parts: "figure 2-39"."""
+    before = first - 1
+    if before >= 1 and claim.joined(first)[0].isdigit():
+        before -= 1
+    return before >= 0 and claim.lower[before] in _POINTERS
 
 
 def _is_sure(figure: Figure) -> bool:
@@ -223,7 +240,7 @@ def _other_part(claim: WordsOf, first: int, last: int, absent: list[int], source
                 if source.is_name_at(other, beside=place) and source.forms[other] not in claim.places:
                     align = alignment(around, source, other)
                     best = align if align.score > best.score else best
-        if best.score >= SAME and best.adjacent:
+        if best.score >= SURELY_SAME and best.adjacent:
             yield Found("name", (at, at), (best.at, best.at), best)
 
 

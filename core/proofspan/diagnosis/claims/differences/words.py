@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 
 from proofspan.diagnosis.claims.differences.aligned import (
+    FULLY_SAME,
     SAME,
     SURELY_SAME,
     Alignment,
@@ -46,7 +47,9 @@ def opposites(claim: WordsOf, source: WordsOf) -> Iterator[Found]:
                 noun = claim.forms[at + 1 : at + 2]
                 opposed = [place for place in opposed if noun and source.forms[place + 1 : place + 2] == noun]
             best = _same_compound(claim, at, around, source, opposed)
-            if not best.adjacent or (pair in claim.lists.converse and best.crossed):
+            if not (best.adjacent or best.score >= FULLY_SAME) or (
+                pair in claim.lists.converse and best.crossed
+            ):
                 continue
             agreeing = [place for place, other in there if other == side or source.is_negated[place]]
             least = SURELY_SAME if claim.forms[at] in source.places else SAME
@@ -103,7 +106,7 @@ def prefixed(claim: WordsOf, source: WordsOf) -> Iterator[Found]:
                 if source.lower[place] == other and not source.is_negated[place]
             ]
             best = _same_compound(claim, at, claim.around(at), source, places)
-            if best.score >= SAME:
+            if best.score >= SURELY_SAME:
                 yield Found("direction", (at, at), (best.at, best.at), best)
 
 
