@@ -11,7 +11,7 @@ from proofspan.contracts.records.records import GoldQuestion, Trace
 from proofspan.diagnosis.answers import claims_of, payload_ids, refuses
 from proofspan.diagnosis.claims.derived import derivation, near_words
 from proofspan.diagnosis.claims.differences import differences_of
-from proofspan.diagnosis.claims.figures import figures_of
+from proofspan.diagnosis.claims.figures import Figure, figures_of
 from proofspan.diagnosis.claims.read_claim import ReadClaim
 from proofspan.diagnosis.claims.source import SourceText
 from proofspan.diagnosis.claims.split import Split, claims_in
@@ -33,6 +33,7 @@ from proofspan.diagnosis.claims.types import (
     ClaimStatus,
     Origin,
 )
+from proofspan.diagnosis.claims.units import Unit
 from proofspan.diagnosis.claims.word_forms import language_of
 from proofspan.diagnosis.corpus import Survey
 from proofspan.diagnosis.types import Profile
@@ -50,6 +51,9 @@ COMPARABLE = 0.25
 WITH_DIFFERENCE = 0.5
 #: Differences that show in any two languages.
 OF_ANY_LANGUAGE = frozenset(("number", "unit", "scale", "date"))
+OF_FIGURES = frozenset(("number", "unit", "scale"))
+#: A claim with this support is the source's own words, whatever its language seems to be.
+VERBATIM = 0.9
 #: Figures of one claim for which a derivation is looked for.
 MOST_DERIVED = 10
 _DIGIT = re.compile(r"\d")
@@ -114,7 +118,7 @@ class _Task:
     def checked(self, claim: Claim) -> CheckedClaim:
         """Return a claim with its best evidence."""
         text = self._text[claim.start : claim.end]
-        language = language_of(text) or self._language
+        language = language_of(text) or self._language or language_of(text, guess=True)
         read = ReadClaim(text, language, self._survey)
         best, where = NO_SUPPORT, None
         for number, group in enumerate(self._evidence()):
@@ -129,18 +133,21 @@ class _Task:
         of = _language_of(source, where)
         is_foreign = language is not None and of is not None and of != language
         evidence: ClaimEvidence | None = None
+        formula = ""
         differences: tuple[ClaimDifference, ...] = ()
         if source is not None:
             evidence = _evidence(source, best)
             score = best.score / WITHOUT_FIGURE if best.lost else best.score
+            formula = self._formula(read, best, where, text)
             differences = self._differences(claim, source, evidence, language, score, is_foreign)
+            if formula:  # what follows by arithmetic is no wrong number
+                differences = tuple(each for each in differences if each.kind not in OF_FIGURES)
         if differences:
             support = round(best.score * WITH_DIFFERENCE ** len(differences), 4)
             return CheckedClaim(claim, "differs", support, evidence, differences)
-        if source is not None and best.lost and (formula := self._formula(read, best, where, text)):
-            support = round(min(1.0, best.score / WITHOUT_FIGURE), 4)
-            return CheckedClaim(claim, "derived", support, evidence, formula=formula)
-        if best.score < SUPPORTED and is_foreign:
+        if formula:
+            return CheckedClaim(claim, "derived", round(min(1.0, score), 4), evidence, formula=formula)
+        if is_foreign and best.score < VERBATIM:
             if best.entities is None:
                 return CheckedClaim(claim, "other_language", _UNDECIDED_SUPPORT, evidence, note=UNDECIDED)
             return CheckedClaim(claim, "other_language", round(best.entities, 4), evidence)
@@ -194,17 +201,35 @@ class _Task:
             yield self._read[number]
 
     def _formula(self, claim: ReadClaim, best: Support, where: Evidence, text: str) -> str:
-        """Return how all lost figures follow from those of the best passage; "" where one does not."""
+        """Return how all lost figures follow from those of the best passage; "" where one does not.
+
+        The fewer figures are tried, the less comes about by chance: first those of the best unit, then those
+        of the units that come next, then those of the passage, nearest first.
+        """
+        if not best.lost or len(best.lost) > MOST_DERIVED:
+            return ""
         source = where.sources[best.source].text
-        printed = near_words(source.figures, source.text, set(tokens(text)))
+        near = near_words(source.figures, source.text, set(tokens(text)))
+        spans = [source.units[number] for number in (best.unit, *best.close)]
         stated = [figure for figure in claim.figures.values() if figure not in best.lost]
         found = []
-        for figure in best.lost[:MOST_DERIVED]:
-            formula = derivation(figure, printed, claim=text, stated=stated)
-            if formula is None:
+        for figure in best.lost:
+            for printed in (
+                *(_within(source.figures, spans[:more]) for more in range(1, len(spans) + 1)),
+                near,
+            ):
+                formula = derivation(figure, printed, claim=text, stated=stated)
+                if formula is not None:
+                    found.append(formula.text)
+                    break
+            else:
                 return ""
-            found.append(formula.text)
-        return "; ".join(found) if len(best.lost) <= MOST_DERIVED else ""
+        return "; ".join(found)
+
+
+def _within(figures: Sequence[Figure], units: Sequence[Unit]) -> list[Figure]:
+    """Return the figures within some units, in the order of the text."""
+    return [each for each in figures if any(unit.start <= each.start < unit.end for unit in units)]
 
 
 def _language_of(source: EvidenceSource | None, evidence: Evidence) -> str | None:

@@ -30,6 +30,11 @@ class ReadClaim:
         self.line = f" {' '.join(self.forms)} "
         self._survey = survey
 
+    @property
+    def unseen(self) -> int:
+        """Return the weight of a word in no chunk."""
+        return self._survey.unseen or 1
+
     @cached_property
     def has_content(self) -> bool:
         """Return whether a word says something about a subject."""
@@ -51,7 +56,7 @@ class ReadClaim:
     @cached_property
     def weights(self) -> dict[str, float]:
         """Return how rare each word with content is; numbers and short words weigh half of an unknown one."""
-        rarity, unseen = self._survey.rarity, self._survey.unseen or 1
+        rarity, unseen = self._survey.rarity, self.unseen
         weight_of: dict[str, float] = {}
         for word, form in self._words:
             if form not in weight_of:

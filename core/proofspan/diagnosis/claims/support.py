@@ -25,14 +25,16 @@ from proofspan.traces.records.trace_record import place_by_id
 MOST_FIGURES = 20_000
 #: Neighbouring units count as close together up to this many words: about three sentences.
 _CLOSE_WORDS = 80
+#: In the choice of the best unit a figure counts this much of its weight, since a wrong one may be in any
+#: row, and a little word this much of an unknown word's.
+_FIGURE_CHOOSES = 0.5
+_LITTLE_WORD_CHOOSES = 0.05
+#: The best units that are named.
+_MOST_CLOSE = 4
 #: A word with another ending than the source's counts this much, if they begin alike.
 _ALIKE = 0.7
 _ALIKE_SHARE = 0.65
 _ALIKE_LETTERS = 4
-#: Figures that say when.
-DATES = frozenset(("date", "year"))
-#: A unit with this share of the weight that the best one has is about the same.
-_SAME_SUBJECT = 0.5
 #: Weights of the parts, which add up to 1, and the share that remains where a figure or a name is lost; they
 #: were chosen on the development files that docs/measurements.md names.
 _CONTENT, _ALL_WORDS, _RUNS, _ENTITIES = 0.35, 0.35, 0.2, 0.1
@@ -121,13 +123,14 @@ class Evidence:
 class Support(NamedTuple):
     """The support of a claim in 0–1, and its best unit: number of the source and of the unit there.
 
-    `entities` is the share of its figures and names that are found, None without any; `lost` are the figures
-    that no source has, by value.
+    `close` are units of that source that come next, best first. `entities` is the share of the claim's
+    figures and names that are found, None without any; `lost` are the figures that no source has, by value.
     """
 
     score: float
     source: int
     unit: int
+    close: tuple[int, ...] = ()
     entities: float | None = None
     lost: tuple[Figure, ...] = ()
 
@@ -141,7 +144,7 @@ def best_support(claim: ReadClaim, evidence: Evidence) -> Support:
         return NO_SUPPORT
     for number, source in enumerate(evidence.sources):
         if claim.line in source.text.line:
-            return Support(1.0, number, source.text.unit_at(source.text.line.index(claim.line)), 1.0)
+            return Support(1.0, number, source.text.unit_at(source.text.line.index(claim.line)), entities=1.0)
     found = _places_of(claim, evidence)
     lost = _add_by_value(claim, found, evidence)
     window = _window(claim, found, evidence)
@@ -164,16 +167,19 @@ def best_support(claim: ReadClaim, evidence: Evidence) -> Support:
         score *= WITHOUT_FIGURE
     if any(name not in found for name in claim.names):
         score *= _WITHOUT_NAME
-    return Support(min(1.0, score), *evidence.place(window.best), entities, tuple(dict.fromkeys(lost)))
+    number, unit = evidence.place(window.best[0])
+    places = map(evidence.place, window.best[1:])
+    close = tuple(own for where, own in places if where == number)
+    return Support(min(1.0, score), number, unit, close, entities, tuple(dict.fromkeys(lost)))
 
 
 class _Window(NamedTuple):
-    """Neighbouring units with the most of a claim's weight, and the unit that has the most by itself."""
+    """Neighbouring units with the most of a claim's weight, and the `best` units by themselves."""
 
     weight: float
     first: int
     last: int
-    best: int
+    best: list[int]
 
 
 def _places_of(claim: ReadClaim, evidence: Evidence) -> dict[str, tuple[float, int]]:
@@ -244,7 +250,6 @@ def _window(claim: ReadClaim, found: Mapping[str, tuple[float, int]], evidence: 
             bits ^= low
     if not by_unit:
         return None
-    alone = {unit: sum([weights[form] for form in has]) for unit, has in by_unit.items()}
     # Two ends move over the units that have anything, as far apart as `_CLOSE_WORDS` allows.
     order = sorted(by_unit)
     counts = dict.fromkeys(weights, 0)
@@ -264,20 +269,16 @@ def _window(claim: ReadClaim, found: Mapping[str, tuple[float, int]], evidence: 
             low += 1
         if total > best[0] + 1e-6:
             best = total, order[low], unit
-    # A sentence that has more of the claim's figures is what the claim rests on, if it is about the same.
-    figures = [
-        form
-        for form, figure in claim.figures.items()
-        if figure.kind not in ("date", "year") and form in weights
-    ]
-    close = _SAME_SUBJECT * max(alone.values())
-    return _Window(
-        *best,
-        max(
-            (unit for unit in order if alone[unit] >= close),
-            key=lambda unit: (sum([form in by_unit[unit] for form in figures]), alone[unit], -unit),
-        ),
-    )
+    alone = {
+        unit: sum([weights[form] * (_FIGURE_CHOOSES if form in claim.figures else 1.0) for form in has])
+        for unit, has in by_unit.items()
+    }
+    for form in set(claim.forms).difference(weights).intersection(found):
+        bits = found[form][1]
+        for unit in order:
+            if bits >> unit & 1:
+                alone[unit] += claim.unseen * _LITTLE_WORD_CHOOSES
+    return _Window(*best, sorted(order, key=lambda unit: (-alone[unit], unit))[:_MOST_CLOSE])
 
 
 def _runs(claim: ReadClaim, found: Mapping[str, tuple[float, int]], evidence: Evidence) -> float:

@@ -109,9 +109,9 @@ _FUNCTION_WORDS: Mapping[str, frozenset[str]] = {
     ),
 }
 _ALL_FUNCTION_WORDS = frozenset().union(*_FUNCTION_WORDS.values())
-#: One more hit than the runner-up and this many in all decide a language, in few words a single hit.
+#: One more hit than the runner-up and this many in all decide a language. Words up to a length are no hint.
 _ENOUGH_HITS = 2
-_FEW_WORDS = 8
+_SHORTEST_HINT = 2
 #: In longer texts words with punctuation are left out, which is quicker.
 _SHORT_TEXT = 400
 _LETTERS = re.compile(r"[^\W\d_]+'?")
@@ -135,8 +135,10 @@ _LETTER = re.compile(r"[^\W\d_]")
 _SAMPLE = 4_000
 
 
-def language_of(text: str) -> str | None:
+def language_of(text: str, *, guess: bool = False) -> str | None:
     """Return a text's language as two letters, or None where too little speaks for one.
+
+    With `guess` a single word is enough if no other language has one.
 
     Scripts other than Latin count as the language that is most often written in them: they are only
     compared with each other.
@@ -150,10 +152,12 @@ def language_of(text: str) -> str | None:
     lower = text.lower()
     words = lower.split() if len(text) > _SHORT_TEXT else _LETTERS.findall(lower.replace("’", "'"))
     found = _ALL_FUNCTION_WORDS.intersection(words)
-    if len(found) < _ENOUGH_HITS and len(words) > _FEW_WORDS:
+    if guess:
+        found = frozenset(word for word in found if len(word) > _SHORTEST_HINT)
+    elif len(found) < _ENOUGH_HITS:
         return None
     hits = sorted(((len(found & words), name) for name, words in _FUNCTION_WORDS.items()), reverse=True)
-    return hits[0][1] if hits[0][0] > hits[1][0] and (hits[0][0] >= _ENOUGH_HITS or not hits[1][0]) else None
+    return hits[0][1] if hits[0][0] > hits[1][0] and (hits[0][0] >= _ENOUGH_HITS or guess) else None
 
 
 _ENDINGS: Mapping[str, tuple[tuple[str, str], ...]] = {
