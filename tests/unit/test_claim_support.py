@@ -145,3 +145,22 @@ def test_the_row_with_the_figure_is_the_evidence() -> None:
     (claim,) = check_answer(answer, sources, Corpus(chunks).survey).claims
     assert claim.status == "supported"
     assert claim.evidence is not None and claim.evidence.text.startswith("Total$13,731")
+
+
+def test_a_name_written_as_one_word_is_found_and_no_heading_is_evidence() -> None:
+    chunks = {
+        "rate": "Company: NORTHERNEXPRESS\nPeriod: 2032\n\nThe effective tax rate was 21.6 percent and 24.6 "
+        "percent for 2032 and 2031, respectively. The reduction is due to single items.",
+        "other": "Effects of currencies (3) (9) (1)\nBalance, December 31 $ 962 $ 1,024 $ 790",
+    }
+    answer = (
+        "The effective tax rate of Northern Express decreased from 24.6% in FY2031 to 21.6% in FY2032, a change "
+        "of -3.0 percentage points."
+    )
+    sources = [EvidenceSource("prompt", name, SourceText(text)) for name, text in chunks.items()]
+    (claim,) = check_answer(answer, sources, Corpus(chunks).survey).claims
+    assert (claim.status, claim.formula) == (
+        "derived",
+        "24.6 percent − 21.6 percent = 3.0 percentage points",
+    )
+    assert claim.evidence is not None and claim.evidence.text.startswith("The effective tax rate was")

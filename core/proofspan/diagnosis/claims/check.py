@@ -201,19 +201,20 @@ class _Task:
             yield self._read[number]
 
     def _formula(self, claim: ReadClaim, best: Support, where: Evidence, text: str) -> str:
-        """Return how all lost figures follow from those of the best passage; "" where one does not.
+        """Return how all figures that the best passage lacks follow from those it has; "" where one does not.
 
         The fewer figures are tried, the less comes about by chance: first those of the best unit, then those
         of the units that come next, then those of the passage, nearest first.
         """
-        if not best.lost or len(best.lost) > MOST_DERIVED:
+        open_figures = (*best.lost, *best.elsewhere)
+        if not open_figures or len(open_figures) > MOST_DERIVED:
             return ""
         source = where.sources[best.source].text
         near = near_words(source.figures, source.text, set(tokens(text)))
         spans = [source.units[number] for number in (best.unit, *best.close)]
-        stated = [figure for figure in claim.figures.values() if figure not in best.lost]
+        stated = [figure for figure in claim.figures.values() if figure not in open_figures]
         found = []
-        for figure in best.lost:
+        for figure in open_figures:
             for printed in (
                 *(_within(source.figures, spans[:more]) for more in range(1, len(spans) + 1)),
                 near,

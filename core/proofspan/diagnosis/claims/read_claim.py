@@ -42,7 +42,7 @@ class ReadClaim:
         return any(form not in stops for form in self.forms)
 
     @cached_property
-    def _words(self) -> list[tuple[str, str]]:
+    def words(self) -> list[tuple[str, str]]:
         """Return the words with content, as written and as forms."""
         written = words_of(self.text)[:MOST_WORDS]
         form_of, stops = forms(self.language).__getitem__, stop_words(self.language)
@@ -51,14 +51,14 @@ class ReadClaim:
     @cached_property
     def content(self) -> list[str]:
         """Return the forms of words with content, in order."""
-        return [form for _, form in self._words]
+        return [form for _, form in self.words]
 
     @cached_property
     def weights(self) -> dict[str, float]:
         """Return how rare each word with content is; numbers and short words weigh half of an unknown one."""
         rarity, unseen = self._survey.rarity, self.unseen
         weight_of: dict[str, float] = {}
-        for word, form in self._words:
+        for word, form in self.words:
             if form not in weight_of:
                 rare = rarity.get(word.lower())
                 weight_of[form] = float(rare if rare else unseen if rare is None else unseen / 2)
@@ -70,7 +70,7 @@ class ReadClaim:
 
         Numbers of lists, steps and pages claim nothing.
         """
-        digits = {form for word, form in self._words if word[0].isdigit()}
+        digits = {form for word, form in self.words if word[0].isdigit()}
         if not digits:
             return {}
         form_of = forms(self.language).__getitem__
@@ -102,4 +102,5 @@ class ReadClaim:
                 and not _OPENS.search(self.text[max(0, match.start() - 6) : match.start()])
             )
         }
-        return frozenset(named.intersection(self.weights)).difference(self.figures)
+        of_figures = {form_of(word) for figure in self.figures.values() for word in words_of(figure.text)}
+        return frozenset(named.intersection(self.weights)).difference(self.figures, of_figures)

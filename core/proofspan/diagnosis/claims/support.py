@@ -11,13 +11,14 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from itertools import accumulate, chain, islice
+from itertools import accumulate, chain, islice, pairwise
 from typing import NamedTuple
 
 from proofspan.diagnosis.claims.figures import Figure, FigureIndex, agrees
 from proofspan.diagnosis.claims.read_claim import ReadClaim
 from proofspan.diagnosis.claims.source import SourceText
 from proofspan.diagnosis.claims.types import Origin
+from proofspan.diagnosis.claims.word_forms import forms
 from proofspan.traces.records.chunks import Places
 from proofspan.traces.records.trace_record import place_by_id
 
@@ -29,6 +30,8 @@ _CLOSE_WORDS = 80
 #: row, and a little word this much of an unknown word's.
 _FIGURE_CHOOSES = 0.5
 _LITTLE_WORD_CHOOSES = 0.05
+#: A heading of as few words, or a key before the text, only names the subject.
+_LABEL_WORDS, _LABEL_CHOOSES = 5, 0.25
 #: The best units that are named.
 _MOST_CLOSE = 4
 #: A word with another ending than the source's counts this much, if they begin alike.
@@ -127,7 +130,8 @@ class Support(NamedTuple):
     """The support of a claim in 0–1, and its best unit: number of the source and of the unit there.
 
     `close` are units of that source that come next, best first. `entities` is the share of the claim's
-    figures and names that are found, None without any; `lost` are the figures that no source has, by value.
+    figures and names that are found, None without any; `lost` are the figures that no source has, by value,
+    `elsewhere` those that only other sources have.
     """
 
     score: float
@@ -136,6 +140,7 @@ class Support(NamedTuple):
     close: tuple[int, ...] = ()
     entities: float | None = None
     lost: tuple[Figure, ...] = ()
+    elsewhere: tuple[Figure, ...] = ()
 
 
 NO_SUPPORT = Support(0.0, -1, -1)
@@ -173,7 +178,17 @@ def best_support(claim: ReadClaim, evidence: Evidence) -> Support:
     number, unit = evidence.place(window.best[0])
     places = map(evidence.place, window.best[1:])
     close = tuple(own for where, own in places if where == number)
-    return Support(min(1.0, score), number, unit, close, entities, tuple(dict.fromkeys(lost)))
+    own = ((1 << len(evidence.sources[number].text.units)) - 1) << evidence.bases[number]
+    elsewhere = [each for form, each in claim.figures.items() if form in found and not found[form][1] & own]
+    return Support(
+        min(1.0, score),
+        number,
+        unit,
+        close,
+        entities,
+        tuple(dict.fromkeys(lost)),
+        tuple(dict.fromkeys(elsewhere)),
+    )
 
 
 class _Window(NamedTuple):
@@ -201,7 +216,23 @@ def _places_of(claim: ReadClaim, evidence: Evidence) -> dict[str, tuple[float, i
     for form in claim.weights.keys() - bits.keys():
         if len(form) > _ALIKE_LETTERS and not form[0].isdigit() and (units := _alike(form, evidence)):
             found[form] = (_ALIKE, units)
+    _add_joined(claim, found, evidence)
     return found
+
+
+def _add_joined(claim: ReadClaim, found: dict[str, tuple[float, int]], evidence: Evidence) -> None:
+    """Add two lost words that a passage writes as one, as names in file names are."""
+    lost = claim.weights.keys() - found.keys()
+    if len(lost) < 2:
+        return
+    form_of = forms(claim.language).__getitem__
+    for (word, form), (after, following) in pairwise(claim.words):
+        if form in lost and following in lost:
+            joined, units = form_of(word.lower() + after.lower()), 0
+            for source, base in zip(evidence.sources, evidence.bases, strict=True):
+                units |= source.text.index.get(joined, 0) << base
+            if units:
+                found[form] = found[following] = 1.0, units
 
 
 def _add_by_value(claim: ReadClaim, found: dict[str, tuple[float, int]], evidence: Evidence) -> list[Figure]:
@@ -281,6 +312,11 @@ def _window(claim: ReadClaim, found: Mapping[str, tuple[float, int]], evidence: 
         for unit in order:
             if bits >> unit & 1:
                 alone[unit] += claim.unseen * _LITTLE_WORD_CHOOSES
+    for unit in order:
+        number, own = evidence.place(unit)
+        first, behind = evidence.words_of(unit)
+        if behind - first <= _LABEL_WORDS and evidence.sources[number].text.units[own].role == "label":
+            alone[unit] *= _LABEL_CHOOSES
     figures = [
         form
         for form, each in claim.figures.items()
