@@ -154,8 +154,8 @@ def test_a_name_written_as_one_word_is_found_and_no_heading_is_evidence() -> Non
         "other": "Effects of currencies (3) (9) (1)\nBalance, December 31 $ 962 $ 1,024 $ 790",
     }
     answer = (
-        "The effective tax rate of Northern Express decreased from 24.6% in FY2031 to 21.6% in FY2032, a change "
-        "of -3.0 percentage points."
+        "The effective tax rate of Northern Express decreased from 24.6% in FY2031 to 21.6% in FY2032, "
+        "a change of -3.0 percentage points."
     )
     sources = [EvidenceSource("prompt", name, SourceText(text)) for name, text in chunks.items()]
     (claim,) = check_answer(answer, sources, Corpus(chunks).survey).claims
