@@ -14,6 +14,8 @@ MAX_TOKENS = 60
 MAX_FIGURES, SHARE_OF_FIGURES = 400, 0.5
 #: Rows and cells of a cited table that are looked for.
 MAX_ROWS, MAX_CELLS = 60, 400
+#: A row of two cells says what `label: value` says.
+LABEL_AND_VALUE = 2
 RULE = re.compile(r"[\s|:=+-]*-[\s|:=+-]*")
 PIPE = re.compile(r"(?<!\\)\|")
 BREAK = re.compile(r"<br ?/?>|[*_`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}")
@@ -103,6 +105,9 @@ def _with_separators(text: str, quote: QuoteText) -> TableCitation | None:
     rows = [row for row in rows if any(map(str.strip, row))]
     if not rows or max(map(len, rows)) < 2:
         return None
+    counts = [count for cell in rows[0] if (count := len(QuoteText.of(cell).tokens))]
+    if not heads and len(rows) == 1 and len(counts) == LABEL_AND_VALUE:
+        return TableCitation(quote, values=(counts[0],))
     return TableCitation(quote, heads, tuple(rows), note=note)
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from proofspan.contracts.records.records import Box
-from proofspan.evidence.tables.cells import CellMatch, matches_of, without_overlap
+from proofspan.evidence.tables.cell_match import CellMatch, without_overlap
+from proofspan.evidence.tables.cells import matches_of
 from proofspan.evidence.tables.citations import TableCitation, read_citation
 from proofspan.evidence.tables.grid import Grid, grid_of
 from proofspan.evidence.text.locate import COMMON_WORDS, MAX_ALTERNATIVES, beginning_of
-from proofspan.evidence.text.match import CLEAN, MAX_DIFFERENCES
+from proofspan.evidence.text.match import CLEAN, MAX_DIFFERENCES, MAX_UNCLEAN
 from proofspan.evidence.text.page_index import Pages, searched
 from proofspan.evidence.types import FoundSpan, Place, SpanQuery
 
@@ -61,14 +62,15 @@ def _on_page(
     match = without_overlap(matches[0])
     others = [Place(page_idx, _rects(grid, each)) for each in matches[1 : 1 + MAX_ALTERNATIVES]]
     is_sentence = not citation.has_separators and not citation.values and bool(match.heads and match.labels)
-    is_clean = not match.differences and not is_sentence
+    is_whole = match.explained > MAX_UNCLEAN and not match.blemishes
+    is_clean = is_whole and not match.differences and not is_sentence
     row, column = (_names(grid, cells) for cells in (match.labels, match.heads))
     named = ", ".join(f"{kind} '{name}'" for kind, name in (("row", row), ("column", column)) if name)
     return FoundSpan(
         status="normalized" if is_clean else "fuzzy",
         page_idx=page_idx,
         page_mismatch=query.cited_page_idx not in (None, page_idx),
-        agreement=1.0 if is_clean else min(0.9999, round(match.explained, 4)),
+        agreement=1.0 if is_clean else min(MAX_UNCLEAN, round(match.explained, 4)),
         rects=_rects(grid, match),
         differences=match.differences[:MAX_DIFFERENCES],
         alternatives=tuple(others) if is_clean else (),
@@ -81,5 +83,5 @@ def _rects(grid: Grid, match: CellMatch) -> tuple[Box, ...]:
 
 
 def _names(grid: Grid, cells: tuple[tuple[int, ...], ...]) -> str:
-    name = " · ".join(grid.text(grid.words_of(cell)) for cell in cells)
+    name = " · ".join(grid.text(grid.words_of(cell)).strip(" :") for cell in cells)
     return name if len(name) <= MAX_NAME else name[: MAX_NAME - 1] + "…"

@@ -25,6 +25,8 @@ WORD_GAP = 3.0
 MAX_STEPS, MAX_PLACES, MAX_PARTS = 20_000, 200, 4_000
 #: Ways to go on from one beginning that are returned.
 MAX_CONTINUATIONS = 8
+#: Words with which a quote may name a longer label.
+MIN_BEGINNING = 3
 #: A token or a phrase is first looked up by at most this many letters.
 MAX_PIECE = 60
 
@@ -135,7 +137,7 @@ class Part:
 
 
 def find_parts(grid: Grid, quote: Tokens) -> list[Part]:
-    """Return the runs of a quote's tokens that are the whole text of a cell of the page."""
+    """Return the runs of a quote's tokens that are the whole text of a cell of the page, or begin it."""
     parts: list[Part] = []
     steps = MAX_STEPS
     for start in range(len(quote)):
@@ -147,7 +149,7 @@ def find_parts(grid: Grid, quote: Tokens) -> list[Part]:
             if grid.segments[grid.of_token[token]].tokens[0] != token:
                 continue
             for offset, path in search.prefixes((token,), len(grid.pieces[token])):
-                if offset in ends and search.closes(path[-1]):
+                if offset in ends and (search.closes(path[-1]) or search.is_beginning(path, offset)):
                     wanted = figures_of(quote, range(start, ends[offset]))
                     placed = search.placed(path, 0, (token,), wanted)
                     if placed is not None:
@@ -249,8 +251,14 @@ class _Search:
             ):
                 nearest.append((3 * height + box[0] - cell[2], token, True))
             elif run is Run.COLUMN and middle > cell[3] and below <= ROW_GAP * height:
-                nearest += [(3 * height + below, token, True)] if is_over(grid, cell, segments, box) else []
+                nearest += [(3 * height + below, token, True)] if is_over(grid, [cell], segments, box) else []
         return [(token, is_new) for _, token, is_new in sorted(nearest)[:4]]
+
+    def is_beginning(self, path: tuple[int, ...], offset: int) -> bool:
+        """Return whether a path is as much of a longer cell as the phrase has, and enough to name it."""
+        following = path[-1] + 1
+        goes_on = self.phrase.letters.startswith(self.grid.pieces[following], offset)
+        return len(path) >= MIN_BEGINNING and not goes_on
 
     def closes(self, token: int) -> bool:
         """Return whether the token's segment ends with it, apart from footnote marks and parentheses."""
