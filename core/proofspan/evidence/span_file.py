@@ -134,6 +134,10 @@ def to_json(located: SpanLine) -> bytes:
         row["box_agrees"] = found.box_agrees
     if found.unverified:
         row["unverified"] = found.unverified
+    if found.row:
+        row["row"] = found.row
+    if found.column:
+        row["column"] = found.column
     if found.note:
         row["note"] = found.note
     if (problem := located.problem) is not None:

@@ -68,7 +68,8 @@ class FoundSpan:
     area, on their page (None without a box or anything to compare it with); `unverified` is that box, in
     points of the cited page, where the page has no text to confirm it. In a document without pages `page_idx`
     is None, `rects` is empty and `ranges` has the quote's characters, in order and without overlap;
-    `unverified_ranges` are the characters that offsets name and no quote confirms.
+    `unverified_ranges` are the characters that offsets name and no quote confirms. Of a citation of a table
+    `row` has the label and `column` the head of the cells, as printed, "" where they are not known.
     """
 
     status: Status
@@ -84,6 +85,8 @@ class FoundSpan:
     box_agrees: bool | None = None
     unverified: tuple[Box, ...] = ()
     unverified_ranges: tuple[TextRange, ...] = ()
+    row: str = ""
+    column: str = ""
 
     @property
     def numbers_differ(self) -> bool:

@@ -49,7 +49,7 @@ class Segment:
     box: Box
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Grid:
     """A page's words line by line, from left to right, with their levelled boxes, tokens and segments.
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from proofspan.contracts.records.records import Box
 from proofspan.evidence.tables.cell_match import CellMatch, without_overlap
 from proofspan.evidence.tables.cells import matches_of
 from proofspan.evidence.tables.citations import TableCitation, read_citation
 from proofspan.evidence.tables.grid import Grid, grid_of
+from proofspan.evidence.tables.reading import head_of
 from proofspan.evidence.text.locate import COMMON_WORDS, MAX_ALTERNATIVES, beginning_of
 from proofspan.evidence.text.match import CLEAN, MAX_DIFFERENCES, MAX_UNCLEAN
 from proofspan.evidence.text.page_index import Pages, searched
+from proofspan.evidence.text.producer_hints import check_box
 from proofspan.evidence.types import FoundSpan, Place, SpanQuery
 
 #: Characters of a label or head that a note quotes.
@@ -27,61 +31,82 @@ def locate_cells(query: SpanQuery, pages: Pages, found: FoundSpan) -> FoundSpan:
     citation = read_citation(beginning_of(query.quote))
     if citation is None:
         return found
-    best = _best(citation, query, pages, is_text=found.status not in CLEAN)
+    best = _Search(citation, query, pages, found).best()
     if best is None or (found.status in CLEAN and best.status not in CLEAN):
         return found
     return best
 
 
-def _best(citation: TableCitation, query: SpanQuery, pages: Pages, *, is_text: bool) -> FoundSpan | None:
-    cited = query.cited_page_idx
-    cited = cited if cited is not None and 0 <= cited < pages.page_count else None
-    if cited is not None:
-        span = _on_page(citation, query, pages, cited, is_text=is_text)
-        if span is not None:
-            return span
-    if len(citation.quote.tokens) < COMMON_WORDS:
-        return None
-    near = [] if cited is None else [idx for idx in (cited - 1, cited + 1) if 0 <= idx < pages.page_count]
-    index = pages.word_index(searched(pages.page_count, cited))
-    likely = [idx for idx in index.with_words(citation.quote.tokens) if idx != cited and idx not in near]
-    spans = [_on_page(citation, query, pages, idx, is_text=is_text) for idx in (*near, *likely)]
-    clean = [span for span in spans if span is not None and not span.differences]
-    return max(clean, key=lambda span: span.agreement, default=None)
+class _Search:
+    """The search for the cells of one citation in a document."""
 
+    def __init__(self, citation: TableCitation, query: SpanQuery, pages: Pages, found: FoundSpan) -> None:
+        self.citation, self.query, self.pages = citation, query, pages
+        #: Rows and columns of words alone are taken where the words are not found as a quote.
+        self.is_text = found.status not in CLEAN
+        cited = query.cited_page_idx
+        self.cited = cited if cited is not None and 0 <= cited < pages.page_count else None
+        self.note = found.note if cited is not None and self.cited is None else ""
 
-def _on_page(
-    citation: TableCitation, query: SpanQuery, pages: Pages, page_idx: int, *, is_text: bool
-) -> FoundSpan | None:
-    grid = grid_of(pages.page_text(page_idx))
-    if grid is None:
-        return None
-    matches = matches_of(citation, grid, is_text=is_text)
-    if not matches:
-        return None
-    match = without_overlap(matches[0])
-    others = [Place(page_idx, _rects(grid, each)) for each in matches[1 : 1 + MAX_ALTERNATIVES]]
-    is_sentence = not citation.has_separators and not citation.values and bool(match.heads and match.labels)
-    is_whole = match.explained > MAX_UNCLEAN and not match.blemishes
-    is_clean = is_whole and not match.differences and not is_sentence
-    row, column = (_names(grid, cells) for cells in (match.labels, match.heads))
-    named = ", ".join(f"{kind} '{name}'" for kind, name in (("row", row), ("column", column)) if name)
-    return FoundSpan(
-        status="normalized" if is_clean else "fuzzy",
-        page_idx=page_idx,
-        page_mismatch=query.cited_page_idx not in (None, page_idx),
-        agreement=1.0 if is_clean else min(MAX_UNCLEAN, round(match.explained, 4)),
-        rects=_rects(grid, match),
-        differences=match.differences[:MAX_DIFFERENCES],
-        alternatives=tuple(others) if is_clean else (),
-        note="; ".join(filter(None, (named, citation.note))),
-    )
+    def best(self) -> FoundSpan | None:
+        """Return the best place; None without one."""
+        own = self._on_page(self.cited) if self.cited is not None else None
+        if (own is not None and not own.differences) or len(self.citation.quote.tokens) < COMMON_WORDS:
+            return own
+        near = [] if self.cited is None else [self.cited - 1, self.cited + 1]
+        clean = self._clean(idx for idx in near if 0 <= idx < self.pages.page_count)
+        if clean is not None or own is not None:
+            return clean or own
+        index = self.pages.word_index(searched(self.pages.page_count, self.cited))
+        likely = index.with_words(self.citation.quote.tokens)
+        return self._clean(idx for idx in likely if idx != self.cited and idx not in near)
+
+    def _clean(self, page_indices: Iterable[int]) -> FoundSpan | None:
+        """The best place on other pages, without differences."""
+        spans = [self._on_page(page_idx) for page_idx in page_indices]
+        clean = [span for span in spans if span is not None and not span.differences]
+        return max(clean, key=lambda span: span.agreement, default=None)
+
+    def _on_page(self, page_idx: int) -> FoundSpan | None:
+        page, citation = self.pages.page_text(page_idx), self.citation
+        grid = grid_of(page)
+        matches = matches_of(citation, grid, is_text=self.is_text) if grid is not None else []
+        if grid is None or not matches:
+            return None
+        match = without_overlap(matches[0])
+        is_sentence = not (citation.rows or citation.values) and bool(match.heads and match.labels)
+        is_whole = match.explained > MAX_UNCLEAN and not match.blemishes
+        is_clean = is_whole and not match.differences and not is_sentence
+        rects = _rects(grid, match)
+        agrees, unverified, box_note = check_box(self.query, rects, page)
+        row, column = _names(grid, match.labels), _names(grid, match.heads)
+        if not column and len(match.values) == 1:
+            column = _shown(head_of(grid, match.values[0][0]))
+        named = [f"{kind} '{name}'" for kind, name in (("row", row), ("column", column)) if name]
+        others = tuple(Place(page_idx, _rects(grid, each)) for each in matches[1 : 1 + MAX_ALTERNATIVES])
+        return FoundSpan(
+            status="normalized" if is_clean else "fuzzy",
+            page_idx=page_idx,
+            page_mismatch=self.query.cited_page_idx not in (None, page_idx),
+            agreement=1.0 if is_clean else min(MAX_UNCLEAN, round(match.explained, 4)),
+            rects=rects,
+            differences=match.differences[:MAX_DIFFERENCES],
+            alternatives=others if is_clean else (),
+            note="; ".join(filter(None, (self.note, ", ".join(named), citation.note, box_note))),
+            box_agrees=agrees,
+            unverified=unverified,
+            row=row,
+            column=column,
+        )
 
 
 def _rects(grid: Grid, match: CellMatch) -> tuple[Box, ...]:
     return tuple(rect for cell in match.cells for rect in grid.rects(grid.words_of(cell)))
 
 
-def _names(grid: Grid, cells: tuple[tuple[int, ...], ...]) -> str:
-    name = " · ".join(grid.text(grid.words_of(cell)).strip(" :") for cell in cells)
+def _names(grid: Grid, cells: Iterable[tuple[int, ...]]) -> str:
+    return _shown(" · ".join(grid.text(grid.words_of(cell)).strip(" :") for cell in cells))
+
+
+def _shown(name: str) -> str:
     return name if len(name) <= MAX_NAME else name[: MAX_NAME - 1] + "…"

@@ -178,7 +178,8 @@ class _Search:
                 shown += " | …" if len(cells) > MAX_NAMED else ""
                 differs = Difference(text_of(self.citation.quote, *own), shown, "number")
                 first = replace(best[0], cells=tuple(alike(self.grid, best[0].cells, keys)[:MAX_NAMED]))
-                yield replace(self.match(first), differences=(differs,))
+                share = self._share(number for number in first.covered if not own[0] <= number < own[1])
+                yield replace(self.match(first), explained=share, differences=(differs,))
 
     def together(self, named: Sequence[_Named]) -> CellMatch | None:
         """Return the cells of a sentence with several values; None if it does not name them all.
