@@ -94,6 +94,29 @@ def _table(path: Path) -> Path:
     )
 
 
+ACCOUNTS = (
+    ("Workshop accounts (in thousands)", "", ""),
+    ("", "2025", "2024"),
+    ("Current assets", "", ""),
+    ("  Spare parts in stock", "4,210", "3,980"),
+    ("  Tyres and wheels", "1,305", "1,150"),
+    ("Total current assets", "5,515", "5,130"),
+    ("Loans from banks and other", "", ""),
+    ("lenders", "2,040", "2,310"),
+)
+
+
+def _accounts(path: Path) -> Path:
+    """A table without lines, written column by column, with a heading, an indent and a wrapped label."""
+    placed = [
+        (LEFT_EDGE + left + 6 * (len(text) - len(text.lstrip())), 40 + 18 * row, text.strip())
+        for column, left in enumerate((0, 210, 300))
+        for row, texts in enumerate(ACCOUNTS)
+        if (text := texts[column])
+    ]
+    return write(path, cells(*placed))
+
+
 def _turned_right_to_left(path: Path) -> Path:
     with pymupdf.open(RIGHT_TO_LEFT) as document:
         document[0].set_rotation(90)
@@ -234,6 +257,47 @@ CASES = (
         SpanQuery("Tyre size Empty Loaded 195/65 R15 2.3 bar 2.5 bar 205/55 R16 2.4 bar 2.6 bar", 0),
     ),
     Case("table-row", _table, SpanQuery("205/55 R16 2.4 bar 2.6 bar", 0)),
+    Case(
+        "table-cell",
+        _accounts,
+        SpanQuery("Total current assets, 2024: 5,130", 0),
+    ),
+    Case(
+        "table-cell-in-a-sentence",
+        _accounts,
+        SpanQuery("In 2024, total current assets were 5,130.", 0),
+        "Total current assets 2024 5,130",
+    ),
+    Case(
+        "table-cell-in-its-section",
+        _accounts,
+        SpanQuery("Current assets, Tyres and wheels: 1,150", 0),
+    ),
+    Case(
+        "table-cell-of-another-column",
+        _accounts,
+        SpanQuery("Total current assets, 2024: 5,515", 0),
+        "Total current assets 2024 5,130",
+    ),
+    Case(
+        "table-cell-in-millions",
+        _accounts,
+        SpanQuery("Total current assets were $5.5 million in 2025.", 0),
+        "Total current assets 2025 5,515",
+    ),
+    Case(
+        "table-cell-of-a-wrapped-label", _accounts, SpanQuery("Loans from banks and other lenders: 2,310", 0)
+    ),
+    Case("table-column", _accounts, SpanQuery("2024 3,980 1,150 5,130 2,310", 0)),
+    Case(
+        "table-in-markdown",
+        _accounts,
+        SpanQuery(
+            "| | 2025 | 2024 |\n|---|---:|---:|\n| Tyres and wheels | 1,305 | 1,150 |\n"
+            "| Total current assets | 5,515 | 5,130 |",
+            0,
+        ),
+    ),
     Case("rotated", lambda path: write(path, lines(*COOLANT), rotation=90), SpanQuery(COOLANT[1], 0)),
     Case(
         "rotated-with-box",

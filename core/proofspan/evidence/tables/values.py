@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import groupby, islice
 from typing import TYPE_CHECKING
 
 from rapidfuzz.distance import Hamming
@@ -15,13 +16,15 @@ from proofspan.evidence.text.tokens import Tokens
 if TYPE_CHECKING:
     from proofspan.diagnosis.claims.figures import Figure, Scale
 
+#: Powers of ten that tables are counted in.
+POWERS = (3, 6, 9)
 #: The scale of a table is looked for in this many lines above a cell.
 MAX_LINES = 80
 
 
 def figures_in(quote: QuoteText) -> list[tuple[tuple[int, int], Figure]]:
     """Return the figures of a quote with the tokens (half open) that each covers, with its scale and unit."""
-    from proofspan.diagnosis.claims.figures import figures_of  # slow to import, and seldom needed
+    from proofspan.diagnosis.claims.figures import figures_of  # slow, and seldom needed
 
     starts: list[int] = []
     at = 0
@@ -43,16 +46,21 @@ def figures_in(quote: QuoteText) -> list[tuple[tuple[int, int], Figure]]:
 def amounts_to(claimed: Figure, grid: Grid, label: Sequence[int], cell: Sequence[int]) -> bool:
     """Return whether a cell's value is the claimed one, rounded as that is, in the scale of its table.
 
-    A cell of several figures, such as a range, has no single value.
+    A table that names no scale may have any. A cell of several figures, such as a range, has no single value.
     """
-    from proofspan.diagnosis.claims.figures import agrees, figures_of  # slow to import, and seldom needed
+    from proofspan.diagnosis.claims.figures import Scale, agrees, figures_of  # slow, and seldom needed
 
     row = grid.text(grid.words_of(label))
     text = f"{row} {grid.text(grid.words_of(cell))}"
-    printed = [f for f in figures_of(text, scale=_scale_above(grid, cell[0])) if f.start >= len(row)]
-    if len(printed) != 1:
-        return False
-    return agrees(claimed, printed[0]) and (claimed.value < 0) == (printed[0].value < 0)
+    named = _scale_above(grid, cell[0])
+    scales = [named] if named or not claimed.scaled else [None, *map(Scale, POWERS)]
+    for scale in scales:
+        printed = [figure for figure in figures_of(text, scale=scale) if figure.start >= len(row)]
+        if len(printed) != 1:
+            return False
+        if agrees(claimed, printed[0]) and (claimed.value < 0) == (printed[0].value < 0):
+            return True
+    return False
 
 
 def is_near(quote: Tokens, own: tuple[int, int], grid: Grid, cell: Sequence[int]) -> bool:
@@ -74,20 +82,12 @@ def alike(grid: Grid, cells: Iterable[tuple[int, ...]], keys: Sequence[str]) -> 
 
 def _scale_above(grid: Grid, token: int) -> Scale | None:
     """The scale that the nearest line above a cell names, such as "(in thousands)"."""
-    from proofspan.diagnosis.claims.figures import scale_of  # slow to import, and seldom needed
+    from proofspan.diagnosis.claims.figures import scale_of  # slow, and seldom needed
 
-    number = grid.of_token[token]
-    line = grid.segments[number].line
-    lowest, end = line - MAX_LINES, number
-    while number > 0 and grid.segments[number].line > lowest:
-        while number > 0 and grid.segments[number - 1].line == line:
-            number -= 1
-        words = range(grid.segments[number].words[0], grid.segments[end].words[1])
-        if scale := scale_of(grid.text(words)):
+    own = grid.segments[grid.of_token[token]]
+    above = groupby(reversed(grid.segments[: own.number + 1]), key=lambda segment: segment.line)
+    for _, line in islice(above, MAX_LINES):
+        words = [word for segment in line for word in range(*segment.words)]
+        if scale := scale_of(grid.text(sorted(words))):
             return scale
-        end = number - 1
-        number = end
-        if end < 0:
-            return None
-        line = grid.segments[end].line
     return None
