@@ -9,6 +9,7 @@ from itertools import count
 
 from proofspan.contracts.records.records import GoldQuestion, Trace
 from proofspan.diagnosis.answers import claims_of, payload_ids, refuses
+from proofspan.diagnosis.claims.cells import other_figures
 from proofspan.diagnosis.claims.derived import derivation, near_words
 from proofspan.diagnosis.claims.differences import differences_of
 from proofspan.diagnosis.claims.figures import Figure, figures_of
@@ -139,7 +140,7 @@ class _Task:
             evidence = _evidence(source, best)
             score = best.score / WITHOUT_FIGURE if best.lost else best.score
             formula = self._formula(read, best, where, text)
-            differences = self._differences(claim, source, evidence, language, score, is_foreign)
+            differences = self._differences(claim, read, source, best, is_foreign=is_foreign)
             if formula:  # what follows by arithmetic is no wrong number
                 differences = tuple(each for each in differences if each.kind not in OF_FIGURES)
         if differences:
@@ -155,30 +156,31 @@ class _Task:
         return CheckedClaim(claim, status, round(best.score, 4), evidence)
 
     def _differences(
-        self,
-        claim: Claim,
-        source: EvidenceSource,
-        evidence: ClaimEvidence,
-        language: str | None,
-        score: float,
-        is_foreign: bool,
+        self, claim: Claim, read: ReadClaim, source: EvidenceSource, best: Support, *, is_foreign: bool
     ) -> tuple[ClaimDifference, ...]:
         """Return how a claim and its best evidence differ, with places in the answer and in the passage.
 
         What is about something else cannot differ, and what another language says only by its figures.
         """
-        text = self._text[claim.start : claim.end]
-        if (score < COMPARABLE and not is_foreign) or text.split() == evidence.text.split():
+        score = best.score / WITHOUT_FIGURE if best.lost else best.score
+        unit = source.text.units[best.unit]
+        if (score < COMPARABLE and not is_foreign) or read.text.split() == source.text.text_of(
+            best.unit
+        ).split():
             return ()  # it is about something else, or word for word the same
         found = differences_of(
-            text,
+            read.text,
             source.text.text,
-            evidence.start,
-            evidence.end,
-            language=language,
+            unit.start,
+            unit.end,
+            language=read.language,
             source_language=source.text.language,
             beside=self._beside,
         )
+        if is_foreign:
+            found = tuple(each for each in found if each.kind in OF_ANY_LANGUAGE)
+        if read.figures and not any(each.kind in OF_FIGURES for each in found):
+            found += other_figures(read, source.text, best.unit, is_foreign=is_foreign)
         return tuple(
             replace(
                 each,
@@ -186,7 +188,6 @@ class _Task:
                 claimed_end=each.claimed_end + claim.start,
             )
             for each in found
-            if not is_foreign or each.kind in OF_ANY_LANGUAGE
         )
 
     def _evidence(self) -> Iterator[Evidence]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from functools import cached_property
 
 from proofspan.diagnosis.claims.figures import Figure, figures_of
@@ -40,6 +41,10 @@ class ReadClaim:
         """Return whether a word says something about a subject."""
         stops = stop_forms(self.language)
         return any(form not in stops for form in self.forms)
+
+    def names_all(self, label: Collection[str]) -> bool:
+        """Return whether the claim has all words of a label, and the label has any."""
+        return bool(label) and self.weights.keys() >= set(label)
 
     @cached_property
     def words(self) -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ from operator import attrgetter
 
 from proofspan.diagnosis.claims.figures import Figure, figures_of
 from proofspan.diagnosis.claims.units import Unit, units_of
-from proofspan.diagnosis.claims.word_forms import forms_in, language_of
+from proofspan.diagnosis.claims.word_forms import forms_in, language_of, stop_forms
 
 #: Characters and units of one chunk that are looked at.
 MOST_TEXT = 200_000
@@ -91,6 +91,20 @@ class SourceText:
     def unit_of(self, char: int) -> int:
         """Return the number of the unit that has a character of the text, or of the last before it."""
         return max(bisect_right(self.units, char, key=attrgetter("start")) - 1, 0)
+
+    def forms_of(self, number: int) -> list[str]:
+        """Return the forms of a unit's words in order."""
+        end = self.places[number + 1] if number + 1 < len(self.places) else len(self.line)
+        return self.line[self.places[number] : end].split()
+
+    def label_of(self, number: int) -> frozenset[str]:
+        """Return the words of a row that name it: those before its first figure, else all."""
+        unit = self.units[number]
+        first = next((each for each in self.figures if unit.start <= each.start < unit.end), None)
+        before = "" if first is None else self.text[unit.start : first.start]
+        named = forms_in(before, self.language) or self.forms_of(number)
+        words = (form for form in named if len(form) > 1 and not form[0].isdigit())
+        return frozenset(words) - stop_forms(self.language)
 
     def text_of(self, number: int) -> str:
         """Return a unit as the chunk has it."""

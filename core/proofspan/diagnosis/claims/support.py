@@ -18,6 +18,7 @@ from proofspan.diagnosis.claims.figures import Figure, FigureIndex, agrees
 from proofspan.diagnosis.claims.read_claim import ReadClaim
 from proofspan.diagnosis.claims.source import SourceText
 from proofspan.diagnosis.claims.types import Origin
+from proofspan.diagnosis.claims.units import Unit
 from proofspan.diagnosis.claims.word_forms import forms
 from proofspan.traces.records.chunks import Places
 from proofspan.traces.records.trace_record import place_by_id
@@ -118,6 +119,11 @@ class Evidence:
         number = bisect_right(self.bases, unit) - 1
         return number, unit - self.bases[number]
 
+    def unit(self, unit: int) -> Unit:
+        """Return a unit by its number."""
+        number, own = self.place(unit)
+        return self.sources[number].text.units[own]
+
     def words_of(self, unit: int) -> tuple[int, int]:
         """Return the numbers of a unit's first word and of the one behind its last."""
         number, own = self.place(unit)
@@ -162,6 +168,9 @@ def best_support(claim: ReadClaim, evidence: Evidence) -> Support:
     met = sum([form in found and found[form][1] & near != 0 for form in claim.forms])
     content = window.weight / sum([claim.weights[form] for form in claim.content])
     credit = {form: found[form][0] for form in (*claim.figures, *claim.names) if form in found}
+    for form, figure in claim.figures.items():
+        if figure in lost:
+            credit.pop(form, None)
     wanted = sum([claim.weights[form] for form in (*claim.figures, *claim.names)])
     kept = sum([claim.weights[form] * share for form, share in credit.items()])
     entities = kept / wanted if wanted else None
@@ -239,7 +248,7 @@ def _add_by_value(claim: ReadClaim, found: dict[str, tuple[float, int]], evidenc
     """Add the units that have a claim's figures in other digits to the places; return the lost figures."""
     lost = []
     for form, figure in claim.figures.items():
-        if form in found:
+        if form in found and not figure.unit.dimension:  # the same digits of another unit are another figure
             continue
         if evidence.figures.agreeing(figure) is None:
             lost.append(figure)
@@ -249,7 +258,7 @@ def _add_by_value(claim: ReadClaim, found: dict[str, tuple[float, int]], evidenc
             for printed in source.text.figures:
                 if agrees(figure, printed):
                     units |= 1 << base + source.text.unit_of(printed.start)
-        found[form] = 1.0, units
+        found[form] = 1.0, units | found.get(form, (0.0, 0))[1]
     return lost
 
 
@@ -303,33 +312,62 @@ def _window(claim: ReadClaim, found: Mapping[str, tuple[float, int]], evidence: 
             low += 1
         if total > best[0] + 1e-6:
             best = total, order[low], unit
-    alone = {
-        unit: sum([weights[form] * (_FIGURE_CHOOSES if form in claim.figures else 1.0) for form in has])
-        for unit, has in by_unit.items()
+    return _Window(*best, _best_units(claim, found, weights, by_unit, evidence)[:_MOST_CLOSE])
+
+
+def _best_units(
+    claim: ReadClaim,
+    found: Mapping[str, tuple[float, int]],
+    weights: Mapping[str, float],
+    by_unit: Mapping[int, Sequence[str]],
+    evidence: Evidence,
+) -> list[int]:
+    """Return the units that a claim may rest on, best first, earlier ones before equal ones.
+
+    Words decide, little ones too. A row whose whole label the claim has is the right one, whatever its
+    figures, as a wrong figure may be in any row. Else the unit with most of the claim's telling figures
+    comes first among those that are about the same.
+    """
+    figures = claim.figures
+    words = {
+        unit: sum([weights[form] for form in has if form not in figures]) for unit, has in by_unit.items()
     }
     for form in set(claim.forms).difference(weights).intersection(found):
         bits = found[form][1]
-        for unit in order:
+        for unit in words:
             if bits >> unit & 1:
-                alone[unit] += claim.unseen * _LITTLE_WORD_CHOOSES
-    for unit in order:
-        number, own = evidence.place(unit)
+                words[unit] += claim.unseen * _LITTLE_WORD_CHOOSES
+    for unit in words:
         first, behind = evidence.words_of(unit)
-        if behind - first <= _LABEL_WORDS and evidence.sources[number].text.units[own].role == "label":
-            alone[unit] *= _LABEL_CHOOSES
-    figures = [
+        if behind - first <= _LABEL_WORDS and evidence.unit(unit).role == "label":
+            words[unit] *= _LABEL_CHOOSES
+    alone = {
+        unit: words[unit] + sum([weights[form] * _FIGURE_CHOOSES for form in has if form in figures])
+        for unit, has in by_unit.items()
+    }
+    most = max(alone.values())
+    telling = [
         form
-        for form, each in claim.figures.items()
+        for form, each in figures.items()
         if each.kind == "number" and form in weights and len(form.strip("0.,")) >= _TELLING_DIGITS
     ]
-    close = _SAME_SUBJECT * max(alone.values())
 
     def rank(unit: int) -> tuple[float, ...]:
         """Order by the claim's figures in units that are about the same, then by weight."""
-        had = sum([form in by_unit[unit] for form in figures]) if alone[unit] >= close else 0
+        had = sum([form in by_unit[unit] for form in telling]) if alone[unit] >= _SAME_SUBJECT * most else 0
         return -had, -alone[unit], unit
 
-    return _Window(*best, sorted(order, key=rank)[:_MOST_CLOSE])
+    order = sorted(by_unit, key=rank)
+    if figures:
+        least = words[max(alone, key=lambda unit: (alone[unit], -unit))]
+        for unit in sorted(words, key=lambda unit: (-words[unit], unit)):
+            if words[unit] < least:
+                break
+            number, own = evidence.place(unit)
+            text = evidence.sources[number].text
+            if text.units[own].role == "row" and claim.names_all(text.label_of(own)):
+                return [unit, *(other for other in order if other != unit)]
+    return order
 
 
 def _runs(claim: ReadClaim, found: Mapping[str, tuple[float, int]], evidence: Evidence) -> float:

@@ -67,14 +67,16 @@ _FUNCTION_WORDS: Mapping[str, frozenset[str]] = {
     "en": _words(
         """
         the of and to is that for with by be from this it which are has not at or have were been their its
-        if when should must how what who after before between than they he she his her would could
+        if when should must how what who after before between than they he she his her would could a an in on
+        i you do does did my we our can will may no but also during every each get
         """
     ),
     "de": _words(
         """
         der die das und ist nicht mit von zu den dem ein eine einer einen auf für sich werden wird bei nach
         auch aus oder sind wenn nur über kann im zum zur vom durch sie wurde muss dass beim als sollte
-        sollten darf dürfen sein hat haben am bis unter höchstens mindestens etwa rund kein keine
+        sollten darf dürfen sein hat haben am bis unter höchstens mindestens etwa rund kein keine in an es er
+        wir ich so
         """
     ),
     "fr": _words(
@@ -92,7 +94,7 @@ _FUNCTION_WORDS: Mapping[str, frozenset[str]] = {
     "it": _words(
         """
         il di che è della per non sono alla nel gli dei delle anche come più una con dal del si lo ha
-        questo questa essere dalla nella le la un
+        questo questa essere dalla nella le la un in
         """
     ),
     "pt": _words(
@@ -104,7 +106,7 @@ _FUNCTION_WORDS: Mapping[str, frozenset[str]] = {
     "nl": _words(
         """
         het een van niet op te zijn voor met dat aan ook als bij naar wordt deze uit kan worden maar om
-        heeft nog de en is
+        heeft nog de en is in
         """
     ),
 }
