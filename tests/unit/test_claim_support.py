@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from proofspan.contracts.records.records import NOWHERE, Trace
 from proofspan.diagnosis.claims.check import SUPPORTED, Checker, check_answer
-from proofspan.diagnosis.claims.source import SourceText, units_of
+from proofspan.diagnosis.claims.source import SourceText
+from proofspan.diagnosis.claims.split import MOST_CLAIMS
 from proofspan.diagnosis.claims.support import EvidenceSource
 from proofspan.diagnosis.claims.types import CheckedAnswer
+from proofspan.diagnosis.claims.units import units_of
 from proofspan.diagnosis.claims.word_forms import forms, language_of
 from proofspan.diagnosis.corpus import Corpus
 from proofspan.diagnosis.types import Profile
@@ -164,3 +166,61 @@ def test_a_name_written_as_one_word_is_found_and_no_heading_is_evidence() -> Non
         "24.6 percent − 21.6 percent = 3.0 percentage points",
     )
     assert claim.evidence is not None and claim.evidence.text.startswith("The effective tax rate was")
+
+
+TABLE = (
+    "Table 3. Loads\nPlace Load at most\nBoot floor 120 kg\nGlove box 3 kg\nRoof rails 60 kg\n"
+    "Trailer with brakes 1,200 kg\nTrailer without brakes 600 kg"
+)
+
+
+def statuses(answer: str, *texts: str, question: str = "") -> list[str]:
+    """Check an answer against texts, by default the table, and return the statuses of its claims."""
+    chunks = {str(number): text for number, text in enumerate(texts or (TABLE,))}
+    sources = [EvidenceSource("prompt", name, SourceText(text)) for name, text in chunks.items()]
+    checked = check_answer(answer, sources, Corpus(chunks).survey, question=question)
+    return [claim.status for claim in checked.claims]
+
+
+def test_the_figure_of_another_row_differs() -> None:
+    assert statuses("The glove box may be loaded with 3 kg.") == ["supported"]
+    assert statuses("The glove box may be loaded with 60 kg.") == ["differs"]
+    assert statuses("A trailer with brakes may weigh 600 kg.") == ["differs"]
+    assert statuses("A trailer without brakes may weigh 600 kg.") == ["supported"]
+
+
+def test_figures_compare_by_value() -> None:
+    assert statuses("The trailer with brakes may weigh 1.2 tonnes.") == ["supported"]
+    assert statuses("The roof rails hold about 60,000 g.") == ["supported"]
+
+
+def test_what_follows_by_arithmetic_is_derived() -> None:
+    chunks = {"report": "Revenue was 8,412 million in 2024. Costs were 7,130 million in 2024."}
+    sources = [EvidenceSource("prompt", "report", SourceText(chunks["report"]))]
+    answer = "Revenue was 1,282 million more than the costs in 2024."
+    (claim,) = check_answer(answer, sources, Corpus(chunks).survey).claims
+    assert (claim.status, claim.formula) == ("derived", "8,412 million − 7,130 million = 1,282 million")
+
+
+def test_a_claim_in_another_language_is_never_unsupported_for_its_words() -> None:
+    (claim,) = check("Das Getriebe der Hinterachse wird nach der ersten Fahrt gespült.").claims
+    assert claim.status == "other_language"
+    (figures,) = check("Die Feststellbremse hält bis zu einer Steigung von 20 Prozent.").claims
+    assert figures.status == "other_language" and figures.support == 1.0
+    # Nothing in it can be compared, so that it decides nothing about the answer.
+    assert check("Das Getriebe wird nach der ersten Fahrt nicht gespült.").support is None
+    tank = "The tank of the car holds 48 litres when it is full, and the lamp comes on at the end."
+    assert statuses("Der Tank fasst höchstens 58 Liter.", tank) == ["differs"]
+    assert statuses("Der Tank fasst höchstens 48 Liter.", tank) == ["other_language"]
+
+
+def test_nonsense_is_bounded_and_says_so() -> None:
+    many = check(" ".join(f"Claim {number} says that lamp {number} glows." for number in range(5_000)))
+    assert len(many.claims) <= MOST_CLAIMS and "claims" in many.note
+    assert "characters" in check("word " * 400_000).note
+    figures = check("The sizes are " + ", ".join(map(str, range(10_000))) + " mm.")
+    assert all(0 <= claim.support <= 1 for claim in figures.claims)
+    wide = "| " + " | ".join(f"c{number}" for number in range(400)) + " |\n"
+    row = "| " + " | ".join(f"{number},5" for number in range(400)) + " |"
+    assert len(statuses("The value of c7 is 7,5.", wide + row)) == 1
+    assert statuses("גובה הרכב הוא 1.46 מטר.", CHUNKS["oil"]) == ["other_language"]

@@ -77,12 +77,12 @@ def _rows_like(claim: ReadClaim, source: SourceText, number: int) -> list[int]:
     """
     if not claim.names_all(source.label_of(number)):
         return []
-    words = claim.weights.keys() - claim.figures.keys()
-    weights = {
-        row: sum(claim.weights[form] for form in words.intersection(source.forms_of(row)))
-        for row, unit in enumerate(source.units)
-        if unit.role == "row"
-    }
+    words = set(claim.forms) - claim.figures.keys()
+    weights: dict[int, tuple[float, int]] = {}
+    for row, unit in enumerate(source.units):
+        if unit.role == "row":
+            has = words.intersection(source.forms_of(row))
+            weights[row] = sum(claim.weights.get(form, 0) for form in has), len(has)
     if weights[number] < max(weights.values()):
         return []
     return [row for row, weight in weights.items() if weight == weights[number]]

@@ -44,7 +44,7 @@ class ReadClaim:
 
     def names_all(self, label: Collection[str]) -> bool:
         """Return whether the claim has all words of a label, and the label has any."""
-        return bool(label) and self.weights.keys() >= set(label)
+        return bool(label) and set(self.forms).issuperset(label)
 
     @cached_property
     def words(self) -> list[tuple[str, str]]:

@@ -98,13 +98,15 @@ class SourceText:
         return self.line[self.places[number] : end].split()
 
     def label_of(self, number: int) -> frozenset[str]:
-        """Return the words of a row that name it: those before its first figure, else all."""
+        """Return what names a row: the words before its first figure, else the code there, else all words."""
         unit = self.units[number]
         first = next((each for each in self.figures if unit.start <= each.start < unit.end), None)
         before = "" if first is None else self.text[unit.start : first.start]
-        named = forms_in(before, self.language) or self.forms_of(number)
-        words = (form for form in named if len(form) > 1 and not form[0].isdigit())
-        return frozenset(words) - stop_forms(self.language)
+        ahead, stops = forms_in(before, self.language), stop_forms(self.language)
+        words = frozenset(form for form in ahead if len(form) > 1 and not form[0].isdigit())
+        if ahead:
+            return words - stops or frozenset(ahead)
+        return frozenset(form for form in self.forms_of(number) if len(form) > 1 and form.isalpha()) - stops
 
     def text_of(self, number: int) -> str:
         """Return a unit as the chunk has it."""

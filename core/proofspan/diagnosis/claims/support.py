@@ -19,7 +19,7 @@ from proofspan.diagnosis.claims.read_claim import ReadClaim
 from proofspan.diagnosis.claims.source import SourceText
 from proofspan.diagnosis.claims.types import Origin
 from proofspan.diagnosis.claims.units import Unit
-from proofspan.diagnosis.claims.word_forms import forms
+from proofspan.diagnosis.claims.word_forms import forms, forms_in
 from proofspan.traces.records.chunks import Places
 from proofspan.traces.records.trace_record import place_by_id
 
@@ -258,7 +258,8 @@ def _add_by_value(claim: ReadClaim, found: dict[str, tuple[float, int]], evidenc
             for printed in source.text.figures:
                 if agrees(figure, printed):
                     units |= 1 << base + source.text.unit_of(printed.start)
-        found[form] = 1.0, units | found.get(form, (0.0, 0))[1]
+        for part in forms_in(figure.text, claim.language):  # its unit too: 1.2 tonnes are 1,200 kg
+            found[part] = 1.0, units | found.get(part, (0.0, 0))[1]
     return lost
 
 
