@@ -243,7 +243,8 @@ def test_nothing_reaches_over_the_edge_and_no_button_is_cut(
     buttons = page.locator(".st-key-steps button, .st-key-citations button, .st-key-other-runs button")
     assert buttons.evaluate_all("all => all.every(each => each.scrollWidth <= each.clientWidth + 1)")
     if width == 1400:
-        expect(page.get_by_test_id("ps-row").nth(1)).to_be_in_viewport()
+        expect(page.get_by_test_id("ps-claim-row").first).to_be_in_viewport()
+        expect(page.get_by_role("radiogroup", name="Stage")).to_be_in_viewport()
 
 
 def chosen_box(page: Page) -> Locator:

@@ -254,7 +254,7 @@ def test_words_of_every_status(golden: Any) -> None:
     )
     view = load_question(made_trace(CITED), chunks={}, corpus=Corpus({}), profile=Profile())
     lines = []
-    for each in claim_lines(answer, view, unpaged={"bulletin"}):
+    for each in claim_lines(answer, view, texts={}, unpaged={"bulletin"}):
         line = "".join(part.text for part in each.line)
         lines.append(" | ".join([str(each.number), each.status_words, line, each.where, each.note]))
     golden("question/claims", "\n".join(lines))

@@ -80,7 +80,9 @@ def claims(opened: session.Opened, loaded: Loaded) -> ShownClaims | None:
         checked = checked_claims(loaded.view, checker)
     if checked is None:
         return None
-    lines = claim_lines(checked, loaded.view, unpaged=opened.manifest.unpaged)
+    held = (each.evidence.chunk_id for each in checked.claims if each.evidence and each.evidence.chunk_id)
+    texts = {each: loaded.chunks[each].text for each in dict.fromkeys(held) if each in loaded.chunks}
+    lines = claim_lines(checked, loaded.view, texts=texts, unpaged=opened.manifest.unpaged)
     return ShownClaims(checked, lines, claim_targets(checked, loaded.chunks))
 
 

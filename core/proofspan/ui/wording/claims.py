@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
+from proofspan.diagnosis.claims.restated import Restated
 from proofspan.diagnosis.claims.types import (
     CheckedAnswer,
     CheckedClaim,
@@ -14,7 +15,7 @@ from proofspan.diagnosis.claims.types import (
 from proofspan.evidence.types import FoundSpan
 from proofspan.services.page.view import PageView
 from proofspan.services.question.view import QuestionView
-from proofspan.ui.widgets.claims import ClaimLine, LinePart
+from proofspan.ui.widgets.claims import MAX_LISTED, ClaimLine, LinePart
 from proofspan.ui.widgets.markup import Kind, Piece
 from proofspan.ui.widgets.text import lines, shortened
 from proofspan.wording import counted
@@ -44,16 +45,27 @@ def weakest_first(checked: CheckedAnswer) -> list[int]:
 
 
 def claim_lines(
-    checked: CheckedAnswer, view: QuestionView, *, unpaged: Collection[str] = ()
+    checked: CheckedAnswer,
+    view: QuestionView,
+    *,
+    texts: Mapping[str, str],
+    unpaged: Collection[str] = (),
 ) -> list[ClaimLine]:
-    """Return the claims in words, the weakest first; `unpaged` documents are texts without pages."""
+    """Return the claims in words, the weakest first.
+
+    `texts` are those of the chunks by id; `unpaged` documents are texts without pages.
+    """
+    restated = Restated(texts)
     ranks = _ranks(view)
     documents = {each.evidence.doc_id for each in checked.claims if each.evidence} - {None}
-    named = []
+    named: list[ClaimLine] = []
     for number in weakest_first(checked):
         each = checked.claims[number - 1]
         where = _where(each.evidence, ranks, with_document=len(documents) > 1) if each.evidence else ""
-        is_text = each.evidence is not None and each.evidence.doc_id in unpaged
+        on = "text" if each.evidence is not None and each.evidence.doc_id in unpaged else "page"
+        line = comparison(each, on=on)
+        if not line and each.status == "supported" and len(named) < MAX_LISTED:
+            line = _same(restated.pairs(each), on)
         named.append(
             ClaimLine(
                 number,
@@ -61,7 +73,7 @@ def claim_lines(
                 STATUS_WORDS[each.status],
                 " ".join(each.claim.text.split()),
                 each.support,
-                line=tuple(comparison(each, on="text" if is_text else "page")),
+                line=tuple(line),
                 where=where,
                 note=each.note,
                 has_evidence=each.evidence is not None,
@@ -96,6 +108,19 @@ def _difference(difference: ClaimDifference, on: str) -> list[LinePart]:
         LinePart(f" · {on} ", "muted"),
         LinePart(found, "found") if found else LinePart("does not have it", "found"),
     ]
+
+
+def _same(pairs: Sequence[tuple[str, str]], on: str) -> list[LinePart]:
+    """Return figures that agree though they are printed differently: `answer $41.3 million · page 41,287`."""
+    parts: list[LinePart] = []
+    for claimed, found in pairs[:MAX_DIFFERENCES]:
+        parts += [
+            LinePart("; answer " if parts else "answer ", "muted"),
+            LinePart(shortened(claimed, MAX_SIDE), "found"),
+            LinePart(f" · {on} ", "muted"),
+            LinePart(shortened(found, MAX_SIDE), "found"),
+        ]
+    return parts
 
 
 def _ranks(view: QuestionView) -> dict[str, tuple[int | None, int | None]]:

@@ -14,8 +14,17 @@ function drawSpans(view) {
   view.drawn = drawn;
   view.page.classList.toggle("many", spans.length > MANY);
   const ranks = stacked(spans);
-  view.outlines.replaceChildren(...spans.flatMap((span, place) => outlines(span, place, spans.length > MANY)));
-  view.layers.replaceChildren(...spans.map((span, place) => spanButton(span, cards[span.id], ranks[place])));
+  // Spans that come after the others, those of claims, are added: what is there keeps its elements.
+  const each = spans.map((span) => JSON.stringify([view.id, span, cards[span.id]]));
+  const there = view.each?.every((one, place) => one === each[place]) ? view.each.length : 0;
+  view.each = each;
+  if (!there) for (const part of [view.outlines, view.layers]) part.replaceChildren();
+  [...view.layers.children].forEach((made, place) => { made.style.zIndex = ranks[place]; });
+  spans.slice(there).forEach((span, at) => {
+    const place = there + at;
+    view.outlines.append(...outlines(span, place, spans.length > MANY));
+    view.layers.append(spanButton(span, cards[span.id], ranks[place]));
+  });
   view.names.replaceChildren(...tagged(spans).flatMap((span) => tags(span, cards)));
   view.sized = false;
   holdTab(view, spanElement(view, chosenId(view)) ?? view.layers.firstElementChild);
