@@ -36,7 +36,7 @@ class Restated:
         for figure in own:
             same = [other for other in inside if agrees(figure, other)]
             if same and all(other.text != figure.text for other in same):
-                found.append((figure.text, _with_scale(same[0])))
+                found.append((_bare(figure.text), _with_scale(same[0])))
         return found
 
 
@@ -48,4 +48,9 @@ def _read(text: str) -> list[Figure]:
 
 def _with_scale(figure: Figure) -> str:
     scale = _SCALES.get(figure.scale) if figure.scaled == "table" else None
-    return f"{figure.text} {scale}" if scale else figure.text
+    return f"{_bare(figure.text)} {scale}" if scale else _bare(figure.text)
+
+
+def _bare(text: str) -> str:
+    """Return a figure without half of the brackets around it."""
+    return text if text.count("(") == text.count(")") else text.strip("()")

@@ -155,6 +155,8 @@ def _place(
     region: Percent | None = None,
     claims: ShownClaims | None = None,
 ) -> None:
+    if claims is not None and shown.image is None and not shown.is_pending:
+        send_places(claims, shown, viewer="page", picture_id="")
     if shown.problem is not None:
         _passage(shown)
         if shown.page_count:
@@ -168,8 +170,6 @@ def _place(
         background.placeholder(words, [shown.work], key="page-waiting")
     elif shown.text is not None:
         text_frame.show_text(shown.text, name=_named(shown), focus=shown.target.id)
-        if claims is not None:
-            send_places(claims, shown, viewer="page", picture_id="")
     elif shown.image is not None:
         drawn_page(shown, targets, cards=cards, region=region, claims=claims)
         if shown.document is None or not shown.page_count or shown.page_idx is None:
