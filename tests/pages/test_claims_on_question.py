@@ -260,6 +260,13 @@ def test_words_of_every_status(golden: Any) -> None:
     golden("question/claims", "\n".join(lines))
 
 
+def test_a_text_without_pages_is_named_as_one_and_has_no_page_number() -> None:
+    view = load_question(made_trace(CITED), chunks={}, corpus=Corpus({}), profile=Profile())
+    line, *_ = claim_lines(checked(), view, texts={}, unpaged={"manual"})
+    assert line.where == "in the prompt at rank 1"
+    assert "".join(part.text for part in line.line) == "number: answer 25,000 · text 15,000"
+
+
 def test_the_weakest_come_first() -> None:
     assert weakest_first(checked()) == [1, 3, 2]
     assert weakest_first(CheckedAnswer()) == []

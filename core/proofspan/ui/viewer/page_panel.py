@@ -102,8 +102,9 @@ def page(
 
 def _beside(shown: PageView, cards: Mapping[str, SpanCard]) -> None:
     """Draw the gold page beside the other one; it is not turned."""
-    place = question.place_words(shown)
-    markup.show(markup.text([Piece("Gold  ", "strong"), Piece(place, "muted")], role="hint"))
+    place = f"PDF page {shown.page_idx + 1}" if shown.page_idx is not None else question.place_words(shown)
+    tip = question.place_words(shown)
+    markup.show(markup.text([Piece("Gold  ", "strong"), Piece(place, "muted", tip=tip)], role="hint"))
     if shown.problem is not None:
         notices.fault_panel([shown.problem])
         return

@@ -61,8 +61,10 @@ def claim_lines(
     named: list[ClaimLine] = []
     for number in weakest_first(checked):
         each = checked.claims[number - 1]
-        where = _where(each.evidence, ranks, with_document=len(documents) > 1) if each.evidence else ""
-        on = "text" if each.evidence is not None and each.evidence.doc_id in unpaged else "page"
+        is_text = each.evidence is not None and each.evidence.doc_id in unpaged
+        where, on = "", "text" if is_text else "page"
+        if each.evidence is not None:
+            where = _where(each.evidence, ranks, is_text=is_text, with_document=len(documents) > 1)
         line = comparison(each, on=on)
         if not line and each.status == "supported" and len(named) < MAX_LISTED:
             line = _same(restated.pairs(each), on)
@@ -138,6 +140,7 @@ def _where(
     evidence: ClaimEvidence,
     ranks: Mapping[str, tuple[int | None, int | None]],
     *,
+    is_text: bool,
     with_document: bool,
 ) -> str:
     """Return `p. 50, in the prompt at rank 1`."""
@@ -148,7 +151,7 @@ def _where(
         "cited_page": "only on the cited page",
         "gold": "only in the gold passage",
     }[evidence.origin]
-    page = f"p. {evidence.page_idx + 1}" if evidence.page_idx is not None else None
+    page = f"p. {evidence.page_idx + 1}" if evidence.page_idx is not None and not is_text else None
     document = shortened(evidence.doc_id, 60) if with_document and evidence.doc_id else None
     return ", ".join(filter(None, (document, page, origin)))
 
