@@ -116,3 +116,21 @@ def test_evidence_of_another_document_is_elsewhere(manual: Path) -> None:
         )
         (spot,) = claim_spots(view, checked, targets, (1,), placer)
     assert (spot.placement, spot.rects) == ("elsewhere", ())
+
+
+def test_what_cannot_be_on_the_shown_page_is_not_looked_for(manual: Path) -> None:
+    """Each would be searched for in the whole document, which may have hundreds of pages."""
+    far = tuple(claim("The roof opens.", "A roof that opens", page_idx=9) for _ in range(50))
+    checked = CheckedAnswer(far, 0.5)
+    targets = claim_targets(checked, {})
+    with PdfPool() as pool:
+        placer = Placer(pool)
+        image = placer.page(manual, 0)
+    view = PageView(
+        Target("claim", 1, "manual", targets[1].query),
+        Document("manual", Artifact("documents[0]", "manual.pdf")),
+        path=manual,
+        image=image,
+    )
+    spots = claim_spots(view, checked, targets, range(1, 51), placer)  # the workers have ended
+    assert {each.placement for each in spots} == {"elsewhere"}

@@ -17,8 +17,9 @@ from proofspan.services.page.target import Target
 from proofspan.services.page.text_under import PageWord
 from proofspan.services.page.view import PageView
 
-#: Claims located for a page; others are when they are chosen.
-MAX_LOCATED = 80
+#: Claims located for a page, and among them those without a page of their own, which are looked for in the
+#: whole document. Others are located when they are chosen.
+MAX_LOCATED, MAX_ANYWHERE = 40, 3
 
 #: `here`: on the shown page. `elsewhere`: on another page or in another document. `lost`: its text was not
 #: found where the chunk says. `none`: there is no evidence.
@@ -65,15 +66,21 @@ def claim_spots(
     order: Sequence[int],
     placer: Placer,
 ) -> tuple[ClaimSpot, ...]:
-    """Locate the first claims of `order` in the shown document, and say where each claim's evidence is.
+    """Say where each claim's evidence is, with its boxes if it is on the shown page.
 
-    Raises `EvidenceFault` where the document cannot be read.
+    Only what may be on the shown page is located, the first claims of `order` first. Raises `EvidenceFault`
+    where the document cannot be read.
     """
     doc_id = shown.document.doc_id if shown.document else None
     own = [number for number in order if number in targets and targets[number].doc_id == doc_id]
     located: dict[int, FoundSpan] = {}
     if shown.path is not None and shown.image is not None:
-        first = own[:MAX_LOCATED]
+        here = shown.image.page.page_idx
+        pages = {number: targets[number].query.cited_page_idx for number in own}
+        # A chunk may go on from the page before, and its record may be off by one.
+        near = [number for number, page in pages.items() if page is not None and abs(page - here) <= 1]
+        anywhere = [number for number, page in pages.items() if page is None][:MAX_ANYWHERE]
+        first = [*near, *anywhere][:MAX_LOCATED]
         found = placer.locate(shown.path, [targets[number].query for number in first])
         located = dict(zip(first, found, strict=True))
     return tuple(

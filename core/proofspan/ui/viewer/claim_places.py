@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import orjson
@@ -28,7 +28,7 @@ from proofspan.ui.widgets.claims import LINKS, ClaimLine, LinePart, packed_claim
 from proofspan.ui.widgets.markup import clean
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ShownClaims:
     """The claims of the shown answer: checked, in words (the weakest first), and as passages by number."""
 
@@ -36,7 +36,7 @@ class ShownClaims:
     lines: Sequence[ClaimLine]
     targets: Mapping[int, Target]
 
-    @property
+    @cached_property
     def answer(self) -> str:
         """A name of the answer with these claims, by which the browser connects them with the page."""
         seen = repr((self.checked.claims, sorted(self.targets)))
