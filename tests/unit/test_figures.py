@@ -420,3 +420,19 @@ def test_many_figures_are_bounded() -> None:
     assert len(figures_of("1," * 50_000)) <= 10_000
     assert len(figures_of("(" * 50_000 + "1")) == 1
     assert len(figures_of("$ " * 50_000 + "1")) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("six-and-a-half feet", ["six-and-a-half feet"]),
+        ("12 miles (25km)", ["12 miles", "25km"]),
+        ("12 A320 aircraft", ["12"]),
+        ("a 6 A fuse", ["6 A"]),
+        ('he wrote "Jo 3632"', ["3632"]),
+        ("in 2018–19", ["2018", "19"]),
+        ("grew by 5.2% to $41.3 million", ["5.2%", "$41.3 million"]),
+    ],
+)
+def test_a_figure_has_its_unit_and_not_its_neighbours(text: str, found: list[str]) -> None:
+    assert [figure.text for figure in figures_of(text)] == found

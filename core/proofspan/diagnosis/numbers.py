@@ -34,7 +34,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 _DIGITS = r"\d+(?:[.,]\d+|[\u00a0\u2009\u202f'’]\d{3}(?!\d))*"
-_NUMBER = re.compile(rf"{_DIGITS}|(?<![\w.])\.\d+(?!\.?\d)|[¼-¾⅐-⅞]")
+#: A run of digits with separators, `.5` or `½`. It begins with a class of characters, which is found faster.
+NUMBER = re.compile(
+    r"[\d.¼-¾⅐-⅞](?:(?<=\d)\d*(?:[.,]\d+|[\u00a0\u2009\u202f'’]\d{3}(?!\d))*"
+    r"|(?<=\.)(?<![\w.]\.)\d+(?!\.?\d)|(?<=[¼-¾⅐-⅞]))"
+)
 #: The same in a run alone, and the run: one class of characters, many times as fast to look for.
 _WITHIN_RUN = re.compile(rf"{_DIGITS}|[¼-¾⅐-⅞]")
 _RUN = re.compile(r"[\d.,\u00a0\u2009\u202f'’¼-¾⅐-⅞]+")
@@ -108,7 +112,7 @@ def evidence_values(text: str) -> set[str]:
 def claimed_numbers(answer: str) -> Iterator[Number]:
     """The numbers that an answer claims, in order; citations must be blanked out of `answer` before."""
     covered = 0
-    for match in _NUMBER.finditer(answer):
+    for match in NUMBER.finditer(answer):
         start, end = match.span()
         if start < covered:
             continue

@@ -15,6 +15,7 @@ from proofspan.diagnosis.claims.figures import Figure, FigureIndex, figures_of
 from proofspan.diagnosis.claims.figures.agreement import sizes_of
 from proofspan.diagnosis.claims.figures.number_words import LARGE_WORDS
 from proofspan.diagnosis.claims.figures.units import CONVERTIBLE, Unit
+from proofspan.diagnosis.claims.word_forms import language_of
 from proofspan.diagnosis.corpus import ChunkView
 from proofspan.diagnosis.numbers import Number
 from proofspan.diagnosis.words import tokens
@@ -35,12 +36,12 @@ def without_supported(
     """
     if not numbers:
         return []
-    claimed = figures_of(claims)
+    claimed = figures_of(claims, language=_separators(claims))
     pairs = list(_figures_around(numbers[:MOST_OPEN], claimed))
     wanted = list(dict.fromkeys([figure for _, figure in pairs if figure is not None]))
     printed = figures_of(question)
     for view in _worth_reading(wanted, evidence):
-        printed += figures_of(view.text)
+        printed += figures_of(view.text, language=_separators(view.text))
         if len(printed) > MOST_PRINTED:
             break
     index = FigureIndex(printed)
@@ -55,6 +56,12 @@ def without_supported(
     still_open = unmatched - derived
     left = [number for number, figure in pairs if figure is None or figure in still_open]
     return [*left, *numbers[MOST_OPEN:]]
+
+
+def _separators(text: str) -> str:
+    """The language of a text where it may write numbers otherwise than English does."""
+    language = language_of(text)
+    return language if language in ("de", "fr") else ""
 
 
 def _figures_around(
@@ -164,5 +171,5 @@ class _Nearest:
             return []
         text = self._evidence[place].text
         if place not in self._read:
-            self._read[place] = figures_of(text)
+            self._read[place] = figures_of(text, language=_separators(text))
         return near_words(self._read[place], text, words)

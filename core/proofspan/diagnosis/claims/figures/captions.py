@@ -40,6 +40,35 @@ _OF_THINGS = re.compile(r"\s+(?:of|de)\s")
 _CLOSED = re.compile(r"\s*[,;)]")
 #: A text without any of these words, in lower case, nor "000" has no caption.
 CAPTION_WORDS = frozenset(SCALES) | frozenset(MONEY_SCALES) | frozenset(("teur", "t", "k", "m", "md", "mds"))
+#: A caption has one of these; to look for them is much faster than to look for the scale words.
+_HINTS = (
+    *(
+        "(",
+        "in thousand",
+        "in million",
+        "in billion",
+        "in Thousand",
+        "in Million",
+        "in tausend",
+        "in Tausend",
+    ),
+    *(
+        "in Mi",
+        "in Mrd",
+        "in Tsd",
+        "in $",
+        "in US",
+        "in U.S",
+        "in E",
+        "in €",
+        "in £",
+        "in GBP",
+        "in CHF",
+        "In ",
+    ),
+    *("IN ", "en mil", "$ ", "€", "EUR", "000", "ollars", "Euro", "£", "¥", "USD", "CHF", "GBP", "in lakh"),
+    *("in crore", "in Md", "in Mr", "in Ts"),
+)
 #: These need no other word beside them.
 _CAPTION_ALONE = frozenset(("TEUR", "T€", "k€", "K€", "M€", "Md€", "Mds€"))
 
@@ -52,6 +81,8 @@ def scale_of(text: str) -> Scale | None:
 
 def scales_of(text: str) -> list[Scale]:
     """Return the scales that captions and headers within a text name, in order: "(in thousands)", "TEUR"."""
+    if not any(hint in text for hint in _HINTS):
+        return []
     scales = []
     for match in _WORD.finditer(text):
         start, end = match.span()

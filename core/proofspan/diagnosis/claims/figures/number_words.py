@@ -129,7 +129,7 @@ LARGE_WORDS = (
 )
 _KNOWN = WORDS | ARTICLES | SCALES
 _TOKEN = re.compile(r"[^\W\d_]+")
-_JOINTS = frozenset((" ", "-", "\u00a0", "\u2011", " and ", " et ", "-et-", "\n"))
+_JOINTS = frozenset((" ", "-", "\u00a0", "\u2011", " and ", " et ", "-et-", "-and-", "\n"))
 
 
 def spelled_numbers(text: str, language: str = "") -> Iterator[Spelled]:
@@ -189,12 +189,23 @@ def _read(sequence: list[tuple[str, int, int]]) -> Iterator[Spelled]:
                 else:
                     break
                 at, end, kind = at + 1, behind, "number"
-            if kind == "fraction":
+            if kind == "number" and _is_half(sequence[at : at + 2]):  # two and a half million
+                end, at = sequence[at + 1][2], at + 2
+                value = (Decimal(total + current) * 10 + 5).scaleb(-1)
+                if at < len(sequence) and _SCALES.get(sequence[at][0], 0) > 100:
+                    value = value.scaleb(len(str(_SCALES[sequence[at][0]])) - 1)
+                    end, at = sequence[at][2], at + 1
+                yield Spelled(start, end, value, kind)
+            elif kind == "fraction":
                 yield Spelled(start, end, _decimal(share), kind)
             elif total and not current:  # as precise as "5 million" in digits
                 yield Spelled(start, end, Decimal(total // limit).scaleb(len(str(limit)) - 1), kind)
             else:
                 yield Spelled(start, end, Decimal(total + current), kind)
+
+
+def _is_half(words: list[tuple[str, int, int]]) -> bool:
+    return len(words) == 2 and words[0][0] in ("a", "one") and words[1][0] in _HALF
 
 
 def _follows(current: int, value: int) -> bool:

@@ -36,7 +36,7 @@ from proofspan.diagnosis.claims.figures.units import (
     Unit,
     unit_phrase,
 )
-from proofspan.diagnosis.numbers import is_no_claim
+from proofspan.diagnosis.numbers import NUMBER, is_no_claim
 
 #: The most figures of one text, and digits of one number, that are read.
 MOST_FIGURES = 10_000
@@ -87,7 +87,6 @@ class Figure(NamedTuple):
 # Reading.
 
 _GROUP = "\u00a0\u2009\u202f'’"
-_NUMBER = re.compile(rf"\d+(?:[.,]\d+|[{_GROUP}]\d{{3}}(?!\d))*|(?<![\w.])\.\d+(?!\.?\d)|[¼-¾⅐-⅞]")
 _SPACED = re.compile(r"\d{1,3}(?: \d{3})+(?:,\d+)?(?![\d.])")
 _VULGAR = "¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"
 #: Behind a number these may go on with a date, a fraction, a time or a ratio.
@@ -98,7 +97,7 @@ _CLOCK = re.compile(r"(\d{1,3})[:h](\d{1,3})(?::(\d{2}))?(?:\s?([ap])\.?m\b\.?)?
 _HOUR = re.compile(r"(\d{1,2})\s?(?:([ap])\.?m\b\.?|Uhr\b)", re.IGNORECASE)
 _ORDINAL = re.compile(r"(?:st|nd|rd|th|er|ère|e|ème|eme|nde?|\.)(?![^\W_])")
 _DEGROUP = str.maketrans("", "", _GROUP + " ,")
-_TAIL = re.compile(r"[ \u00a0\u2009\u202f-]{0,2}([%‰¢°º℃℉Ω\"″]|[$€£¥₹]|[^\W\d_]+(?:[€$])?)")
+_TAIL = re.compile(r"[ \u00a0\u2009\u202f-]{0,2}([%‰¢°º℃℉Ω″]|[$€£¥₹]|[^\W\d_]+(?:[€$])?)")
 #: How a number goes on to the second end of a range, whose unit and scale it shares.
 _RANGE = re.compile(r"\s?[-–—]\s?|\s(?:to|bis|à|or|und|and|et|oder|ou)\s")
 _BOUNDS: dict[str, Bound] = {
@@ -176,7 +175,7 @@ def _read_digits(
     covered = next_date = next_caption = 0
     shares = _PER_SHARE.search(text) is not None if scale or captions else False
     has_slash = "/" in text or "⁄" in text
-    for match in _spaced_numbers(text) if language == "fr" else _NUMBER.finditer(text):
+    for match in _spaced_numbers(text) if language == "fr" else NUMBER.finditer(text):
         start, end = match.span()
         while next_date < len(dated) and dated[next_date][0] <= start:
             if dated[next_date][0] >= covered:
@@ -241,7 +240,7 @@ def _read_digits(
 def _spaced_numbers(text: str) -> Iterator[re.Match[str]]:
     """Yield the runs of digits where a plain space may group thousands, as in French."""
     at = 0
-    while match := _NUMBER.search(text, at):
+    while match := NUMBER.search(text, at):
         if len(match[0]) < 4 and text[match.end() : match.end() + 1] == " ":
             match = _SPACED.match(text, match.start()) or match
         yield match
@@ -416,8 +415,10 @@ def _figure(
         if text[close : close + 1] == ")":
             if text[opening - 1 : opening].isalnum() and is_integer and end - start < 3 and unit is NO_UNIT:
                 return None  # a footnote mark: "41,287(1)"
-            is_year_alone = is_integer and end - start == 4 and is_year(text[start:end])
-            if not is_year_alone:
+            is_sign = unit.dimension in ("", "currency", "share")
+            if is_integer and end - start == 4 and is_year(text[start:end]):
+                is_sign = False
+            if is_sign:
                 is_negative, stop = True, close + 1
                 if text[stop : stop + 2].lstrip()[:1] == "%":
                     unit, stop = PERCENT, text.index("%", stop) + 1
@@ -559,14 +560,16 @@ def _behind(text: str, end: int, *, is_money: bool, is_integer: bool) -> tuple[i
             stop += 1
         further = _OF_UNIT.match(text, stop)
         if further is not None:
-            nested = _unit_at(text, further.end(), further[0])
-            if nested is not None:
-                return power, *nested
+            match = _TAIL.match(text, further.end())
+            if match is not None and match.start(1) == further.end():
+                nested = _unit_at(text, match, further[0])
+                if nested is not None:
+                    return power, *nested
             nested_scale = _TAIL.match(text, stop)  # "10 thousand million", "3 Tsd. Mio."
             if nested_scale is not None and SCALES.get(nested_scale[1].lower(), 0) > power:
                 return power + SCALES[nested_scale[1].lower()], NO_UNIT, nested_scale.end()
         return power, NO_UNIT, stop
-    found = _unit_at(text, at, gap)
+    found = _unit_at(text, match, gap)
     if found is not None:
         return None, *found
     if not gap and word[0].isalpha() and not _ORDINAL.match(text, end) and len(word) < 4:
@@ -578,12 +581,9 @@ _OF_UNIT = re.compile(r"[\s-]{0,2}(?:of\s|de\s|d['’])?")
 _FURTHER = re.compile(r"\s*[\d(—–-]")
 
 
-def _unit_at(text: str, at: int, gap: str) -> tuple[Unit, int] | None:
-    """The unit that begins here, behind a gap of these characters."""
-    match = _TAIL.match(text, at)
-    if match is None or match.start(1) != at:
-        return None
-    word = match[1]
+def _unit_at(text: str, match: re.Match[str], gap: str) -> tuple[Unit, int] | None:
+    """The unit that a word behind a number begins; `gap` is what is between them."""
+    word, at = match[1], match.start(1)
     if word.lower() in PHRASE_STARTS or word in PHRASE_STARTS:
         phrase = unit_phrase(text, at)
         if phrase is not None:
@@ -594,6 +594,10 @@ def _unit_at(text: str, at: int, gap: str) -> tuple[Unit, int] | None:
             return UNITS["°C"] if degrees[1] == "C" else UNITS["°F"], degrees.end()
         return UNITS["°"], match.end()
     unit = UNITS.get(word) or (UNITS.get(word.lower()) if len(word) > 3 else None)
+    if len(word) == 1 and word.isalpha() and (word.isupper() and gap and _WORD_BEHIND.match(text, at + 1)):
+        return None  # 12 A New Section
+    if text[match.end() : match.end() + 1].isdecimal():
+        return None  # 12 A320
     if unit is None or (word in AMBIGUOUS and gap not in ("", "-")):
         return None
     if word in CURRENCY_SIGNS and _FURTHER.match(text, match.end()):
@@ -601,6 +605,7 @@ def _unit_at(text: str, at: int, gap: str) -> tuple[Unit, int] | None:
     return unit, match.end()
 
 
+_WORD_BEHIND = re.compile(r"\s[A-Z]")
 _DEGREES = re.compile(r"[°º]\s?([CF])?(?![^\W_])")
 
 

@@ -36,7 +36,7 @@ length 0.001 0 mm millimeter millimeters millimetre millimetres Millimetern mill
 length 0.01 0 cm centimeter centimeters centimetre centimetres Zentimeter Zentimetern centimètre centimètres
 length 1 0 m meter meters metre metres Metern mètre mètres
 length 1000 0 km kilometer kilometers kilometre kilometres Kilometern kilomètre kilomètres
-length 0.0254 0 in inch inches Zoll pouce pouces " ″
+length 0.0254 0 in inch inches Zoll pouce pouces ″
 length 0.3048 0 ft foot feet Fuß pied pieds
 length 0.9144 0 yd yard yards
 length 1609.344 0 mi mile miles Meile Meilen
