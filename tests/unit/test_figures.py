@@ -224,6 +224,7 @@ AGREEING = [
     ("0.12", "12%"),
     ("30 basis points", "0.3%"),
     ("3.0 percentage points", "3.0%"),
+    ("1800 thousand", "1800"),
     ("half", "50%"),
     ("one third", "33.3%"),
     ("twelve", "12"),

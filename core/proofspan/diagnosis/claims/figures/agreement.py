@@ -154,9 +154,9 @@ def _counted_otherwise(claimed: Figure, printed: Figure, test: _Test) -> bool:
     """
     if any(unit.dimension not in ("", "currency") for unit in (claimed.unit, printed.unit)):
         return False
-    if claimed.kind != "number" or printed.kind != "number":
+    if claimed.kind != "number" or printed.kind not in ("number", "year"):
         return False
-    powers = _POWERS if claimed.digits > 2 else ()
+    powers = _POWERS if claimed.digits > 2 and printed.kind == "number" else ()
     if not claimed.scaled and printed.scaled:
         counted = [each.scaleb(power) for each in claimed.readings for power in powers]
         if _any(counted, printed.readings, claimed.bound, test):
