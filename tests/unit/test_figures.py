@@ -421,6 +421,8 @@ def test_many_figures_are_bounded() -> None:
     assert len(figures_of("1," * 50_000)) <= 10_000
     assert len(figures_of("(" * 50_000 + "1")) == 1
     assert len(figures_of("$ " * 50_000 + "1")) == 1
+    assert len(figures_of("Q1 " * 20_000)) == 10_000
+    assert len(figures_of("two " * 20_000)) == 10_000
 
 
 @pytest.mark.parametrize(

@@ -128,6 +128,8 @@ LARGE_WORDS = (
     - _ONLY_IN.keys()
 )
 _KNOWN = WORDS | ARTICLES | SCALES
+#: The most words of one number.
+_MOST_WORDS = 20
 _TOKEN = re.compile(r"[^\W\d_]+")
 _JOINTS = frozenset((" ", "-", "\u00a0", "\u2011", " and ", " et ", "-et-", "-and-", "\n"))
 
@@ -171,7 +173,7 @@ def _read(sequence: list[tuple[str, int, int]]) -> Iterator[Spelled]:
         elif word in _ARTICLES or word in _VALUES:
             total, current, limit = 0, _VALUES.get(word, 1), 10**15
             kind: Kind = "article" if word in _ARTICLES else "number"
-            for word, _, behind in sequence[at:]:
+            for word, _, behind in sequence[at : at + _MOST_WORDS]:
                 if word in _FRACTIONS and word not in _HALF and total + current <= 20:
                     share, kind = (total + current) * _FRACTIONS[word], "fraction"
                     at, end = at + 1, behind

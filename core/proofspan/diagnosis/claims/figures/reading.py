@@ -158,6 +158,7 @@ def figures_of(text: str, *, scale: Scale | None = None, language: str = "") -> 
         dated = () if TRIGGERS.isdisjoint(words) else sorted(dates_in_words(text))
         captions = () if CAPTION_WORDS.isdisjoint(words) and "000" not in text else scales_of(text)
         _read_digits(text, language, dated, scale, captions, found)
+        del found[MOST_FIGURES:]
     if spelled and len(found) < MOST_FIGURES:
         found = _with_words(text, language, found)
     return found
