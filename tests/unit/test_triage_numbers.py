@@ -68,6 +68,8 @@ def test_a_number_is_found_in_another_spelling(answer: str, evidence: str) -> No
         ("version 4.2.1", "versions 4, 2 and 1", ["4.2.1"]),
         ("1,2,33", "1 2", ["33"]),
         ("x" * 30 + " 99", "", ["99"]),
+        ("senior notes 3.625% and note 12", "", ["3.625%"]),
+        ("a table: 41,287 and table 41", "", ["41,287"]),
     ],
 )
 def test_a_number_that_is_nowhere_is_unsupported(answer: str, evidence: str, expected: list[str]) -> None:

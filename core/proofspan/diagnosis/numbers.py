@@ -56,6 +56,8 @@ _POINTERS = tuple(
     tables appendix exhibit note notes seite seiten abschnitt kapitel schritt abbildung abb tabelle tab quelle
     quellen fußnote étape chapitre tableau annexe""".split()  # noqa: SIM905 - a word list reads best as text
 )
+#: Behind a number that is an amount whatever is before it: "senior notes 3.625%".
+_AMOUNT_BEHIND = re.compile(r"\s?(?:[%$€£]|per ?cent|million|billion|thousand)")
 _LAST_WORD = re.compile(r"[^\W\d_]+\Z")
 _POINTER_MARKS = " \t\r\n\u00a0#.:("
 #: "1 −" before a share: `1 − a/b`, `1 - (a / b)`, `1 − 0.2`.
@@ -152,7 +154,7 @@ def is_no_claim(text: str, start: int, end: int) -> bool:
         return True
     ahead = text[max(start - 14, 0) : start].lower().rstrip(_POINTER_MARKS)
     if ahead.endswith(_POINTERS) and (last := _LAST_WORD.search(ahead)) and last[0] in _POINTERS:
-        return True
+        return not ("," in text[start:end] or _AMOUNT_BEHIND.match(text, end))
     written = text[start:end]
     if written == "1" and _ONE_MINUS.match(text, end):
         return True
