@@ -102,7 +102,7 @@ def _leading(value: str) -> float:
 
 def _leading_ranges(figure: Figure) -> Iterator[tuple[float, float]]:
     """Yield the ranges of leading digits with which a figure can agree."""
-    if figure.kind in ("date", "year"):
+    if figure.dates:
         for part in {
             part for date in figure.dates for part in (date.year, date.year % 100, date.day) if part
         }:
@@ -111,7 +111,7 @@ def _leading_ranges(figure: Figure) -> Iterator[tuple[float, float]]:
         hours = int(figure.value) // 60
         for hour in (hours, hours - 12, hours + 12):
             yield _leading(str(abs(hour))) - 1e-9, _leading(str(abs(hour))) + 1e-9
-    elif figure.kind == "number":
+    elif figure.kind in ("number", "year"):
         yield from {
             leading
             for low, high in sizes_of(figure)

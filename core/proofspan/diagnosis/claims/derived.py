@@ -50,7 +50,7 @@ _ANNOUNCED: dict[Operation, re.Pattern[str]] = {
         re.IGNORECASE,
     ),
     "ratio": re.compile(
-        r"\b(?:ratio|times|share|proportion|percentage|margin|of (?:the )?total|turnover|yield"
+        r"\b(?:ratio|times|(?<!per )share|proportion|percentage|margin|of (?:the )?total|turnover|yield"
         r"|represent\w*|account\w*|verhältnis|anteil|quote|marge|rapport|fois|taux|représent\w+)\b",
         re.IGNORECASE,
     ),
@@ -99,7 +99,9 @@ def derivation(
             ):
                 continue
             possible = [operation for operation in operations if _may_give(operation, claimed)]
-            formula = _first(claimed, figures, order(len(figures)), possible, limit) if possible else None
+            if not possible:
+                continue
+            formula = _first(claimed, figures, order(len(figures)), possible, limit, figures is named)
             if formula is not None:
                 return formula
     return None
@@ -170,6 +172,7 @@ def _first(
     order: Iterator[tuple[int, ...]],
     operations: Sequence[Operation],
     limit: float,
+    is_named: bool,
 ) -> Formula | None:
     """The first formula for the claimed figure, before results would hit it by chance too often."""
     sizes = [abs(float(figure.value)) for figure in figures]
@@ -178,6 +181,8 @@ def _first(
     kinds = [figure.unit.name for figure in figures]
     scales = [figure.scale if _may_count_otherwise(claimed, figure) else 0 for figure in figures]
     targets = {scale: _target(claimed._replace(value=claimed.value.scaleb(scale))) for scale in {0, *scales}}
+    # Of two digits, a large figure less a small one is any figure near the large one.
+    is_coarse = claimed.digits < DIGITS and not is_named
     expected = 0.0
     for places in order:
         first = places[0]
@@ -190,7 +195,9 @@ def _first(
             if operation in _SHARES:
                 if len(places) > 2 or kinds[first] != kinds[places[1]]:
                     continue
-            elif not all(fits[place] for place in places):
+            elif not all(fits[place] for place in places) or (
+                is_coarse and (len(places) > 2 or min(given) * 10 < max(given))
+            ):
                 continue
             for scale in {0, scales[first]}:
                 target = targets[scale]

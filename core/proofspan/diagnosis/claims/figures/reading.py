@@ -308,10 +308,10 @@ def _decade(text: str, start: int, end: int) -> Figure | None:
     if text[end + 1 : end + 2].isalnum() or text[start - 1 : start].isalnum() or not digits.isdecimal():
         return None
     if len(digits) == 4:
-        return Figure(text[start : end + 1], start, end + 1, "number", Decimal(digits))
+        return Figure(text[start : end + 1], start, end + 1, "year", Decimal(digits))
     century = 1900 if int(digits) > 20 else 2000
     others = (Decimal(century + int(digits)),)
-    return Figure(text[start : end + 1], start, end + 1, "number", Decimal(digits), others=others)
+    return Figure(text[start : end + 1], start, end + 1, "year", Decimal(digits), others=others)
 
 
 def _vulgar(sign: str) -> Decimal:
