@@ -212,6 +212,7 @@ def test_a_caption_counts_for_what_is_behind_it_without_a_scale_of_its_own() -> 
 AGREEING = [
     ("$41.3 million", THOUSANDS + "Revenue 41,287"),
     ("$41.3 million", "41,287"),
+    ("$38.0 million", "37,987"),
     ("8,120.4", THOUSANDS + "8,120,377"),
     ("$8,120.4 million", THOUSANDS + "8,120,377"),
     ("5.500", "5,500"),
@@ -305,6 +306,7 @@ def test_another_amount_does_not_agree(claimed: str, printed: str) -> None:
         ("41.2 million", THOUSANDS + "41,287"),
         ("12,000", "11,987"),
         ("$2 billion", "$1.67 billion"),
+        ("$1.4 million", "1,395"),
         ("12 March 2017", "March 2017"),
         ("2.684 billion", "about $2.7 billion"),
     ],

@@ -156,7 +156,8 @@ def _counted_otherwise(claimed: Figure, printed: Figure, test: _Test) -> bool:
         return False
     if claimed.kind != "number" or printed.kind not in ("number", "year"):
         return False
-    powers = _POWERS if claimed.digits > 2 and printed.kind == "number" else ()
+    is_precise = claimed.digits > 2 or (test is _could_be and bool(claimed.scaled))
+    powers = _POWERS if is_precise and printed.kind == "number" else ()
     if not claimed.scaled and printed.scaled:
         counted = [each.scaleb(power) for each in claimed.readings for power in powers]
         if _any(counted, printed.readings, claimed.bound, test):

@@ -80,8 +80,9 @@ class Figure(NamedTuple):
     @property
     def digits(self) -> int:
         """The count of significant digits; zeros that end an integer do not count."""
-        written = str(self.value.copy_abs().scaleb(-exponent_of(self.value)))
-        return max(len(written.rstrip("0") if exponent_of(self.value) >= 0 else written), 1)
+        exponent = exponent_of(self.value)
+        written = str(self.value.copy_abs().scaleb(-exponent))
+        return max(len(written.rstrip("0") if exponent >= self.scale else written), 1)
 
 
 # Reading.
