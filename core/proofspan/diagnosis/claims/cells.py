@@ -1,88 +1,178 @@
-"""Figures of a claim that are not those of its evidence: of another row, or beside words of another language.
+"""Whether a claim's figure is in the cell of a table that the claim names, or in another one.
 
-Words decide which row a claim is about, and the row which figures it has. So a figure that is printed in
-another row of the table does not support the claim.
+A figure that is somewhere in a table does not support a claim about another row or column of it. A passage's
+text has no columns: the row is found by the words of its label, the column by a head of dates.
 """
 
 from __future__ import annotations
 
-from itertools import combinations
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
 
-from proofspan.diagnosis.claims.figures import Figure, could_agree
+from proofspan.diagnosis.claims.figures import Figure, agrees
+from proofspan.diagnosis.claims.figures.dates import covers
 from proofspan.diagnosis.claims.read_claim import ReadClaim
 from proofspan.diagnosis.claims.source import SourceText
-from proofspan.diagnosis.claims.types import ClaimDifference
+from proofspan.diagnosis.claims.word_forms import forms_in, stop_forms
 
-#: Figures of a source of which sums and differences are tried.
-MOST_TRIED = 30
+#: Rows of one table that are compared, around the best.
+MOST_ROWS = 200
+#: Words that make a label the opposite of the one without them; no stop words here.
+_WITHOUT = frozenset("without ohne sans".split())  # noqa: SIM905
+#: Words of a row that say nothing about its subject.
+_TOTALS = frozenset("total sum overall insgesamt gesamt summe".split())  # noqa: SIM905
 
 
-def other_figures(
-    claim: ReadClaim, source: SourceText, number: int, *, is_foreign: bool
-) -> tuple[ClaimDifference, ...]:
-    """Return the figures of a claim in whose place its evidence, a unit of a source, has others.
+class WrongCell(NamedTuple):
+    """A claim's figure, the one that the cell has, and the number of the cell's row among the units."""
 
-    Of a unit that is no row, or a row whose whole label the claim does not have, nothing is known. Where
-    the unit has one of the claim's figures of a kind, the others of that kind may belong elsewhere.
+    claimed: Figure
+    found: Figure
+    unit: int
+
+
+class _Row(NamedTuple):
+    """A row: its words that the claim has, its label as written and its words, and its figures."""
+
+    unit: int
+    shared: frozenset[str]
+    written: str
+    label: frozenset[str]
+    figures: tuple[Figure, ...]
+
+
+def wrong_cell(claim: ReadClaim, source: SourceText, unit: int) -> WrongCell | None:
+    """Return the first figure of a claim that is in another cell than the one that the claim names.
+
+    None where the table does not tell: several rows are as good, the label says more than the claim, or the
+    cell has no figure of the same kind.
     """
-    unit = source.units[number]
-    printed = [each for each in source.figures if unit.start <= each.start < unit.end]
-    if not printed or not (is_foreign or unit.role == "row"):
-        return ()
-    rows = [number] if is_foreign else _rows_like(claim, source, number)
-    if not rows:
-        return ()
-    spans = [source.units[row] for row in rows]
-    beside = [each for each in source.figures if any(row.start <= each.start < row.end for row in spans)]
-    claimed = list(dict.fromkeys(claim.figures.values()))
-    found = []
-    for figure in claimed:
-        kind = _kind(figure)
-        others = [each for each in printed if _kind(each) == kind]
-        alike = [each for each in claimed if _kind(each) == kind]
-        is_met = any(could_agree(each, other) for each in alike for other in beside)
-        if kind is None or not others or is_met or (is_foreign and (not kind or _may_follow(figure, source))):
+    figures = list(dict.fromkeys(each for each in claim.figures.values() if each.kind == "number"))
+    if not figures or source.units[unit].role != "row":
+        return None
+    rows = _rows(claim, source, unit)
+    for figure in figures:
+        holders = [row for row in rows if any(agrees(figure, printed) for printed in row.figures)]
+        if not holders:
             continue
-        other = others[0]
-        found.append(
-            ClaimDifference(
-                "number", figure.text, figure.start, figure.end, other.text, other.start, other.end
-            )
-        )
-    return tuple(found)
+        best = _named(claim, rows, figure, frozenset.intersection(*(row.label for row in holders)))
+        if best is None:
+            continue
+        if best in holders:
+            found = _other_column(claim, source, best, figure, figures)
+        else:
+            found = _other_row(best, holders, figure)
+        if found is not None:
+            return WrongCell(figure, found, best.unit)
+    return None
 
 
-def _may_follow(figure: Figure, source: SourceText) -> bool:
-    """Return whether a figure is the difference or the sum of two that a source counts alike."""
-    alike = [each for each in source.figures if _kind(each) == _kind(figure)][:MOST_TRIED]
-    return any(
-        could_agree(figure, one._replace(value=result, others=()))
-        for one, other in combinations(alike, 2)
-        for result in (abs(one.value - other.value), one.value + other.value)
-        if one.unit.name == other.unit.name
+def _rows(claim: ReadClaim, source: SourceText, unit: int) -> list[_Row]:
+    """Return the rows of the table that has a unit."""
+    first = last = unit
+    units = source.units
+    while first > max(0, unit - MOST_ROWS) and units[first - 1].role == "row":
+        first -= 1
+    while last < min(len(units), unit + MOST_ROWS) - 1 and units[last + 1].role == "row":
+        last += 1
+    return [_row(claim, source, number) for number in range(first, last + 1)]
+
+
+def _row(claim: ReadClaim, source: SourceText, number: int) -> _Row:
+    unit = source.units[number]
+    figures = tuple([each for each in source.figures if unit.start <= each.start < unit.end])
+    words = forms_in(source.text_of(number), source.language)
+    digits = {word for figure in figures for word in forms_in(figure.text, source.language)}
+    stops = stop_forms(claim.language) - _WITHOUT
+    label: list[str] = []
+    for word in words:
+        if word in digits:
+            if label:
+                break
+        elif word not in stops and word not in _TOTALS:
+            label.append(word)
+    first = next((each.start for each in figures if each.kind != "label"), unit.end)
+    written = source.text[unit.start : first].strip(" \t$€£(|:.").casefold()
+    return _Row(
+        number, frozenset(words).intersection(claim.forms) - stops, written, frozenset(label), figures
     )
 
 
-def _kind(figure: Figure) -> str | None:
-    """Return what a figure counts: the dimension of its unit; None where it is no number."""
-    if figure.kind != "number":
-        return None
-    return "" if figure.unit.dimension == "currency" else figure.unit.dimension
+def _named(claim: ReadClaim, rows: Sequence[_Row], figure: Figure, common: frozenset[str]) -> _Row | None:
+    """Return the row that a claim names.
 
-
-def _rows_like(claim: ReadClaim, source: SourceText, number: int) -> list[int]:
-    """Return the rows that have as much of the claim's words as a row, itself among them.
-
-    Empty where another row has more, or the claim has not the whole label.
+    The claim has its label word for word, and that of no other row; or it has all words of the label, except
+    those that are `common` to the rows with its figure, and more words of the row than of any other.
     """
-    if not claim.names_all(source.label_of(number)):
-        return []
-    words = set(claim.forms) - claim.figures.keys()
-    weights: dict[int, tuple[float, int]] = {}
-    for row, unit in enumerate(source.units):
-        if unit.role == "row":
-            has = words.intersection(source.forms_of(row))
-            weights[row] = sum(claim.weights.get(form, 0) for form in has), len(has)
-    if weights[number] < max(weights.values()):
-        return []
-    return [row for row, weight in weights.items() if weight == weights[number]]
+    text = claim.text.casefold()
+    exact = [
+        row for row in rows if row.written and re.search(rf"(?<!\w){re.escape(row.written)}(?!\w)", text)
+    ]
+    if exact:
+        longest = max(exact, key=lambda row: len(row.written))
+        if all(row is longest or row.written in longest.written != row.written for row in exact):
+            return longest
+    own = set(forms_in(figure.text, claim.language))
+    named = [row for row in rows if row.label and row.label <= common.union(claim.forms)]
+    if not named:
+        return None
+    best = max(named, key=lambda row: sum([claim.weights.get(word, 0.0) for word in row.shared - own]))
+    rivals = [row for row in rows if row is not best and not row.shared - own < best.shared - own]
+    return None if rivals else best
+
+
+def _has_phrase(text: str, phrase: str) -> bool:
+    return phrase in text and re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", text) is not None
+
+
+def _other_row(best: _Row, holders: Sequence[_Row], figure: Figure) -> Figure | None:
+    """Return the only figure of the same unit that the named row has, where another row has the claim's."""
+    same = [each for each in best.figures if each.kind == "number" and each.unit == figure.unit]
+    is_telling = all(row.label for row in holders)
+    return same[0] if len(same) == 1 and is_telling else None
+
+
+def _other_column(
+    claim: ReadClaim, source: SourceText, row: _Row, figure: Figure, figures: Sequence[Figure]
+) -> Figure | None:
+    """Return the row's figure in the column that the claim names, where the claim has another column's."""
+    cells = [each for each in row.figures if each.kind == "number"]
+    first = row.unit
+    while first and source.units[first].role == "row":
+        first -= 1
+    named = _by_date(claim, source, first, len(cells)) if len(figures) == 1 else None
+    if named is None:
+        cells = [each for each in cells if each.unit == figure.unit]
+        named = _by_words(claim, source, first, row, len(cells))
+    held = [place for place, cell in enumerate(cells) if agrees(figure, cell)]
+    return cells[named] if named is not None and held and named not in held else None
+
+
+def _by_date(claim: ReadClaim, source: SourceText, head: int, columns: int) -> int | None:
+    """Return the number of the column whose head is the claim's only date."""
+    dates = list(dict.fromkeys(date for each in claim.figures.values() for date in each.dates))
+    start, end, _ = source.units[head]
+    heads = [each.dates for each in source.figures if start <= each.start < end and each.dates]
+    if len(dates) != 1 or len(heads) != columns:
+        return None
+    named = [place for place, at in enumerate(heads) if any(covers(dates[0], date) for date in at)]
+    return named[0] if len(named) == 1 else None
+
+
+def _by_words(claim: ReadClaim, source: SourceText, head: int, row: _Row, columns: int) -> int | None:
+    """Return the number of the column whose head the claim has, if heads can be cut into equal parts.
+
+    A head without its columns is a run of words: one for the labels, then as many for each column.
+    """
+    words = forms_in(source.text_of(head), source.language)[1:]
+    size, left = divmod(len(words), columns) if columns > 1 else (0, 0)
+    if not size or left:
+        return None
+    parts = [frozenset(words[place * size : (place + 1) * size]) for place in range(columns)]
+    common = frozenset.intersection(*parts)
+    known = frozenset(claim.forms) - row.label - common
+    parts = [part - common for part in parts]
+    named = [place for place, part in enumerate(parts) if part and part <= known]
+    touched = [place for place, part in enumerate(parts) if part & known]
+    return named[0] if len(named) == 1 and named == touched else None

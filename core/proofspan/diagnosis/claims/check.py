@@ -9,10 +9,11 @@ from itertools import count
 
 from proofspan.contracts.records.records import GoldQuestion, Trace
 from proofspan.diagnosis.answers import claims_of, payload_ids, refuses
-from proofspan.diagnosis.claims.cells import other_figures
+from proofspan.diagnosis.claims.cells import WrongCell, wrong_cell
 from proofspan.diagnosis.claims.derived import derivation, near_words
 from proofspan.diagnosis.claims.differences import differences_of
 from proofspan.diagnosis.claims.figures import Figure, figures_of
+from proofspan.diagnosis.claims.foreign import foreign_figures
 from proofspan.diagnosis.claims.read_claim import ReadClaim
 from proofspan.diagnosis.claims.source import SourceText
 from proofspan.diagnosis.claims.split import Split, claims_in
@@ -143,6 +144,11 @@ class _Task:
             differences = self._differences(claim, read, source, best, is_foreign=is_foreign)
             if formula:  # what follows by arithmetic is no wrong number
                 differences = tuple(each for each in differences if each.kind not in OF_FIGURES)
+            elif not any(each.kind in OF_FIGURES for each in differences):
+                cell = wrong_cell(read, source.text, best.unit)
+                if cell is not None:
+                    evidence = _evidence(source, best._replace(unit=cell.unit))
+                    differences = (*differences, _of_cell(claim, cell))
         if differences:
             support = round(best.score * WITH_DIFFERENCE ** len(differences), 4)
             return CheckedClaim(claim, "differs", support, evidence, differences)
@@ -179,8 +185,8 @@ class _Task:
         )
         if is_foreign:
             found = tuple(each for each in found if each.kind in OF_ANY_LANGUAGE)
-        if read.figures and not any(each.kind in OF_FIGURES for each in found):
-            found += other_figures(read, source.text, best.unit, is_foreign=is_foreign)
+        if is_foreign and read.figures and not any(each.kind in OF_FIGURES for each in found):
+            found += foreign_figures(read, source.text, best.unit)
         return tuple(
             replace(
                 each,
@@ -227,6 +233,19 @@ class _Task:
             else:
                 return ""
         return "; ".join(found)
+
+
+def _of_cell(claim: Claim, cell: WrongCell) -> ClaimDifference:
+    """Return a wrong cell as a difference."""
+    return ClaimDifference(
+        "number",
+        cell.claimed.text,
+        claim.start + cell.claimed.start,
+        claim.start + cell.claimed.end,
+        cell.found.text,
+        cell.found.start,
+        cell.found.end,
+    )
 
 
 def _within(figures: Sequence[Figure], units: Sequence[Unit]) -> list[Figure]:

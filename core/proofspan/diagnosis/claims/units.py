@@ -25,6 +25,7 @@ _CELL = re.compile(r"\s*(?=\S*[\d$€£¥%—–-])[^\w]*(?:\d[\d.,\s]*[^\w]*)*$
 #: Figures side by side, as only the cells of a table are.
 _NUMBER = r"(?:[$€£¥]\s?)?[-–−(]?(?:[$€£¥]\s?)?\d+(?:[.,]\d+)*(?:\s?[)%])*"
 _CELLS = re.compile(rf"{_NUMBER}(?:\s*[$€£¥(]\s*{_NUMBER}|\s+(?:{_NUMBER}|[—–-](?=\s)))+(?!\d|[.,]\d)")
+_SHORT_ROW = re.compile(r"\s*[^\W\d_]\D{1,80}\d[\d.,]*(?:\s?[^\s.!?]{1,8})?\s*$")
 _ENDS_SENTENCE = re.compile(r"[.!?:;。！？…][\"'”’»)\]]*\s*$")
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 _YEAR = re.compile(r"(?:19|20)\d\d")
@@ -67,11 +68,13 @@ def units_of(text: str) -> Iterator[Unit]:
         yield from _sentences(text, 0, len(text))
         return
     block: list[_Line] = []
+    in_table = False
     for line in _lines(text):
         if line.is_row or line.apart:
             yield from _block(text, block)
             block = []
-        if line.is_row:
+        in_table = line.is_row or (in_table and not line.apart and not block and _is_short_row(text, line))
+        if in_table:
             yield _unit(text, line.start, line.end, is_row=True)
         else:
             block.append(line)
@@ -109,6 +112,11 @@ def _ends_with_cells(line: str) -> bool:
     """Return whether a line is a label with figures side by side behind it."""
     first = _CELLS.search(line, 0, 3 * _LABEL_MOST)
     return first is not None and first.start() <= _LABEL_MOST and not _WORDS.search(line, first.start())
+
+
+def _is_short_row(text: str, line: _Line) -> bool:
+    """Return whether a line below a row is a row too: a label, one figure, at most a unit behind it."""
+    return _SHORT_ROW.match(text, line.start, line.end) is not None
 
 
 def _block(text: str, block: Sequence[_Line]) -> Iterator[Unit]:

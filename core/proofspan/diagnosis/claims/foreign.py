@@ -1,0 +1,55 @@
+"""Figures of a claim in one language beside evidence in another: all that the two have in common."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from proofspan.diagnosis.claims.figures import Figure, could_agree
+from proofspan.diagnosis.claims.read_claim import ReadClaim
+from proofspan.diagnosis.claims.source import SourceText
+from proofspan.diagnosis.claims.types import ClaimDifference
+
+#: Figures of a source of which sums and differences are tried.
+MOST_TRIED = 30
+
+
+def foreign_figures(claim: ReadClaim, source: SourceText, number: int) -> tuple[ClaimDifference, ...]:
+    """Return the figures of a claim in whose place its evidence, a unit of a source, has others.
+
+    Where the unit has one of the claim's figures of a kind, the others of that kind may belong elsewhere.
+    """
+    unit = source.units[number]
+    printed = [each for each in source.figures if unit.start <= each.start < unit.end]
+    claimed = list(dict.fromkeys(claim.figures.values())) if printed else []
+    found = []
+    for figure in claimed:
+        kind = _kind(figure)
+        others = [each for each in printed if _kind(each) == kind]
+        alike = [each for each in claimed if _kind(each) == kind]
+        is_met = any(could_agree(each, other) for each in alike for other in printed)
+        if kind and others and not is_met and not _may_follow(figure, source):
+            other = others[0]
+            found.append(
+                ClaimDifference(
+                    "number", figure.text, figure.start, figure.end, other.text, other.start, other.end
+                )
+            )
+    return tuple(found)
+
+
+def _may_follow(figure: Figure, source: SourceText) -> bool:
+    """Return whether a figure is the difference or the sum of two that a source counts alike."""
+    alike = [each for each in source.figures if _kind(each) == _kind(figure)][:MOST_TRIED]
+    return any(
+        could_agree(figure, one._replace(value=result, others=()))
+        for one, other in combinations(alike, 2)
+        for result in (abs(one.value - other.value), one.value + other.value)
+        if one.unit.name == other.unit.name
+    )
+
+
+def _kind(figure: Figure) -> str | None:
+    """Return what a figure counts: the dimension of its unit; None where it is no number."""
+    if figure.kind != "number":
+        return None
+    return "" if figure.unit.dimension == "currency" else figure.unit.dimension
