@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from proofspan.diagnosis.claims.figures import Figure, agrees
 from proofspan.diagnosis.claims.figures.dates import covers
+from proofspan.diagnosis.claims.figures.units import NO_UNIT
 from proofspan.diagnosis.claims.read_claim import ReadClaim
 from proofspan.diagnosis.claims.source import SourceText
 from proofspan.diagnosis.claims.word_forms import forms_in, stop_forms
@@ -127,8 +128,11 @@ def _has_phrase(text: str, phrase: str) -> bool:
 
 
 def _other_row(best: _Row, holders: Sequence[_Row], figure: Figure) -> Figure | None:
-    """Return the only figure of the same unit that the named row has, where another row has the claim's."""
-    same = [each for each in best.figures if each.kind == "number" and each.unit == figure.unit]
+    """Return the only figure of the same unit that the named row has, where another row has the claim's.
+
+    Tables may give units in their heads.
+    """
+    same = [each for each in best.figures if each.kind == "number" and each.unit in (figure.unit, NO_UNIT)]
     is_telling = all(row.label for row in holders)
     return same[0] if len(same) == 1 and is_telling else None
 

@@ -325,9 +325,9 @@ def _best_units(
 ) -> list[int]:
     """Return the units that a claim may rest on, best first, earlier ones before equal ones.
 
-    Words decide, little ones too. A row whose whole label the claim has is the right one, whatever its
-    figures, as a wrong figure may be in any row. Else the unit with most of the claim's telling figures
-    comes first among those that are about the same.
+    Words decide, little ones too. The unit with most of the claim's telling figures comes first among those
+    that are about the same. Without any, a row whose whole label the claim has is the right one, whatever
+    its figures, as a wrong figure may be in any row.
     """
     figures = claim.figures
     words = {
@@ -359,7 +359,7 @@ def _best_units(
         return -had, -alone[unit], unit
 
     order = sorted(by_unit, key=rank)
-    if figures:
+    if figures and not rank(order[0])[0]:
         least = words[max(alone, key=lambda unit: (alone[unit], -unit))]
         for unit in sorted(words, key=lambda unit: (-words[unit], unit)):
             if words[unit] < least:
