@@ -132,7 +132,10 @@ def _other_row(best: _Row, holders: Sequence[_Row], figure: Figure) -> Figure | 
 
     Tables may give units in their heads.
     """
-    same = [each for each in best.figures if each.kind == "number" and each.unit in (figure.unit, NO_UNIT)]
+    numbers = [each for each in best.figures if each.kind == "number"]
+    same = [each for each in numbers if each.unit == figure.unit] or [
+        each for each in numbers if each.unit == NO_UNIT
+    ]
     is_telling = all(row.label for row in holders)
     return same[0] if len(same) == 1 and is_telling else None
 
