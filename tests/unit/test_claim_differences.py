@@ -55,6 +55,16 @@ TYRES = (
             ("scale", "$41.3 billion", "$41.3 million"),
         ),
         ("The workshop tests the battery every 24 weeks.", BATTERY, ("unit", "24 weeks", "24 months")),
+        # a digit, and a figure that is elsewhere in the source
+        ("Profit in 2019 was at $43.1 million.", RESULTS, ("number", "$43.1 million", "$41.3 million")),
+        # exchanged
+        ("Staff went from 70 to 40.", "Staff went from 40 to 70.", ("direction", "70 to 40", "40 to 70")),
+        (
+            "Sales were 40 units and returns were 70 units.",
+            "Returns were 40 units, while sales were 70 units.",
+            ("number", "40", "70"),
+        ),
+        ("Norda acquired Vesta in 2014.", "In spring, Vesta acquired Norda.", ("name", "Norda", "Vesta")),
         # dates and periods
         ("The Hamburg plant closed in December.", RESULTS, ("date", "December", "October")),
         ("Fuel consumption fell after the update in March 2012.", FUEL, ("date", "March 2012", "March 2021")),
@@ -116,6 +126,15 @@ def test_a_contradiction_names_both_words(claim: str, source: str, expected: tup
         # all includes some; can says nothing of must
         ("Some filters have a date code.", "All filters have a date code."),
         ("You can press the button to start the engine.", "You must press the button to start the engine."),
+        # exchanged, but the same
+        ("Norda met Vesta in 2014.", "In 2014, Vesta met Norda."),
+        ("Norda acquired Vesta in 2014.", "In 2014, Norda acquired Vesta, and Vesta left Rome."),
+        ("Norda was acquired by Vesta.", "Vesta acquired Norda."),
+        ("Sales were 70 units and returns were 40 units.", "Returns were 40 units, sales 70 units."),
+        ("Sales and returns were 70 and 40 units respectively.", "Returns were 40 units, sales 70 units."),
+        ("Profit rose from $37.0 million to $41.3 million.", RESULTS),
+        # numbers of figures and sections
+        ("The valve is shown in figure 2-39.", "The valve is shown in figure 2-38."),
         # a name in another form, an abbreviation, a part of it
         ("The German plant closed in October.", "The plant in Germany closed in October."),
         ("The EU adopted the rule in 2016.", "The European Union adopted the rule in 2016."),
@@ -239,6 +258,13 @@ def test_german_and_french(language: str, claim: str, source: str, expected: tup
 )
 def test_german_french_and_others_without_a_difference(language: str, claim: str, source: str) -> None:
     assert kinds(claim, source, language=language, source_language=language) == []
+
+
+def test_another_text_may_agree_with_the_claim() -> None:
+    claim, source = "The workshop in Turin tests the battery.", BATTERY
+    assert differences_of(claim, source)
+    assert differences_of(claim, source, elsewhere=["Turin is a city."])
+    assert not differences_of(claim, source, elsewhere=["A workshop in Turin tests it too."])
 
 
 def test_across_languages_only_figures_and_names_are_compared() -> None:

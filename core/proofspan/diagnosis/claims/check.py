@@ -141,7 +141,7 @@ class _Task:
             evidence = _evidence(source, best)
             score = best.score / WITHOUT_FIGURE if best.lost else best.score
             formula = self._formula(read, best, where, text)
-            differences = self._differences(claim, read, source, best, is_foreign=is_foreign)
+            differences = self._differences(claim, read, where, source, best, is_foreign=is_foreign)
             if formula:  # what follows by arithmetic is no wrong number
                 differences = tuple(each for each in differences if each.kind not in OF_FIGURES)
             elif not any(each.kind in OF_FIGURES for each in differences):
@@ -162,7 +162,14 @@ class _Task:
         return CheckedClaim(claim, status, round(best.score, 4), evidence)
 
     def _differences(
-        self, claim: Claim, read: ReadClaim, source: EvidenceSource, best: Support, *, is_foreign: bool
+        self,
+        claim: Claim,
+        read: ReadClaim,
+        where: Evidence,
+        source: EvidenceSource,
+        best: Support,
+        *,
+        is_foreign: bool,
     ) -> tuple[ClaimDifference, ...]:
         """Return how a claim and its best evidence differ, with places in the answer and in the passage.
 
@@ -182,6 +189,7 @@ class _Task:
             language=read.language,
             source_language=source.text.language,
             beside=self._beside,
+            elsewhere=(each.text.text for each in where.sources if each is not source),
         )
         if is_foreign:
             found = tuple(each for each in found if each.kind in OF_ANY_LANGUAGE)

@@ -153,6 +153,27 @@ class WordsOf:
                 at += 1
         return found
 
+    @cached_property
+    def names_at_begin(self) -> Sequence[tuple[int, int]]:
+        """The names, and capitalised words that begin sentences and are in no list."""
+        first = [
+            (at, at)
+            for at, lower in enumerate(self.lower)
+            if (not at or self.sentences[at - 1] != self.sentences[at])
+            and self.is_content[at]
+            and len(lower) > 2
+            and self.text[self.starts[at]].isupper()
+        ]
+        names = list(self.names)
+        for at, _ in first:
+            follows = next((run for run in names if run[0] == at + 1), None)
+            if follows is not None and self._is_next(at + 1):
+                names.remove(follows)
+                names.append((at, follows[1]))
+            else:
+                names.append((at, at))
+        return sorted(names)
+
     def is_name_at(self, at: int, *, beside: int) -> bool:
         """Return whether a name is at this place, directly before or behind the word `beside`."""
         return 0 <= at < len(self.lower) and self.is_name(at) and self._is_next(max(at, beside))
@@ -178,9 +199,9 @@ class WordsOf:
         return found
 
     @cached_property
-    def figure_texts(self) -> frozenset[str]:
-        """The figures as written, by which most are found at once."""
-        return frozenset([figure.text for figure, _, _ in self.figures])
+    def figure_words(self) -> frozenset[int]:
+        """The numbers of the words that figures consist of."""
+        return frozenset([at for _, first, last in self.figures for at in range(first, last + 1)])
 
     def around(self, first: int, last: int | None = None) -> Around:
         """Return the nearest content words beside a word, or a run of words, in its sentence."""

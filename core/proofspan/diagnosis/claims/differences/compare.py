@@ -8,12 +8,17 @@ agrees with the claim. What a source merely does not say is no difference; it lo
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
-from proofspan.diagnosis.claims.differences.aligned import SURELY_SAME, Found, WordsOf
+from proofspan.diagnosis.claims.differences.aligned import SAME, SURELY_SAME, Found, WordsOf, best_alignment
+from proofspan.diagnosis.claims.differences.exchanges import (
+    exchanged_changes,
+    exchanged_figures,
+    exchanged_names,
+)
 from proofspan.diagnosis.claims.differences.lists import word_lists
 from proofspan.diagnosis.claims.differences.statements import (
     dropped_qualifiers,
@@ -21,7 +26,7 @@ from proofspan.diagnosis.claims.differences.statements import (
     negations,
     quantifiers,
 )
-from proofspan.diagnosis.claims.differences.values import exchanged, figures, names
+from proofspan.diagnosis.claims.differences.values import figures, names
 from proofspan.diagnosis.claims.differences.words import alternatives, opposites, prefixed, unprefixed
 from proofspan.diagnosis.claims.figures.units import SCALES, UNITS
 from proofspan.diagnosis.claims.types import ClaimDifference
@@ -52,12 +57,13 @@ def differences_of(
     language: str | None = "en",
     source_language: str | None = "en",
     beside: str = "",
+    elsewhere: Iterable[str] = (),
 ) -> tuple[ClaimDifference, ...]:
     """Return the differences between a claim and its evidence, the first `MOST_DIFFERENCES` of the claim.
 
     The evidence is `source[start:end]`; the rest of the source, its chunk, may agree with the claim or
     contradict it as well. Places are those of `claim` and `source`. `beside` is the question and the answer
-    that the claim is from: a qualifier that they name is not left out. Languages are two letters, None where
+    that the claim is from: a qualifier that they name is not left out. are two letters, None where
     not known; words are compared within English, German and French, figures and names within any.
     """
     end = len(source) if end is None else end
@@ -76,10 +82,14 @@ def differences_of(
         return ()
     ours, theirs = WordsOf(claim, own), _words_of_source(source, other)
     found: dict[tuple[int, int], ClaimDifference] = {}
+    further: tuple[str, ...] | None = None
     for rule in rules:
         for each in rule(ours, theirs):
             if _is_same_matter(ours, theirs, each):
+                further = tuple(elsewhere) if further is None else further
                 difference = _difference(ours, theirs, each)
+                if _is_stated(ours, each, further):
+                    continue
                 found.setdefault((difference.claimed_start, difference.claimed_end), difference)
     if has_limits:
         for difference in dropped_qualifiers(ours, theirs, start, end, beside[:MOST_SOURCE]):
@@ -130,15 +140,28 @@ def _is_same_matter(claim: WordsOf, source: WordsOf, found: Found) -> bool:
     return True
 
 
+def _is_stated(claim: WordsOf, found: Found, elsewhere: Iterable[str]) -> bool:
+    """Return whether another text has the claim's word, or the last one of several, in like surroundings."""
+    if found.kind == "negation":
+        return False
+    first, last = found.claimed
+    written = claim.text[claim.starts[last] : claim.ends[last]]
+    around = claim.around(first, last)
+    for text in elsewhere:
+        if written in text:
+            other = _words_of_source(text[:MOST_SOURCE], claim.language)
+            if best_alignment(around, other, other.places.get(claim.forms[last], ())).score >= SAME:
+                return True
+    return False
+
+
 # Which rules a claim needs: most need none, and their source is not even read.
 
 
 class _Known(NamedTuple):
-    """The words of a source in lower case, its numbers, the sides of opposites, the sets of alternatives."""
+    """The words of a source in lower case, their sides of opposites, and their sets of alternatives."""
 
     words: frozenset[str]
-    #: Numbers as written, alone and with the word behind them.
-    numbers: frozenset[str | tuple[str, str]]
     sides: frozenset[tuple[int, int]]
     others: frozenset[int]
 
@@ -148,10 +171,8 @@ def _known(source: str, language: str) -> _Known:
     lists = word_lists(language)
     words = frozenset(tokens(source))
     sides = [side for word in words for side in lists.sides.get(lists.key(word), ())]
-    numbers = _COUNTED.findall(source)
     return _Known(
         words,
-        frozenset([*numbers, *(number for number, _ in numbers)]),
         frozenset(sides),
         frozenset([lists.others[word] for word in words & lists.others.keys()]),
     )
@@ -160,7 +181,6 @@ def _known(source: str, language: str) -> _Known:
 #: A number with the word behind it; words with a capital; words that are numbers.
 _COUNTED = re.compile(r"(\d[\d.,]*(?<=\d))(?:[\s-]?([^\W\d_]+|%))?")
 _CAPITALISED = re.compile(r"(?<![^\W\d_])[^\W\d_a-zäöüàéèêç][^\W\d_]+")
-_CHANGED = re.compile(r"\b(?:from|von|de)\s\D{0,4}\d")
 _NUMBER_WORDS = frozenset(
     """
     thirty forty fifty sixty seventy eighty ninety hundred thousand million billion trillion dozen half third
@@ -174,15 +194,21 @@ def _rules(claim: str, source: str, evidence: str, own: str, other: str) -> list
     words = frozenset(tokens(claim))
     new = words - known.words
     rules: list[_Rule] = []
-    if not new.isdisjoint(_NUMBER_WORDS) or any(
-        each[0] not in known.numbers or (_is_unit(each[1]) and each not in known.numbers)
-        for each in _COUNTED.findall(claim)
-    ):
+    counted = _COUNTED.findall(claim)
+    if counted:
+        there = frozenset(_COUNTED.findall(evidence))
+        numbers = {number for number, _ in there}
+        if len(counted) > 1:
+            rules += [exchanged_changes, exchanged_figures]
+        if any(each[0] not in numbers or (_is_unit(each[1]) and each not in there) for each in counted):
+            rules.append(figures)
+    if figures not in rules and not new.isdisjoint(_NUMBER_WORDS):
         rules.append(figures)
-    if _CHANGED.search(claim):
-        rules.append(exchanged)
-    if new and not new.isdisjoint([word.lower() for word in _CAPITALISED.findall(claim)]):
+    capitals = [word.lower() for word in _CAPITALISED.findall(claim)]
+    if new and not new.isdisjoint(capitals):
         rules.append(names)
+    if len(capitals) > 1:
+        rules.append(exchanged_names)
     lists = word_lists(own)
     if own != other or not lists.sides:
         return rules
@@ -195,12 +221,12 @@ def _rules(claim: str, source: str, evidence: str, own: str, other: str) -> list
         rules.append(prefixed)
     if any(lists.others.get(word) in known.others for word in new):
         rules.append(alternatives)
-    there = frozenset(tokens(evidence))
-    if _denies(claim, words, lists.negations) or _denies(evidence, there, lists.negations):
+    stated = frozenset(tokens(evidence))
+    if _denies(claim, words, lists.negations) or _denies(evidence, stated, lists.negations):
         rules.append(negations)
     for rule, classes in ((modals, lists.modals), (quantifiers, lists.quantifiers)):
         own_classes = {classes[word] for word in words & classes.keys()}
-        if own_classes and not own_classes.issuperset([classes[word] for word in there & classes.keys()]):
+        if own_classes and not own_classes.issuperset([classes[word] for word in stated & classes.keys()]):
             rules.append(rule)
     return rules
 

@@ -142,7 +142,112 @@ OPPOSITES = """
     freeze froze frozen | thaw melt;
     ally | opponent;
     ! active | passive;
-    ! primary | secondary
+    ! primary | secondary;
+    abundant plentiful | scarce;
+    accidental accidentally unintentional | deliberate deliberately intentional intentionally;
+    acquit | convict;
+    ! advance | retreat;
+    aggressive | gentle;
+    amateur | professional;
+    appear emerge | disappear vanish;
+    arrest detain | release;
+    assemble | disassemble dismantle;
+    awake | asleep;
+    beautiful | ugly;
+    brave courageous | cowardly;
+    calm | angry furious;
+    careful carefully cautious | careless carelessly reckless;
+    cheap inexpensive affordable | expensive costly;
+    clean | dirty;
+    combine merge | separate;
+    comedy | tragedy;
+    continue resume | discontinue halt suspend;
+    crowded | deserted secluded;
+    ! demand | supply;
+    deposit | withdraw withdrawal;
+    entrance entry | exit;
+    ! even | odd;
+    exact exactly precise precisely | approximate approximately roughly;
+    ! far distant | near nearby close;
+    fictional | factual;
+    flexible | rigid;
+    generous | stingy greedy;
+    genuine authentic | fake counterfeit;
+    guest | host;
+    harmless | harmful;
+    heaven | hell;
+    hopeful | hopeless;
+    humble | arrogant;
+    ! individual individually | collective collectively;
+    inhale | exhale;
+    insert | extract;
+    interesting exciting fascinating | boring dull tedious;
+    junior | senior;
+    ! kind kindly | cruel cruelly;
+    leader | follower;
+    lengthen extend prolong | shorten curtail;
+    ! liberal | conservative;
+    ! local locally | global globally national nationally;
+    maximise maximize | minimise minimize;
+    natural naturally | artificial artificially synthetic;
+    obey comply | disobey violate breach;
+    occupied | vacant;
+    offensive | defensive;
+    online | offline;
+    outperform | underperform;
+    overvalued | undervalued;
+    plural | singular;
+    polite politely | rude rudely;
+    powerful | powerless;
+    predator | prey;
+    pride proud | shame ashamed;
+    prove | disprove;
+    qualify | disqualify;
+    ratify enact | repeal revoke veto;
+    relaxed | tense stressed;
+    renew renewal | expire expiry;
+    reward | punish punishment;
+    satisfied satisfaction | dissatisfied dissatisfaction;
+    serious seriously | humorous funny;
+    sober | drunk;
+    ! solid | liquid;
+    sour bitter | sweet;
+    stable stability | unstable volatile volatility;
+    stationary | moving;
+    sunrise dawn | sunset dusk;
+    tame | wild;
+    together jointly | apart separately alone;
+    transparent | opaque;
+    unanimous unanimously | divided;
+    upstream | downstream;
+    inbound | outbound;
+    bullish | bearish;
+    virtue | vice;
+    welcome | farewell;
+    widen | narrow;
+    willing willingly | reluctant reluctantly unwilling;
+    wise wisely | foolish foolishly;
+    adopt | abandon;
+    hero | villain;
+    ! premium | discount;
+    absolute absolutely | relative relatively;
+    excess | shortage;
+    explicit explicitly | implicit implicitly;
+    ! fixed | variable floating;
+    ! hardware | software;
+    lit | extinguished;
+    load | unload;
+    ! manual manually | automatic automatically;
+    mild | severe;
+    objective objectively | subjective subjectively;
+    partial partially | complete completely total;
+    quantitative | qualitative;
+    raw | cooked;
+    retail | wholesale;
+    simultaneous simultaneously | successive successively;
+    sunny | cloudy rainy;
+    ! theory theoretical | practice practical;
+    underground | overground
 """
 
 #: Words of which only one can be right; days and months come first.
@@ -167,14 +272,26 @@ ALTERNATIVES = """
     africa asia europe america australia antarctica;
     doctor nurse lawyer teacher engineer soldier farmer;
     song poem painting sculpture podcast blog;
-    hospital hotel airport harbour restaurant museum library
+    hospital hotel airport harbour restaurant museum library;
+    apple orange banana grape cherry pear peach lemon strawberry;
+    chicken beef pork lamb turkey tofu;
+    guitar piano violin drum flute trumpet cello;
+    kitchen bathroom bedroom garage garden basement attic;
+    arm leg knee shoulder ankle wrist elbow;
+    rain snow hail;
+    christmas easter thanksgiving halloween;
+    mathematics physics chemistry biology geography;
+    shirt dress skirt trousers jacket;
+    swimming running cycling skiing;
+    lion tiger elephant bear wolf;
+    christian muslim jewish buddhist hindu
 """
 
 PLURALS = ("s", "es")
 
 NEGATIONS = """
     not never no nobody none nor neither cannot unable ain't nowhere hardly barely yet lack lacks lacked
-    lacking fail fails failed failing refuse refuses refused instead without
+    lacking fail fails failed failing refuse refuses refused without
 """
 #: Words behind a negation with which it denies nothing: "not only", "no more than".
 UNDENIED = """

@@ -11,9 +11,11 @@ from proofspan.diagnosis.claims.differences.aligned import (
     NOWHERE,
     SAME,
     SURELY_SAME,
+    Alignment,
     Found,
     WordsOf,
     alignment,
+    best_alignment,
 )
 from proofspan.diagnosis.claims.differences.lists import CALENDAR
 from proofspan.diagnosis.claims.figures import Figure, could_agree, scale_differs, unit_differs
@@ -24,20 +26,24 @@ from proofspan.diagnosis.claims.types import DifferenceKind
 MOST_FIGURES = 20
 #: Of counts up to a dozen there are many in any text.
 _SMALL, _SMALL_SAME = 12, 2.0
+#: Enough for a number in which only a digit differs.
+_ALIKE = 0.3
+#: A figure that the source has elsewhere is contradicted if hardly any word around it is the same there, but
+#: nearly all are where another one is in its place, and most of the sentence.
+_ELSEWHERE, _ENTIRELY, _MOSTLY = 0.5, 2.5, 0.5
 
 
 def figures(claim: WordsOf, source: WordsOf) -> Iterator[Found]:
-    """Yield figures that agree with none of the source and do not follow from them."""
+    """Yield figures that agree with none of the source, or only with some of other things."""
     known = source.figures
     claimed = claim.figures[:MOST_FIGURES] if known else ()
     for figure, first, last in claimed:
-        if figure.text in source.figure_texts or not _is_sure(figure) or _is_pointer(claim, first):
-            continue
-        if any(_agrees(figure, other) for other, _, _ in known):
+        if not _is_sure(figure) or _is_pointer(claim, first):
             continue
         around = claim.around(first, last)
-        is_small = figure.kind == "number" and not figure.unit.dimension and abs(figure.value) <= _SMALL
-        least = _SMALL_SAME if is_small else SAME
+        agreeing = [begin for other, begin, _ in known if _agrees(figure, other)]
+        if agreeing and (figure.dates or best_alignment(around, source, agreeing).score > _ELSEWHERE):
+            continue
         aligned = [
             (alignment(around, source, begin), place)
             for place, (other, begin, _) in enumerate(known)
@@ -45,21 +51,66 @@ def figures(claim: WordsOf, source: WordsOf) -> Iterator[Found]:
         ]
         aligned.sort(key=lambda each: -each[0].score)
         for align, place in aligned:
-            if align.score < least:
-                break
             other, begin, stop = known[place]
+            if align.score < _least(figure, other, is_elsewhere=bool(agreeing)):
+                continue
             if any(_agrees(each, other) for each, _, _ in claimed):
                 continue  # another figure of the claim says it
-            is_near = align.adjacent or (figure.unit.dimension and figure.unit.name == other.unit.name)
-            printed = [each for each, _, _ in known]
-            beside = printed[max(0, place - _OPERANDS) : place + _OPERANDS]
-            if (
-                is_near
-                and derivation(figure, printed, claim=claim.text) is None
-                and not _may_follow(claim, figure, first, beside)
-            ):
+            if _contradicts(claim, source, (figure, first), place, align, is_elsewhere=bool(agreeing)):
                 yield Found(_kind(figure, other), (first, last), (begin, stop), align)
             break
+
+
+def _least(figure: Figure, other: Figure, *, is_elsewhere: bool) -> float:
+    """Return the least score at which a figure takes the place of another."""
+    if is_elsewhere:
+        return _ENTIRELY
+    alike = _alike(figure, other)
+    if alike:
+        return _ALIKE if alike > 2 else 2 * _ALIKE
+    is_small = figure.kind == "number" and not figure.unit.dimension and abs(figure.value) <= _SMALL
+    return _SMALL_SAME if is_small else SAME
+
+
+def _contradicts(
+    claim: WordsOf,
+    source: WordsOf,
+    own: tuple[Figure, int],
+    place: int,
+    align: Alignment,
+    *,
+    is_elsewhere: bool,
+) -> bool:
+    """Return whether a figure in the place of another contradicts it, and follows from none."""
+    figure, first = own
+    other, begin, _ = source.figures[place]
+    has_same_unit = bool(figure.unit.dimension) and figure.unit.name == other.unit.name
+    if not (align.adjacent or has_same_unit or _alike(figure, other)):
+        return False
+    if is_elsewhere and claim.share_in(first, source, begin) < _MOSTLY:
+        return False
+    printed = [each for each, _, _ in source.figures]
+    beside = printed[max(0, place - _OPERANDS) : place + _OPERANDS]
+    return derivation(figure, printed, claim=claim.text) is None and not _may_follow(
+        claim, figure, first, beside
+    )
+
+
+def _alike(figure: Figure, other: Figure) -> int:
+    """Return how many digits two numbers have that differ in one digit, or in two exchanged ones; else 0."""
+    if figure.kind != "number" or other.kind != "number":
+        return 0
+    one, two = _digits(figure), _digits(other)
+    if len(one) != len(two) or len(one) < 2:
+        return 0
+    off = [at for at, (here, there) in enumerate(zip(one, two, strict=True)) if here != there]
+    if len(off) == 1 or (len(off) == 2 and [one[at] for at in off] == [two[at] for at in reversed(off)]):
+        return len(one)
+    return 0
+
+
+def _digits(figure: Figure) -> tuple[int, ...]:
+    return figure.value.normalize().as_tuple().digits
 
 
 #: Words by which a claim computes; figures beside a contradicted one that it may compute with.
@@ -71,6 +122,7 @@ _COMPUTED = re.compile(
     re.IGNORECASE,
 )
 _OPERANDS = 8
+_LEVEL = frozenset("to auf à".split())  # noqa: SIM905
 
 
 def _may_follow(claim: WordsOf, figure: Figure, first: int, printed: Sequence[Figure]) -> bool:
@@ -80,7 +132,7 @@ def _may_follow(claim: WordsOf, figure: Figure, first: int, printed: Sequence[Fi
     """
     if (
         figure.kind != "number"
-        or (first and claim.lower[first - 1] in _TO)
+        or (first and claim.lower[first - 1] in _LEVEL)
         or not _COMPUTED.search(claim.text)
     ):
         return False
@@ -153,41 +205,6 @@ def _is_comparable(figure: Figure, other: Figure) -> bool:
     if figure.kind != other.kind:
         return False
     return figure.unit.dimension == other.unit.dimension or unit_differs(figure, other)
-
-
-_FROM = frozenset("from von de d'".split())  # noqa: SIM905
-_TO = frozenset("to auf bis à".split())  # noqa: SIM905
-
-
-def exchanged(claim: WordsOf, source: WordsOf) -> Iterator[Found]:
-    """Yield "from 5 to 7" where the source has "from 7 to 5"."""
-    there = list(_changes(source))
-    for one, two in _changes(claim):
-        ours = claim.figures[one][0], claim.figures[two][0]
-        agreeing, best, found = False, NOWHERE, (-1, -1)
-        for first, second in there:
-            theirs = source.figures[first][0], source.figures[second][0]
-            if could_agree(ours[0], theirs[0]) and could_agree(ours[1], theirs[1]):
-                agreeing = True
-            elif could_agree(ours[0], theirs[1]) and could_agree(ours[1], theirs[0]):
-                align = alignment(
-                    claim.around(claim.figures[one][1], claim.figures[two][2]),
-                    source,
-                    source.figures[first][1],
-                )
-                if align.score > best.score:
-                    best, found = align, (source.figures[first][1], source.figures[second][2])
-        if best.score >= SAME and not agreeing:
-            yield Found("direction", (claim.figures[one][1], claim.figures[two][2]), found, best)
-
-
-def _changes(words: WordsOf) -> Iterator[tuple[int, int]]:
-    """Yield the numbers of two figures between which something changed."""
-    for number in range(min(len(words.figures), 10 * MOST_FIGURES) - 1):
-        (_, first, last), (_, second, _) = words.figures[number], words.figures[number + 1]
-        before = words.lower[first - 1] if first else ""
-        if before in _FROM and second - last <= 6 and words.lower[second - 1] in _TO:
-            yield number, number + 1
 
 
 def names(claim: WordsOf, source: WordsOf) -> Iterator[Found]:
