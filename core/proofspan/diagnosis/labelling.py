@@ -187,12 +187,12 @@ def unsupported_numbers(claims: str, question: str, evidence: Sequence[ChunkView
 def unsupported(claims: str, question: str, evidence: Sequence[ChunkView]) -> list[Number]:
     """Return the claimed numbers that question and chunks support neither as written nor by value."""
     asked = evidence_values(question)
-    rest = [number for number in claimed_numbers(claims) if asked.isdisjoint(number.values)]
+    rest = [number for number in claimed_numbers(claims) if number.value not in asked]
     for view in evidence:
         if not rest:
             break
-        rest = [number for number in rest if view.numbers.isdisjoint(number.values)]
-    spelled = [NUMBER_WORDS.get(number.values[0], ()) for number in rest]  # small numbers may be words
+        rest = [number for number in rest if number.value not in view.numbers]
+    spelled = [NUMBER_WORDS.get(number.value, ()) for number in rest]  # small numbers may be words
     left = [
         number
         for number, words in zip(rest, spelled, strict=True)

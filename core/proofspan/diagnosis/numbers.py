@@ -16,8 +16,7 @@ Of an answer, these are not looked for, since they claim no figure:
 - the month and day of a date of digits alone (evidence often spells the month).
 
 Evidence is read generously: every run of digits counts, whatever is around it; so do the words "one" to
-"twenty" and "first" to "twelfth". With "thousand", "million", "billion" or "trillion" behind it, or thousands
-written out, a number is also found where the evidence counts in thousands, millions or billions.
+"twenty" and "first" to "twentieth".
 
 What this reading leaves open is read by value (`proofspan.diagnosis.claims.figures`), which is slower: there
 scale, rounding, unit and locale count. Both agree on what claims no figure (`is_no_claim`).
@@ -66,27 +65,27 @@ _ONE_MINUS = re.compile(r"\s*[-−–]\s*(?:\(|\\|[^\W\d_]|0[.,]\d|[$€£]?[\d.
 _CONSTANTS = frozenset(("2", "4", "12", "52", "100", "360", "365", "1000", "1,000", "1,000,000"))
 _OPERATOR_BEFORE = re.compile(r"(?:[×*÷·]|\\times|\)\s*/|\d\s+/|[\d)]\s+x)\s*\Z")
 _OPERATOR_BEHIND = re.compile(r"%?\s*(?:[×*]|\\times)\s*[(\d\\]")
-_SCALE = re.compile(r"\s?(?:(thousand|k)|(million|mn|mm|m)|(billion|bn|b)|(trillion|tn|t))\b", re.IGNORECASE)
 
-_WORDS = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
+#: "zero" to "twenty", and "first" to "twentieth".
+CARDINALS = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
     sixteen seventeen eighteen nineteen twenty""".split()  # noqa: SIM905 - a word list reads best as text
-_ORDINALS = """first second third fourth fifth sixth seventh eighth ninth tenth eleventh
-    twelfth""".split()  # noqa: SIM905
+ORDINALS = """first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth
+    fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth""".split()  # noqa: SIM905
 
 #: value → words that say the same in evidence
 NUMBER_WORDS: dict[str, tuple[str, ...]] = {
-    str(value): (word, *_ORDINALS[max(value - 1, 0) : value]) for value, word in enumerate(_WORDS)
+    str(value): (word, *ORDINALS[max(value - 1, 0) : value]) for value, word in enumerate(CARDINALS)
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number of an answer: as written, its half-open range, and the values that would support it."""
+    """A number of an answer: as written, its half-open range, and its value in digits."""
 
     text: str
     start: int
     end: int
-    values: tuple[str, ...]
+    value: str
 
 
 def evidence_values(text: str) -> set[str]:
@@ -123,19 +122,18 @@ def claimed_numbers(answer: str) -> Iterator[Number]:
             for part in re.finditer(r"\d+", date[0]):  # its year, and the part that can only be a day
                 if int(part[0]) > 12:
                     at = start + part.start()
-                    yield Number(part[0], at, at + len(part[0]), (_plain(part[0]),))
+                    yield Number(part[0], at, at + len(part[0]), _plain(part[0]))
         elif fraction := _FRACTION.match(answer, start):
             covered = fraction.end()
             value = f"{_plain(fraction[1])}/{_plain(fraction[2])}"
-            yield Number(fraction[0], start, covered, (value,))
+            yield Number(fraction[0], start, covered, value)
         elif not is_no_claim(answer, start, end):
             values, stop = _values(match[0]), end + (answer[end : end + 1] == "%")
             if len(values) == 1:  # a percent sign belongs to the text as written
-                scaled = _scaled(values[0], _SCALE.match(answer, end))
-                yield Number(answer[start:stop], start, stop, (values[0], *scaled))
+                yield Number(answer[start:stop], start, stop, values[0])
                 continue
             for piece, value in zip(match[0].split(","), values, strict=True):  # commas list several
-                yield Number(piece, start, start + len(piece), (value,))
+                yield Number(piece, start, start + len(piece), value)
                 start += len(piece) + 1
 
 
@@ -189,22 +187,3 @@ def _plain(digits: str) -> str:
     if point and part and not shown and len(whole) == 1:
         return f"{whole}.0"
     return f"{whole}.{shown}" if shown else whole
-
-
-def _scaled(value: str, scale: re.Match[str] | None) -> tuple[str, ...]:
-    """The same amount counted in ones, thousands, millions, billions; empty where no scale is in sight."""
-    power = 3 * (scale.lastindex or 0) if scale else 0
-    if value == "0" or value.count(".") > 1 or not (power or value.endswith("000")):
-        return ()
-    whole, _, part = value.partition(".")
-    scaled = []
-    for shift in range(power, power - 12, -3):
-        point = len(whole) + shift
-        digits = (whole + part).ljust(point, "0")
-        if point < 1:
-            digits, point = "0" * (1 - point) + digits, 1
-        shifted = _plain(f"{digits[:point]}.{digits[point:]}")
-        is_tiny = shift < 0 and shifted.startswith("0.000")
-        if shifted != value and not is_tiny:
-            scaled.append(shifted)
-    return tuple(scaled)

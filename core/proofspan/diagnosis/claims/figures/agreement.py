@@ -165,7 +165,7 @@ def _counted_otherwise(claimed: Figure, printed: Figure, test: _Test) -> bool:
         return any(
             one.scaleb(printed.scale) == other for one in claimed.readings for other in printed.readings
         )
-    if claimed.scaled and not printed.scaled:
+    if (claimed.scaled or _is_written_out(claimed)) and not printed.scaled:
         counted = [each.scaleb(power) for each in printed.readings for power in powers]
         if _any(claimed.readings, counted, claimed.bound, test):
             return True
@@ -173,6 +173,11 @@ def _counted_otherwise(claimed: Figure, printed: Figure, test: _Test) -> bool:
             one.scaleb(-claimed.scale) == other for one in claimed.readings for other in printed.readings
         )
     return False
+
+
+def _is_written_out(figure: Figure) -> bool:
+    """Return whether a figure ends with thousands written out: a table may print 1,577,000,000 as 1,577."""
+    return not figure.scaled and rough_step(figure.value) >= 1000
 
 
 def unit_differs(claimed: Figure, printed: Figure) -> bool:
@@ -262,9 +267,9 @@ def sizes_of(claimed: Figure) -> Iterator[tuple[float, float]]:
             factor, offset = float(unit.factor), float(unit.offset)
             yield low * factor + offset, high * factor + offset
         if unit.dimension in ("", "currency", "share"):
-            sign = -1 if claimed.scaled else 1
-            for power in _POWERS:
-                yield low * 10.0 ** (sign * power), high * 10.0 ** (sign * power)
+            for sign in (-1,) if claimed.scaled else (1, -1) if _is_written_out(claimed) else (1,):
+                for power in _POWERS:
+                    yield low * 10.0 ** (sign * power), high * 10.0 ** (sign * power)
         for power in METRIC.get(unit.name, ()):
             yield low * 10.0**power, high * 10.0**power
         if unit.dimension in ("", "share"):

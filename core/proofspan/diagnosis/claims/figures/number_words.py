@@ -13,6 +13,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Literal, NamedTuple
 
+from proofspan.diagnosis.numbers import CARDINALS, ORDINALS
+
 #: "article": an article is all that it is made of.
 Kind = Literal["number", "ordinal", "article", "fraction"]
 
@@ -26,8 +28,6 @@ class Spelled(NamedTuple):
     kind: Kind
 
 
-_ENGLISH = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
-    sixteen seventeen eighteen nineteen""".split()  # noqa: SIM905 - a word list reads best as text
 _ENGLISH_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()  # noqa: SIM905
 _GERMAN = """null eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn
     sechzehn siebzehn achtzehn neunzehn""".split()  # noqa: SIM905
@@ -36,8 +36,7 @@ _FRENCH = """zéro un deux trois quatre cinq six sept huit neuf dix onze douze t
     seize""".split()  # noqa: SIM905
 _FRENCH_TENS = "vingt trente quarante cinquante soixante".split()  # noqa: SIM905
 _ORDINALS = (
-    """first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth
-    fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth""".split(),  # noqa: SIM905
+    ORDINALS,
     """erste zweite dritte vierte fünfte sechste siebte achte neunte zehnte elfte zwölfte""".split(),  # noqa: SIM905
     """premier deuxième troisième quatrième cinquième sixième septième huitième neuvième dixième onzième
     douzième""".split(),  # noqa: SIM905
@@ -93,7 +92,7 @@ _ONLY_IN |= {"neuf": "fr", "tiers": "fr", "quart": "fr", "quarts": "fr", "premie
 
 
 def _values() -> dict[str, int]:
-    values = {word: value for value, word in enumerate(_ENGLISH)}
+    values = {word: value for value, word in enumerate(CARDINALS)}
     values |= {word: 10 * value for value, word in enumerate(_ENGLISH_TENS, 2)}
     german = dict(enumerate(_GERMAN))
     for tens, word in enumerate(_GERMAN_TENS, 2):
@@ -124,7 +123,7 @@ ARTICLES = frozenset(_ARTICLES)
 #: Words that only numbers above twenty and fractions have, or other languages than English.
 LARGE_WORDS = (
     (WORDS | {"hundred", "hundert", "thousand", "tausend"})
-    - frozenset((*_ENGLISH, "twenty", *_ORDINALS[0], "quarter"))
+    - frozenset((*CARDINALS, *ORDINALS, "quarter"))
     - _ONLY_IN.keys()
 )
 _KNOWN = WORDS | ARTICLES | SCALES
