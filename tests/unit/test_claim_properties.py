@@ -1,4 +1,4 @@
-"""What holds of checked claims whatever the texts are."""
+"""Test properties of checked claims that hold for any texts."""
 
 from __future__ import annotations
 

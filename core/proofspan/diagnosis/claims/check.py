@@ -25,6 +25,7 @@ from proofspan.diagnosis.claims.support import (
     Sources,
     Support,
     best_support,
+    verbatim_source,
 )
 from proofspan.diagnosis.claims.types import (
     CheckedAnswer,
@@ -120,8 +121,12 @@ class _Task:
     def checked(self, claim: Claim) -> CheckedClaim:
         """Return a claim with its best evidence."""
         text = self._text[claim.start : claim.end]
-        language = language_of(text) or self._language or language_of(text, guess=True)
-        read = ReadClaim(text, language, self._survey)
+        read = ReadClaim(text, self._language, self._survey)
+        language = self._language
+        if verbatim_source(read, self._read[0]) is None:
+            language = language_of(text) or self._language or language_of(text, guess=True)
+            if language != self._language:
+                read = ReadClaim(text, language, self._survey)
         best, where = NO_SUPPORT, None
         for number, group in enumerate(self._evidence()):
             found = best_support(read, group)

@@ -156,9 +156,10 @@ def best_support(claim: ReadClaim, evidence: Evidence) -> Support:
     """Return how well passages support a claim together, and the best unit of all."""
     if not claim.has_content:
         return NO_SUPPORT
-    for number, source in enumerate(evidence.sources):
-        if claim.line in source.text.line:
-            return Support(1.0, number, source.text.unit_at(source.text.line.index(claim.line)), entities=1.0)
+    number = verbatim_source(claim, evidence)
+    if number is not None:
+        text = evidence.sources[number].text
+        return Support(1.0, number, text.unit_at(text.line.index(claim.line)), entities=1.0)
     found = _places_of(claim, evidence)
     lost = _add_by_value(claim, found, evidence)
     window = _window(claim, found, evidence)
@@ -198,6 +199,14 @@ def best_support(claim: ReadClaim, evidence: Evidence) -> Support:
         tuple(dict.fromkeys(lost)),
         tuple(dict.fromkeys(elsewhere)),
     )
+
+
+def verbatim_source(claim: ReadClaim, evidence: Evidence) -> int | None:
+    """Return the number of the first passage that has a claim word for word, None without any."""
+    for number, source in enumerate(evidence.sources):
+        if claim.line in source.text.line:
+            return number
+    return None
 
 
 class _Window(NamedTuple):
