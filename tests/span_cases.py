@@ -162,6 +162,12 @@ CASES = (
         SpanQuery("Document: owner's manual\nSection: 7.4 Coolant\n\n" + " ".join(COOLANT[:3]), 0),
         " ".join(COOLANT[:3]),
     ),
+    Case(
+        "tags",
+        _page(*COOLANT),
+        SpanQuery("<p>Hot coolant is <b>under pressure</b><br>and can scald you.</p>", 0),
+        "Hot coolant is under pressure and can scald you.",
+    ),
     Case("repeated", _page(*TWICE), SpanQuery(PRESS, 0)),
     Case("repeated-by-offsets", _page(*TWICE), SpanQuery(PRESS, 0, offsets=Offsets(85, 119))),
     Case("repeated-by-context", _page(*TWICE), SpanQuery(PRESS, 0, after="The mirror folds in.")),

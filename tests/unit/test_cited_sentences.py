@@ -88,7 +88,7 @@ def test_of_a_cited_chunk_the_sentences_are_highlighted_and_the_chunk_is_outline
     assert bottom >= span.rects[-1][1]
     assert view.found["cite:1"].status == "exact"  # that of the chunk
     _, words = findings(view, answer=ANSWER, quote_from="chunk")
-    assert words[0].text.startswith("The citation names a chunk and no words of it. Highlighted is")
+    assert words[0].text.startswith("Cited is a whole chunk; what comes closest")
 
 
 def test_of_a_cited_page_the_sentences_are_highlighted(manifest: Manifest, placer: Placer) -> None:
@@ -97,7 +97,7 @@ def test_of_a_cited_page_the_sentences_are_highlighted(manifest: Manifest, place
     assert (words_under(view), span.extent, span.is_verified) == (f"{LINES[1]} {LINES[3]}", (), True)
     assert "cite:1" not in view.found  # nothing was quoted
     _, words = findings(view, answer=ANSWER, quote_from=None)
-    assert words[0].text.startswith("The citation names a page and no words of it. Highlighted is")
+    assert words[0].text.startswith("Cited is a whole page; what comes closest")
 
 
 def test_a_page_with_nothing_of_the_answer_is_shown_without_a_highlight(
@@ -106,7 +106,7 @@ def test_a_page_with_nothing_of_the_answer_is_shown_without_a_highlight(
     view = shown(question([{"doc_id": "d", "page_idx": 1}]), manifest, placer)
     assert (view.page_idx, view.spans) == (1, ())
     _, words = findings(view, answer=ANSWER, quote_from=None)
-    assert "Nothing is highlighted" in words[0].text
+    assert "nothing in it is highlighted" in words[0].text
 
 
 def test_a_page_that_is_turned_to_shows_no_sentence_of_another(manifest: Manifest, placer: Placer) -> None:

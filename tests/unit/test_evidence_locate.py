@@ -152,6 +152,27 @@ def test_a_header_of_the_page_itself_counts_as_its_text() -> None:
 
 
 @pytest.mark.parametrize(
+    "quote",
+    [
+        "Change the <b>engine oil</b> every 15,000 km and<br/>note the date in the service book.",
+        '<p style="x">Change the engine o<em>i</em>l every 15,000 km</p><td>and note the date.',
+    ],
+)
+def test_tags_that_only_format_are_no_difference(quote: str) -> None:
+    found = find(quote, 0, OIL, TYRES)
+    assert (found.status, found.differences, found.page_idx) == ("normalized", (), 0)
+
+
+def test_tags_hide_no_other_figure_and_may_be_the_pages_own() -> None:
+    found = find(
+        "Change the <b>engine oil</b> every <i>10,000</i> km and note the date in the service book.", 0, OIL
+    )
+    assert ("10,000", "15,000") in [(each.quote, each.page) for each in found.differences]
+    code = "Write <b>engine oil</b> to set the words engine oil in bold on your own page."
+    assert find(code, 0, code, OIL).status == "exact"
+
+
+@pytest.mark.parametrize(
     "header",
     ["Warning: drain it at 90 degrees", "Drain it hot: now\nIt says: use no gloves.", "Note:\nDate: May"],
 )

@@ -20,6 +20,7 @@ from proofspan.evidence.text.partial_quotes import (
     header_of,
     pieces_of,
     with_continuation,
+    without_tags,
 )
 from proofspan.evidence.text.producer_hints import NO_BOX, BoxCheck, check_box, settle
 from proofspan.evidence.types import FoundSpan, Place, SpanQuery, Status
@@ -62,6 +63,9 @@ def locate(query: SpanQuery, pages: Pages) -> FoundSpan:
     """
     text = beginning_of(query.quote)
     found = _without_header(text, pages, query) or _Search(text, pages, query).found()
+    if found.status not in CLEAN and (plain := without_tags(text)) != text:
+        other = _without_header(plain, pages, query) or _Search(plain, pages, query).found()
+        found = _as_normalized(other) if other.status in CLEAN or other.agreement > found.agreement else found
     share = len(text) / max(1, len(query.quote.strip()))
     if needs_tokenizer(query, found):
         found = replace(found, note=_joined(NO_TOKENIZER, found.note))
@@ -82,12 +86,16 @@ def _without_header(text: str, pages: Pages, query: SpanQuery) -> FoundSpan | No
     if found.page_idx is None:
         return None
     page, lines = pages.page_text(found.page_idx), header.split("\n")
-    if any(QuoteText.of(line).tokens.squeezed in page.tokens.squeezed for line in lines):
+    if 2 * sum(QuoteText.of(line).tokens.squeezed in page.tokens.squeezed for line in lines) >= len(lines):
         return None
     shown = "; ".join(" ".join(line.split()) for line in lines)
     note = f"above the text are lines that are not on the page: {shown[:MAX_HEADER_SHOWN]}"
-    status: Status = "normalized" if found.status == "exact" else found.status
-    return replace(found, status=status, note=_joined(found.note, note))
+    return replace(_as_normalized(found), note=_joined(found.note, note))
+
+
+def _as_normalized(found: FoundSpan) -> FoundSpan:
+    """Return the span of a quote of which something was left out, which is on the page but for that."""
+    return replace(found, status="normalized") if found.status == "exact" else found
 
 
 def needs_tokenizer(query: SpanQuery, found: FoundSpan) -> bool:

@@ -30,6 +30,12 @@ MIN_BODY = 8
 #: A line that a chunker writes above a text, such as "Company: Meridian": a name of few words, and a value.
 HEADER_LINE = re.compile(r"[ \t]*[^\W\d_][^:\n]{0,39}:[ \t]+[^\n]{0,200}[^\s.!?]")
 MAX_NAME_WORDS, MAX_HEADER_LINES = 4, 12
+#: Tags of HTML that only format; those of the first group may be within a word.
+TAG = re.compile(
+    r"</?(?:(su[bp]|b|strong|i|em|u|s|small|span|mark|a)|br|p|div|t[dhr]|table|thead|tbody|li|ul|ol|h[1-6])"
+    r"(?:\s[^<>]{0,200})?/?>",
+    re.IGNORECASE,
+)
 ELLIPSIS = re.compile(r"[\[(]\s*(?:(?:\.\s?){2}\.|…)\s*[\])]|(?:\.\s?){2}\.+|…")
 #: Distance of a piece from its neighbour at most, in tokens of the page; less for a short piece.
 MAX_GAP = 400
@@ -56,6 +62,11 @@ def header_of(text: str) -> str:
     names = [line.partition(":")[0] for line in lines if HEADER_LINE.fullmatch(line.rstrip())]
     are_names = len(names) == len(lines) and all(len(name.split()) <= MAX_NAME_WORDS for name in names)
     return above if are_names else ""
+
+
+def without_tags(text: str) -> str:
+    """Return a text without the HTML tags that converters leave in Markdown; those in a word leave no gap."""
+    return TAG.sub(lambda tag: "" if tag[1] else " ", text) if "<" in text else text
 
 
 def body_of(text: str) -> QuoteText | None:

@@ -368,15 +368,10 @@ def origin(view: QuestionView, target: Target) -> str | None:
 
 def _sentence_words(view: PageView, of: str) -> str:
     """Return what is highlighted of a citation that names a chunk or a page, and no words of it."""
-    cited = f"The citation names {'a page' if of == 'page' else 'a chunk'} and no words of it."
-    if not view.sentences.get(view.target.id):
-        why = (
-            "the answer makes no claim"
-            if not view.target.claims
-            else f"no sentence of the {of} is close to it"
-        )
-        return f"{cited} Nothing is highlighted: {why}."
-    return f"{cited} Highlighted is what comes closest to the answer's claims."
+    if view.sentences.get(view.target.id):
+        return f"Cited is a whole {of}; what comes closest to the answer is highlighted."
+    why = "no sentence is close to the answer" if view.target.claims else "the answer makes no claim"
+    return f"Cited is a whole {of}; nothing in it is highlighted, as {why}."
 
 
 def _status_sentence(found: FoundSpan, quote: str, on: str) -> str:
