@@ -85,6 +85,18 @@ def test_a_claim_of_nothing_on_the_page_has_no_place(folder: Path) -> None:
     assert "page_idx 4 has no text" in rows[1]["note"]
 
 
+def test_a_difference_names_both_words_and_both_places(folder: Path) -> None:
+    text = "The engine oil must be changed every 10,000 km by a workshop."
+    _, (row,) = locate(folder, claim(text, 0))
+    (each,) = row["differences"]
+    assert (row["status"], row["evidence"], each["kind"]) == ("differs", OIL, "number")
+    assert "10,000" in each["claimed"] == text[each["claimed_start"] : each["claimed_end"]]
+    assert "15,000" in each["found"] == OIL[each["found_start"] : each["found_end"]]
+    (words,), (sentence,) = each["rects"], row["rects"]
+    assert sentence[0] < words[0] < words[2] < sentence[2]
+    assert (words[1], words[3]) == (sentence[1], sentence[3])
+
+
 def test_a_text_of_several_claims_is_judged_by_the_weakest(folder: Path) -> None:
     text = f"{COOLANT} The horn plays a waltz."
     _, (row,) = locate(folder, claim(text, 0))

@@ -53,10 +53,15 @@ def survey_of(source: SourceText) -> Survey:
 
 @dataclass(frozen=True, slots=True)
 class PlacedClaim:
-    """A checked claim and where its evidence was found, None without any."""
+    """A checked claim and where its evidence was found, None without any.
+
+    `words` are the places of the words that differ, in the order of its differences; None where it is unclear
+    which words of the page they are.
+    """
 
     checked: CheckedClaim
     found: FoundSpan | None = None
+    words: tuple[FoundSpan | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,29 +214,48 @@ def _best(checks: Sequence[CheckedClaim]) -> CheckedClaim:
     return max(checks, key=lambda each: (each.status in DECIDED, each.support))
 
 
-def passages(checked: CheckedAnswer, texts: Mapping[int, str]) -> dict[int, SpanQuery]:
-    """Return the queries that locate the evidence of claims, by the claim's number, in the texts by page_idx.
+#: The number of a claim, and that of one of its differences, or `EVIDENCE`.
+Part = tuple[int, int]
+EVIDENCE = -1
+
+
+def passages(checked: CheckedAnswer, texts: Mapping[int, str]) -> dict[Part, SpanQuery]:
+    """Return the queries that locate the evidence of claims, and its words that differ, in texts by page_idx.
 
     Claims with the same evidence have the same query.
     """
-    evidence = {number: each.evidence for number, each in enumerate(checked.claims) if each.evidence}
-    return {
-        number: passage_query(texts[each.page_idx], each.start, each.end, each.page_idx)
-        for number, each in evidence.items()
-        if each.page_idx is not None
-    }
+    wanted: dict[Part, SpanQuery] = {}
+    for number, each in enumerate(checked.claims):
+        evidence = each.evidence
+        if evidence is None or evidence.page_idx is None:
+            continue
+        text, page_idx = texts[evidence.page_idx], evidence.page_idx
+        wanted[number, EVIDENCE] = passage_query(text, evidence.start, evidence.end, page_idx)
+        for place, difference in enumerate(each.differences):
+            if difference.found:
+                words = difference.found_start, difference.found_end
+                wanted[number, place] = passage_query(text, *words, page_idx)
+    return wanted
 
 
 def _joined(
     checked: CheckedAnswer,
-    wanted: Mapping[int, SpanQuery],
+    wanted: Mapping[Part, SpanQuery],
     located: Mapping[SpanQuery, FoundSpan],
     *,
     note: str = "",
     cited: int | None = None,
 ) -> ClaimSpan:
-    places = [located[wanted[number]] if number in wanted else None for number in range(len(checked.claims))]
-    claims = tuple(PlacedClaim(*each) for each in zip(checked.claims, places, strict=True))
+    def place(number: int, part: int) -> FoundSpan | None:
+        found = located[wanted[number, part]] if (number, part) in wanted else None
+        return None if found is None or (part != EVIDENCE and found.alternatives) else found
+
+    claims = tuple(
+        PlacedClaim(
+            each, place(number, EVIDENCE), tuple(place(number, n) for n in range(len(each.differences)))
+        )
+        for number, each in enumerate(checked.claims)
+    )
     note = "; ".join(filter(None, (note, checked.note)))
     span = ClaimSpan("not_found", None, False, 0.0, note=note, support=checked.support or 0.0, claims=claims)
     found = span.weakest.found if claims else None
@@ -285,8 +309,9 @@ def _claim_row(placed: PlacedClaim) -> dict[str, Json]:
                 "found": each.found,
                 "found_start": each.found_start - (evidence.start if evidence else 0),
                 "found_end": each.found_end - (evidence.start if evidence else 0),
+                "rects": words.rects if words is not None else (),
             }
-            for each in checked.differences
+            for each, words in zip(checked.differences, placed.words, strict=True)
         ],
     }
     if found is not None and found.ranges:
