@@ -17,14 +17,31 @@ MAX_TEXT, MAX_TEXTS = 4_000, 12_000
 CUT = " …"
 
 
+class _ByHeight:
+    """The words of a page by the height of their centres, so that a box is compared with few of them."""
+
+    def __init__(self, words: Sequence[PageWord]) -> None:
+        self._words = words
+        self._sorted = sorted(((box[1] + box[3]) / 2, number) for number, (box, _) in enumerate(words))
+        self._heights = [height for height, _ in self._sorted]
+
+    def numbers_in(self, rects: Sequence[Box]) -> list[int]:
+        """Return the numbers of the words whose centre lies in one of the boxes, in the page's order."""
+        return sorted(
+            {
+                number
+                for rect in rects
+                for _, number in self._sorted[
+                    bisect_left(self._heights, rect[1]) : bisect_right(self._heights, rect[3])
+                ]
+                if rect[0] <= (self._words[number][0][0] + self._words[number][0][2]) / 2 <= rect[2]
+            }
+        )
+
+
 def words_in(rects: Sequence[Box], words: Sequence[PageWord]) -> list[PageWord]:
     """Return the words whose centre lies in one of the boxes, in the page's order."""
-    found = []
-    for box, word in words:
-        x, y = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
-        if any(rect[0] <= x <= rect[2] and rect[1] <= y <= rect[3] for rect in rects):
-            found.append((box, word))
-    return found
+    return [words[number] for number in _ByHeight(words).numbers_in(rects)]
 
 
 def texts_under(
@@ -35,22 +52,14 @@ def texts_under(
     Boxes are in points of the unrotated page, which is turned by `rotation` degrees when it is displayed.
     Spans after the first ones are left out where they are too long together; a text that is cut ends so.
     """
-    # The words by the height of their centres, so that a box is compared with few of them.
-    by_height = sorted(((box[1] + box[3]) / 2, number) for number, (box, _) in enumerate(words))
-    heights = [height for height, _ in by_height]
+    by_height = _ByHeight(words)
     texts: dict[str, str] = {}
     left = MAX_TEXTS
     for span_id, rects in spans.items():
         if left <= 0:
             break
-        numbers = {
-            number
-            for rect in rects
-            for _, number in by_height[bisect_left(heights, rect[1]) : bisect_right(heights, rect[3])]
-            if rect[0] <= (words[number][0][0] + words[number][0][2]) / 2 <= rect[2]
-        }
         text, above, limit = "", None, min(MAX_TEXT, left)
-        for box, word in (words[number] for number in sorted(numbers)):
+        for box, word in (words[number] for number in by_height.numbers_in(rects)):
             line = levelled(box, DISPLAYED_RIGHT[rotation % 360])
             parted = "" if above is None else " " if share_line(above, line) else "\n"
             if len(text) + len(parted) + len(word) > limit:
