@@ -41,6 +41,18 @@ TYRES = (
 @pytest.mark.parametrize(
     ("claim", "source", "expected"),
     [
+        ("Additives are allowed.", "Additives are not allowed.", ("negation", "allowed", "not allowed")),
+        (
+            "The horn does not work without a key.",
+            "The horn works without a key.",
+            ("negation", "not work", "works"),
+        ),
+        ("The oil is hotter than 118 °F.", "The oil is hotter than 118 °C.", ("unit", "118 °F", "118 °C")),
+        (
+            "Sensors on the bar are switched off.",
+            "NOTE\nSensors on the bar are not switched off.",
+            ("negation", "switched", "not switched"),
+        ),
         # numbers, units, scales
         ("The fuel tank holds 62 litres.", FUEL, ("number", "62 litres", "52 litres")),
         (

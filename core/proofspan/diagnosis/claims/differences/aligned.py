@@ -25,6 +25,8 @@ _STOP = re.compile(
 )
 _ELIDED = re.compile(r"^(?:l|d|j|m|n|s|t|c|qu|jusqu|lorsqu|puisqu)'(?=\w\w)")
 
+#: What is between most words, and ends no sentence.
+_GAPS = frozenset([" ", "-", "", ", "])
 #: How much the nearest content words on one side count, by rank, and how many words away they may be.
 _RANKS = (1.0, 0.7, 0.5)
 _REACH = 8
@@ -99,7 +101,7 @@ class WordsOf:
             start, end = match.span()
             written = match[0]
             is_first = not at
-            if start - last > 1 and at and _STOP.search(text, last, start + 1):
+            if at and text[last:start] not in _GAPS and _STOP.search(text, last, start + 1):
                 sentence += 1
                 is_first = True
                 negation = -_NEGATED

@@ -179,7 +179,7 @@ def _known(source: str, language: str) -> _Known:
 
 
 #: A number with the word behind it; words with a capital; words that are numbers.
-_COUNTED = re.compile(r"(\d[\d.,]*(?<=\d))(?:[\s-]?([^\W\d_]+|%))?")
+_COUNTED = re.compile(r"(\d[\d.,]*(?<=\d))(?:[\s-]?(°?[^\W\d_]+|%))?")
 _CAPITALISED = re.compile(r"(?<![^\W\d_])[^\W\d_a-zäöüàéèêç][^\W\d_]+")
 _NUMBER_WORDS = frozenset(
     """

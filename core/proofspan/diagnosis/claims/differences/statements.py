@@ -32,7 +32,7 @@ _CLAUSE = 6
 
 def negations(claim: WordsOf, source: WordsOf) -> Iterator[Found]:
     """Yield what one side denies and the other says of the same things."""
-    denied = {source.sentences[at] for at in source.negations}
+    denied = _sentences_denied(source)
     for negation in claim.negations:
         head = _denied(claim, negation)
         if head is None or _is_condition(claim, head):
@@ -55,7 +55,7 @@ def negations(claim: WordsOf, source: WordsOf) -> Iterator[Found]:
         agree = best_alignment(around, source, [at for at in places if source.sentences[at] in denied])
         if not acquits(agree, best):
             yield Found("negation", (negation, head), (best.at, best.at), best)
-    denied = {claim.sentences[at] for at in claim.negations}
+    denied = _sentences_denied(claim)
     for negation in source.negations:
         head = _denied(source, negation)
         if head is None or _is_condition(source, head):
@@ -65,14 +65,17 @@ def negations(claim: WordsOf, source: WordsOf) -> Iterator[Found]:
                 continue
             around = claim.around(at)
             best = alignment(around, source, head)
-            if best.score < SURELY_SAME or not best.adjacent:
+            share = claim.share_in(at, source, head)
+            is_same = best.score >= SURELY_SAME and best.adjacent and share >= _SHARE_DENIED
+            if not is_same and (best.score < _HARDLY_SAME or share < 1):  # or all words of a short claim
                 continue
             free = [place for place in source.places[source.forms[head]] if not source.is_negated[place]]
-            if (
-                not acquits(best_alignment(around, source, free), best)
-                and claim.share_in(at, source, head) >= _SHARE_DENIED
-            ):
+            if not acquits(best_alignment(around, source, free), best):
                 yield Found("negation", (at, at), (negation, head), best)
+
+
+def _sentences_denied(words: WordsOf) -> set[int]:
+    return {words.sentences[at] for at in words.negations if words.lower[at] not in _WITHOUT}
 
 
 def _denied(words: WordsOf, negation: int) -> int | None:
