@@ -53,6 +53,28 @@ TYRES = (
             "NOTE\nSensors on the bar are not switched off.",
             ("negation", "switched", "not switched"),
         ),
+        # words in each other's place, all others in order
+        (
+            "Turn the key to the left to lock the door, to the right to unlock it.",
+            "Turn the key to the right to lock the door, to the left to unlock it.",
+            ("direction", "left", "right"),
+        ),
+        (
+            "The lamp of the pump turns from red to green.",
+            "After the start the lamp of the pump turns from green to red.",
+            ("direction", "red", "green"),
+        ),
+        (
+            "Two beeps of the horn mean open, and one means shut.",
+            "Two beeps of the horn mean shut, and one means open.",
+            ("direction", "open", "shut"),
+        ),
+        # what another sentence says of something else does not speak for the claim
+        (
+            "After a long drive the gauge of the tyre reads too low.",
+            "After a long drive the gauge of the tyre reads too high. The seat is too low at first.",
+            ("direction", "low", "high"),
+        ),
         # numbers, units, scales
         ("The fuel tank holds 62 litres.", FUEL, ("number", "62 litres", "52 litres")),
         (
@@ -108,6 +130,15 @@ def test_a_contradiction_names_both_words(claim: str, source: str, expected: tup
 @pytest.mark.parametrize(
     ("claim", "source"),
     [
+        # the same in another order
+        (
+            "The red and the green lamp of the pump are lit.",
+            "The green and the red lamp of the pump are lit.",
+        ),
+        (
+            "The lamp turns red on the left and green on the right side.",
+            "On the left the lamp turns red, and green on the right side.",
+        ),
         # the same in other words
         ("The fuel tank has a capacity of 52 l.", FUEL),
         ("Fuel consumption decreased by 0.4 litres following the update in March 2021.", FUEL),

@@ -19,7 +19,7 @@ from proofspan.diagnosis.claims.differences.exchanges import (
     exchanged_figures,
     exchanged_names,
 )
-from proofspan.diagnosis.claims.differences.lists import word_lists
+from proofspan.diagnosis.claims.differences.lists import WordLists, word_lists
 from proofspan.diagnosis.claims.differences.statements import (
     dropped_qualifiers,
     modals,
@@ -27,7 +27,13 @@ from proofspan.diagnosis.claims.differences.statements import (
     quantifiers,
 )
 from proofspan.diagnosis.claims.differences.values import figures, names
-from proofspan.diagnosis.claims.differences.words import alternatives, opposites, prefixed, unprefixed
+from proofspan.diagnosis.claims.differences.words import (
+    alternatives,
+    exchanged_words,
+    opposites,
+    prefixed,
+    unprefixed,
+)
 from proofspan.diagnosis.claims.figures.units import SCALES, UNITS
 from proofspan.diagnosis.claims.types import ClaimDifference
 from proofspan.diagnosis.numbers import NUMBER_WORDS
@@ -217,6 +223,8 @@ def _rules(claim: str, source: str, evidence: str, own: str, other: str) -> list
         if sides and any((pair, 1 - side) in known.sides for pair, side in sides):
             rules.append(opposites)
             break
+    if 2 * len(new) < len(words) and _may_be_exchanged(words - new, lists):
+        rules.append(exchanged_words)
     if any(unprefixed(word, lists, known.words) for word in new):
         rules.append(prefixed)
     if any(lists.others.get(word) in known.others for word in new):
@@ -229,6 +237,13 @@ def _rules(claim: str, source: str, evidence: str, own: str, other: str) -> list
         if own_classes and not own_classes.issuperset([classes[word] for word in stated & classes.keys()]):
             rules.append(rule)
     return rules
+
+
+def _may_be_exchanged(words: frozenset[str], lists: WordLists) -> bool:
+    """Return whether a claim and its source share two words that may have changed places."""
+    kinds = [word for word in words if word in lists.others or word in _NUMBER_WORDS]
+    pairs = [pair for word in words for pair, _ in lists.sides.get(lists.key(word), ())]
+    return len(kinds) > 1 or len(set(pairs)) < len(pairs)
 
 
 def _denies(text: str, words: frozenset[str], denials: frozenset[str]) -> bool:

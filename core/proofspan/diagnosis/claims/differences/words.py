@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections import Counter
+from collections.abc import Collection, Container, Iterable, Iterator
 
 from proofspan.diagnosis.claims.differences.aligned import (
     FULLY_SAME,
+    NOWHERE,
     SAME,
     SURELY_SAME,
     Alignment,
@@ -17,6 +19,7 @@ from proofspan.diagnosis.claims.differences.aligned import (
     best_alignment,
 )
 from proofspan.diagnosis.claims.differences.lists import CALENDAR, WordLists
+from proofspan.diagnosis.numbers import NUMBER_WORDS
 
 _BEFORE_FIGURES = frozenset("$ € £ ¥ by from um von de".split())  # noqa: SIM905
 
@@ -51,7 +54,13 @@ def opposites(claim: WordsOf, source: WordsOf) -> Iterator[Found]:
                 pair in claim.lists.converse and best.crossed
             ):
                 continue
-            agreeing = [place for place, other in there if other == side or source.is_negated[place]]
+            share = claim.share_in(at, source, best.at)
+            agreeing = [
+                place
+                for place, other in there
+                if (other == side or source.is_negated[place])
+                and claim.share_in(at, source, place) >= 0.5 * share
+            ]
             least = SURELY_SAME if claim.forms[at] in source.places else SAME
             if best.score >= least and not acquits(best_alignment(around, source, agreeing), best):
                 yield Found("direction", (at, at), (best.at, best.at), best)
@@ -143,3 +152,83 @@ def alternatives(claim: WordsOf, source: WordsOf) -> Iterator[Found]:
 def _is_of(words: WordsOf, at: int, kind: int) -> bool:
     """Return whether a word is meant as one of its set: "may" is no month."""
     return kind >= CALENDAR or words.language == "fr" or words.text[words.starts[at]].isupper()
+
+
+#: Content words that both sentences have in the same order but for an exchange; the most that are compared.
+_FEWEST, _MOST = 4, 60
+_TO = frozenset("to into zu nach auf à".split())  # noqa: SIM905
+_COUNTS = frozenset().union(*NUMBER_WORDS.values())
+
+
+def exchanged_words(claim: WordsOf, source: WordsOf) -> Iterator[Found]:
+    """Yield two opposites, colours or counts that a sentence of the source has in each other's place.
+
+    Nothing else may differ in the order of the words that both sentences have.
+    """
+    for ours in _sentences(claim, source.places):
+        theirs = list(_sentences(source, {claim.forms[at] for at in ours}))
+        partners = _partners(claim, ours)
+        for one, other in partners if theirs else ():
+            found = NOWHERE
+            for its in theirs:
+                mine, yours = _in_common(claim, ours, source, its)
+                order, wanted = [claim.forms[at] for at in mine], [source.forms[at] for at in yours]
+                if len(mine) < _FEWEST or one not in mine or other not in mine:
+                    continue
+                if order == wanted:
+                    found = NOWHERE
+                    break
+                first, second = mine.index(one), mine.index(other)
+                order[first], order[second] = order[second], order[first]
+                if order == wanted and (second - first > 1 or _leads_to(claim, one, other)):
+                    found = Alignment(FULLY_SAME, 1, 0, yours[first])
+            if found.at >= 0:
+                yield Found("direction", (one, one), (found.at, found.at), found)
+                return
+
+
+def _sentences(words: WordsOf, known: Container[str]) -> Iterator[list[int]]:
+    """Yield the words of each sentence that carry its content, or count, and are known."""
+    places: dict[int, list[int]] = {}
+    for at, form in enumerate(words.forms):
+        if form in known and (words.is_content[at] or words.lower[at] in _COUNTS):
+            places.setdefault(words.sentences[at], []).append(at)
+    for found in places.values():
+        if _FEWEST <= len(found) <= _MOST:
+            yield found
+
+
+def _partners(claim: WordsOf, places: Collection[int]) -> list[tuple[int, int]]:
+    """Return the words of a sentence that exclude each other."""
+    kinds: dict[object, list[int]] = {}
+    for at in places:
+        lower = claim.lower[at]
+        for pair, _ in claim.lists.sides.get(claim.lists.key(lower), ()):
+            kinds.setdefault(pair, []).append(at)
+        if claim.lists.others.get(lower, -1) >= CALENDAR:
+            kinds.setdefault("others", []).append(at)
+        if lower in _COUNTS:
+            kinds.setdefault("counts", []).append(at)
+    return [
+        (one, other)
+        for found in kinds.values()
+        for number, one in enumerate(found[:_FEWEST])
+        for other in found[number + 1 : _FEWEST]
+        if claim.forms[one] != claim.forms[other]
+    ]
+
+
+def _in_common(
+    claim: WordsOf, ours: Iterable[int], source: WordsOf, its: Iterable[int]
+) -> tuple[list[int], list[int]]:
+    """Return the words that two sentences have equally often, in the order of each."""
+    own, other = Counter([claim.forms[at] for at in ours]), Counter([source.forms[at] for at in its])
+    return (
+        [at for at in ours if own[claim.forms[at]] == other[claim.forms[at]]],
+        [at for at in its if own[source.forms[at]] == other[source.forms[at]]],
+    )
+
+
+def _leads_to(words: WordsOf, one: int, other: int) -> bool:
+    """Return whether one word leads to another: "from white to green", not "white and green"."""
+    return other - one == 2 and words.lower[one + 1] in _TO
