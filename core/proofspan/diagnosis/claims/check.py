@@ -198,6 +198,8 @@ class _Task:
         )
         if is_foreign:
             found = tuple(each for each in found if each.kind in OF_ANY_LANGUAGE)
+        if unit.role == "row":  # another row is about another subject
+            found = tuple(each for each in found if unit.start <= each.found_start <= unit.end)
         if is_foreign and read.figures and not any(each.kind in OF_FIGURES for each in found):
             found += foreign_figures(read, source.text, best.unit)
         return tuple(
