@@ -11,6 +11,7 @@ from proofspan.diagnosis.claims.figures import figures_of
 from proofspan.diagnosis.corpus import ChunkView
 from proofspan.diagnosis.labelling import unsupported_numbers
 
+ENGINES = "Power 81 96\nTorque 200 300\nCylinders 3 4\nSpeed 180 195\nAutomatic 10.9 s 9.4 s\nUse 5.4 4.5"
 TABLE = (
     "Revenue 12,480 11,930\nCost of sales 8,120 7,714\nOperating expenses 2,205 2,116\nOther income 318 295"
 )
@@ -36,6 +37,7 @@ def formula(claim: str, evidence: str = TABLE, *, at: int = 0) -> str | None:
         ("Ein Anstieg von 4.61 % von 11,930 auf 12,480", "(12,480 − 11,930) / 11,930 = 4.61 %"),
         ("Cost is a share of 65.1% of revenue: 8,120 of 12,480.", "8,120 / 12,480 = 65.1%"),
         ("The ratio is 1.54: 12,480 to 8,120.", "12,480 / 8,120 = 1.54"),
+        ("It is 1.5 seconds quicker than the other.", "10.9 s − 9.4 s = 1.5 seconds"),
         ("On average 12,205 (11,930 and 12,480).", "(11,930 + 12,480) / 2 = 12,205"),
         ("2,155 is what is left of 12,480 after costs of 8,120 and 2,205.", "12,480 − 8,120 − 2,205 = 2,155"),
     ],
@@ -46,7 +48,8 @@ def test_a_figure_follows(claim: str, expected: str) -> None:
         for place, figure in enumerate(figures_of(claim))
         if figure.text == expected.split("= ")[1].lstrip("−")
     ]
-    assert formula(claim, at=places[0]) == expected
+    evidence = f"{TABLE}\n{ENGINES}" if "seconds" in claim else TABLE
+    assert formula(claim, evidence, at=places[0]) == expected
 
 
 @pytest.mark.parametrize(

@@ -83,6 +83,26 @@ def test_value_and_unit_are_read(text: str, value: str, unit: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "bound"),
+    [
+        ("about 40", "~"),
+        ("~40", "~"),
+        ("rund 40", "~"),
+        ("more than 40", ">"),
+        ("at least 40", ">"),
+        ("plus de 40", ">"),
+        ("up to 40", "<"),
+        ("höchstens 40", "<"),
+        ("automatic 40", ""),
+        ("public 40", ""),
+        ("40", ""),
+    ],
+)
+def test_words_before_a_figure_bound_it(text: str, bound: str) -> None:
+    assert last(text).bound == bound
+
+
+@pytest.mark.parametrize(
     ("text", "language", "readings"),
     [
         ("5.500", "de", [5500, Decimal("5.5")]),

@@ -92,7 +92,14 @@ def derivation(
     announced = [operation for operation, words in _ANNOUNCED.items() if claim and words.search(claim)]
     named = _named(operands, stated)
     in_text = sorted(operands, key=lambda figure: figure.start)
-    for figures, order in ((named, _growing), (operands, _growing), (in_text, _neighbours)):
+    kind = claimed.unit.dimension
+    same_unit = [figure for figure in operands if kind and figure.unit.dimension == kind]
+    for figures, order in (
+        (named, _growing),
+        (same_unit, _growing),
+        (operands, _growing),
+        (in_text, _neighbours),
+    ):
         for operations, limit in ((announced, CHANCE_ANNOUNCED), (_UNANNOUNCED, CHANCE)):
             if operations is _UNANNOUNCED and claimed.digits < (
                 DIGITS if figures is not named else DIGITS - 1

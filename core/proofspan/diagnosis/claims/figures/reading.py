@@ -472,7 +472,7 @@ def _figure(
         power or 0,
         scaled,
         others,
-        _bound(text, at) if at > 1 and (text[at - 1] in "~≈<>≤≥" or text[at - 2] in _BOUND_ENDS) else "",
+        _bound(text, at) if at and (text[at - 1] in "~≈<>≤≥" or text[max(at - 2, 0)] in _BOUND_ENDS) else "",
     )
 
 
@@ -616,7 +616,7 @@ def _bound(text: str, at: int) -> Bound:
     if not ahead:
         return ""
     last = ahead[-1].lower()
-    bound = _BOUNDS.get(last) or _BOUNDS.get(last[-1])
+    bound = _BOUNDS.get(last) or (None if last[-1].isalnum() else _BOUNDS.get(last[-1]))
     if bound is None and len(ahead) > 1:
         bound = _BOUND_PAIRS.get(f"{ahead[-2].lower()} {last}")
     return bound or ""
