@@ -21,10 +21,14 @@ _ITEM = re.compile(r"\s*(?:[-*+•‣◦▪–—]\s+|\(?(?:\d{1,3}|[A-Za-z]|[iv
 _BARRED = re.compile(r"\s*\|.*\|\s*$")
 _BAR_RULE = re.compile(r"[\s|:-]+$")
 #: A line of a table that a PDF's text has spread over lines: no letter, but a digit, a dash or a currency.
-_CELL = re.compile(r"\s*(?=\S*[\d$€£¥%—–-])[^\w]*(?:\d[\d.,\s]*[^\w]*)*$")
-#: Figures side by side, as only the cells of a table are.
-_NUMBER = r"(?:[$€£¥]\s?)?[-–−(]?(?:[$€£¥]\s?)?\d+(?:[.,]\d+)*(?:\s?[)%])*"
-_CELLS = re.compile(rf"{_NUMBER}(?:\s*[$€£¥(]\s*{_NUMBER}|\s+(?:{_NUMBER}|[—–-](?=\s)))+(?!\d|[.,]\d)")
+_CELL = re.compile(r"\s*(?=\S*[\d$€£¥%—–-])[\W\d]*$")
+#: Figures side by side, as only the cells of a table are. A number is taken whole or not at all, and looked
+#: for from its beginning: in any other way a number of many digits takes hours.
+_NUMBER = r"(?>(?:[$€£¥]\s?)?[-–−(]?(?:[$€£¥]\s?)?\d+(?:[.,]\d+)*(?:\s?[)%])*)"
+_CELLS = re.compile(
+    r"(?<!\d[.,])(?:(?<!\d)|(?!\d))"
+    rf"{_NUMBER}(?:\s*[$€£¥(]\s*{_NUMBER}|\s+(?:{_NUMBER}|[—–-](?=\s)))+(?!\d|[.,]\d)"
+)
 _SHORT_ROW = re.compile(r"\s*[^\W\d_]\D{1,80}\d[\d.,]*(?:\s?[^\s.!?]{1,8})?\s*$")
 _ENDS_SENTENCE = re.compile(r"[.!?:;。！？…][\"'”’»)\]]*\s*$")
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
