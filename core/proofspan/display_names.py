@@ -124,7 +124,7 @@ COLUMN_NAMES: Final[Mapping[str, str]] = {
     "cited": "Cited",
     "coverage": "Coverage",
     "support": "Support",
-    "contradictions": "Contradictions",
+    "contradictions": "Differs",
     "numbers": "Unsupported numbers",
     "issues": "Issues",
     "rules": "Rules",

@@ -168,9 +168,11 @@ def test_columns_that_no_row_has_a_value_for_are_left_out() -> None:
     def names(*rows: dict[str, object]) -> set[str]:
         return {column["name"] for column in sent(*rows)["columns"]}
 
-    assert set(COLUMNS) - names({}) == {"gold_rank", "rules", "support", "contradictions"}
+    assert set(COLUMNS) - names({}) == {"gold_rank", "rules", "support", "contradictions", "numbers"}
     ranked = {"unranked": None, "bucket": "retrieval_gap", "codes": ["missing_rev"]}
-    assert names({}, ranked | {"support": 0.5, "contradictions": 1}) == set(COLUMNS)
+    filled = ranked | {"contradictions": 1, "numbers_unsupported": ["7"]}
+    assert names({}, filled) == set(COLUMNS) - {"support"}
+    assert names({}, filled | {"support": 0.5}) == set(COLUMNS) - {"coverage"}
 
 
 def test_what_is_not_known_is_a_dash_or_empty_and_never_a_zero() -> None:
@@ -186,7 +188,7 @@ def test_what_is_not_known_is_a_dash_or_empty_and_never_a_zero() -> None:
     )
     assert row["label"] == NO_LABEL
     assert (row["why"], row["issues"]) == ("", "")
-    assert {row[name] for name in ("section", "cited", "coverage", "numbers")} == {"–"}
+    assert {row[name] for name in ("section", "cited", "coverage")} == {"–"}
 
 
 def test_cells_are_cut_to_what_a_cell_can_show() -> None:

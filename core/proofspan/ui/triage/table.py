@@ -141,7 +141,8 @@ def _rules(row: TriageRow) -> Cell:
 class TriageColumn:
     """A column: its cell, the `sort` that a click on its header asks for, and that order in words both ways.
 
-    `optional`: left out of a page of rows that have no value. `layout` is the column as the browser gets it.
+    `optional`: left out of a page of rows that have no value. `unless`: left out where that column is shown,
+    except from an order by this one. `layout` is the column as the browser gets it.
     """
 
     cell: Callable[[TriageRow], Cell]
@@ -150,6 +151,7 @@ class TriageColumn:
     layout: Column
     descending_first: bool = False
     optional: bool = False
+    unless: str = ""
 
 
 def _layout(name: str, help: str = "", **more: Any) -> Column:
@@ -228,6 +230,7 @@ COLUMNS: Mapping[str, TriageColumn] = {
             width=5,
             folds=_UNDER[30],
         ),
+        unless="support",
     ),
     "support": TriageColumn(
         _support,
@@ -238,7 +241,7 @@ COLUMNS: Mapping[str, TriageColumn] = {
             "How well the evidence supports the answer's claims, led by the weakest",
             align="end",
             width=4.6,
-            folds=_UNDER[46],
+            folds=_UNDER[30],
         ),
         optional=True,
     ),
@@ -250,8 +253,8 @@ COLUMNS: Mapping[str, TriageColumn] = {
             "contradictions",
             "Claims that differ from their evidence",
             align="end",
-            width=7,
-            folds=_UNDER[60],
+            width=4.2,
+            folds=_UNDER[46],
         ),
         descending_first=True,
         optional=True,
@@ -264,6 +267,7 @@ COLUMNS: Mapping[str, TriageColumn] = {
             "numbers", "Numbers in the answer that the evidence does not contain", width=6.2, folds=_UNDER[46]
         ),
         descending_first=True,
+        optional=True,
     ),
     "issues": TriageColumn(
         lambda row: Cell(" · ".join(issues(row))),
@@ -326,10 +330,15 @@ def triage_rows(
 def triage_grid(rows: Sequence[TriageRow], sort: Sort) -> Grid:
     """Return the table of these rows, in the order `sort`."""
     cells = {name: [column.cell(row) for row in rows] for name, column in COLUMNS.items()}
-    shown = {
+    filled = {
         name: column
         for name, column in COLUMNS.items()
         if not column.optional or any(cell is not NOTHING for cell in cells[name])
+    }
+    shown = {
+        name: column
+        for name, column in filled.items()
+        if column.unless not in filled or sort.by == column.sort
     }
     corner, *columns = [replace(column.layout, sorted=_sorted(column, sort)) for column in shown.values()]
     lines = zip(*(cells[name] for name in shown), strict=True)
