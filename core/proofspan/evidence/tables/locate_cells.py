@@ -11,7 +11,7 @@ from proofspan.evidence.tables.citations import TableCitation, read_citation
 from proofspan.evidence.tables.grid import Grid, grid_of
 from proofspan.evidence.tables.reading import head_of
 from proofspan.evidence.text.locate import COMMON_WORDS, MAX_ALTERNATIVES, beginning_of
-from proofspan.evidence.text.match import CLEAN, MAX_DIFFERENCES, MAX_UNCLEAN
+from proofspan.evidence.text.match import CLEAN, MAX_DIFFERENCES, MAX_UNCLEAN, STRONG_RUN
 from proofspan.evidence.text.page_index import Pages, searched
 from proofspan.evidence.text.producer_hints import check_box
 from proofspan.evidence.types import FoundSpan, Place, SpanQuery
@@ -46,12 +46,19 @@ class _Search:
         self.is_text = found.status not in CLEAN
         cited = query.cited_page_idx
         self.cited = cited if cited is not None and 0 <= cited < pages.page_count else None
+        #: What was found as a quote, or is a long one of the cited page, is not looked for elsewhere: that
+        #: would read the whole document.
+        is_here = self.cited is not None and found.page_idx == self.cited
+        is_long = len(citation.quote.tokens) >= STRONG_RUN
+        self.is_settled = not self.is_text or (is_here and is_long)
         self.note = found.note if cited is not None and self.cited is None else ""
 
     def best(self) -> FoundSpan | None:
         """Return the best place; None without one."""
         own = self._on_page(self.cited) if self.cited is not None else None
         if (own is not None and not own.differences) or len(self.citation.quote.tokens) < COMMON_WORDS:
+            return own
+        if self.is_settled:
             return own
         near = [] if self.cited is None else [self.cited - 1, self.cited + 1]
         clean = self._clean(idx for idx in near if 0 <= idx < self.pages.page_count)
