@@ -10,7 +10,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
-from proofspan.diagnosis.claims.derived import derivation, near_words
+from proofspan.diagnosis.claims.derived import DIGITS, announced_in, derivation, near_words
 from proofspan.diagnosis.claims.figures import Figure, FigureIndex, figures_of
 from proofspan.diagnosis.claims.figures.agreement import sizes_of
 from proofspan.diagnosis.claims.figures.number_words import LARGE_WORDS
@@ -140,7 +140,8 @@ def _follows(figure: Figure, claims: str, named: Sequence[Figure], nearest: _Nea
     sentence = _sentence(claims, figure)
     if len(named) > 1 and derivation(figure, named, claim=sentence, stated=named):
         return True
-    return figure.digits > 2 and derivation(figure, nearest.to(sentence), claim=sentence) is not None
+    is_worth = figure.digits > DIGITS or (figure.digits == DIGITS and announced_in(sentence))
+    return bool(is_worth and derivation(figure, nearest.to(sentence), claim=sentence))
 
 
 def _sentence(text: str, figure: Figure) -> str:

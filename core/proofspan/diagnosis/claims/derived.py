@@ -89,9 +89,11 @@ def derivation(
     operands = _operands(printed)
     if len(operands) < 2:
         return None
-    announced = [operation for operation, words in _ANNOUNCED.items() if claim and words.search(claim)]
+    announced = announced_in(claim)
     named = _named(operands, stated)
     in_text = sorted(operands, key=lambda figure: figure.start)
+    if len(named) == len(operands):
+        operands = in_text = []  # there are no others
     kind = claimed.unit.dimension
     same_unit = [figure for figure in operands if kind and figure.unit.dimension == kind]
     for figures, order in (
@@ -112,6 +114,11 @@ def derivation(
             if formula is not None:
                 return formula
     return None
+
+
+def announced_in(claim: str) -> list[Operation]:
+    """Return the operations that the words of a claim announce."""
+    return [operation for operation, words in _ANNOUNCED.items() if words.search(claim)]
 
 
 def near_words(figures: Sequence[Figure], text: str, words: set[str]) -> list[Figure]:
