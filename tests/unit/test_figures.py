@@ -91,6 +91,8 @@ def test_value_and_unit_are_read(text: str, value: str, unit: str) -> None:
         ("more than 40", ">"),
         ("at least 40", ">"),
         ("plus de 40", ">"),
+        ("au moins 40", ">"),
+        ("au plus 40", "<"),
         ("up to 40", "<"),
         ("höchstens 40", "<"),
         ("automatic 40", ""),

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from itertools import islice
 
+from proofspan.diagnosis.claims.figures.around import Bound
 from proofspan.diagnosis.claims.figures.dates import contradicts, covers
-from proofspan.diagnosis.claims.figures.reading import Bound, Figure, rough_step, step_of
+from proofspan.diagnosis.claims.figures.reading import Figure, rough_step, step_of
 from proofspan.diagnosis.claims.figures.units import METRIC, NO_UNIT, may_be_same
 
 #: Tests a claimed magnitude against a printed one.

@@ -17,25 +17,18 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal, localcontext
 from typing import Literal, NamedTuple
 
+from proofspan.diagnosis.claims.figures.around import (
+    ORDINAL,
+    Bound,
+    bound_of,
+    scale_and_unit,
+    sign_and_currency,
+)
 from proofspan.diagnosis.claims.figures.captions import CAPTION_WORDS, Scale, scales_of
 from proofspan.diagnosis.claims.figures.dates import TRIGGERS, Date, dates_in_words, is_year, numeric_date
 from proofspan.diagnosis.claims.figures.number_words import ARTICLES, WORDS, Spelled, spelled_numbers
 from proofspan.diagnosis.claims.figures.number_words import SCALES as SCALE_WORDS
-from proofspan.diagnosis.claims.figures.units import (
-    AMBIGUOUS,
-    CURRENCY_CODES,
-    CURRENCY_SIGNS,
-    DOLLARS,
-    MONEY_SCALES,
-    NO_UNIT,
-    PERCENT,
-    PHRASE_STARTS,
-    SCALED_CURRENCIES,
-    SCALES,
-    UNITS,
-    Unit,
-    unit_phrase,
-)
+from proofspan.diagnosis.claims.figures.units import NO_UNIT, PERCENT, Unit
 from proofspan.diagnosis.numbers import NUMBER, is_no_claim
 
 #: The most figures of one text, and digits of one number, that are read.
@@ -44,8 +37,6 @@ MOST_DIGITS = 30
 
 #: `year` is four digits that may be a year or a number; `ratio` and `label` compare as written: 3:1, 4.2.1.
 FigureKind = Literal["number", "date", "year", "time", "ordinal", "ratio", "label"]
-#: Words before the figure: about, at most, at least.
-Bound = Literal["", "~", "<", ">"]
 
 
 class Figure(NamedTuple):
@@ -96,33 +87,9 @@ _FRACTION = re.compile(r"(?:(\d{1,4})\s)?(\d{1,4})\s?[/⁄]\s?(\d{1,4})(?![\d/�
 _MIXED = re.compile(r"(\d{1,4})\s?([¼-¾⅐-⅞])")
 _CLOCK = re.compile(r"(\d{1,3})[:h](\d{1,3})(?::(\d{2}))?(?:\s?([ap])\.?m\b\.?)?(?![:\d])", re.IGNORECASE)
 _HOUR = re.compile(r"(\d{1,2})\s?(?:([ap])\.?m\b\.?|Uhr\b)", re.IGNORECASE)
-_ORDINAL = re.compile(r"(?:st|nd|rd|th|er|ère|e|ème|eme|nde?|\.)(?![^\W_])")
 _DEGROUP = str.maketrans("", "", _GROUP + " ,")
-_TAIL = re.compile(r"[ \u00a0\u2009\u202f-]{0,2}([%‰¢°º℃℉Ω″]|[$€£¥₹]|[^\W\d_]+(?:[€$])?)")
 #: How a number goes on to the second end of a range, whose unit and scale it shares.
 _RANGE = re.compile(r"\s?[-–—]\s?|\s(?:to|bis|à|or|und|and|et|oder|ou)\s")
-_BOUNDS: dict[str, Bound] = {
-    **dict.fromkeys(
-        """about approximately approx around roughly nearly almost some circa ca rund etwa ungefähr knapp fast
-        environ presque quelque ~ ≈ c""".split(),  # noqa: SIM905
-        "~",
-    ),
-    **dict.fromkeys(
-        """over above exceeding exceeds exceeded über mindestens > ≥ dépassant least minimum""".split(),  # noqa: SIM905
-        ">",
-    ),
-    **dict.fromkeys("below under unter höchstens < ≤ most maximum".split(), "<"),  # noqa: SIM905
-}
-#: What these words end with.
-_BOUND_ENDS = frozenset(word[-1] for word in _BOUNDS) | frozenset(".nsueto")
-_BOUND_PAIRS: dict[str, Bound] = {
-    **dict.fromkeys(("more than", "greater than", "higher than", "mehr als", "plus de", "moins au"), ">"),
-    **dict.fromkeys(
-        ("less than", "fewer than", "lower than", "up to", "weniger als", "bis zu", "moins de"), "<"
-    ),
-    **dict.fromkeys(("close to", "près de", "autour de"), "~"),
-}
-
 #: Within a row about these, the caption's scale does not count.
 _PER_SHARE = re.compile(
     r"per[ -](?:\w+ ){0,2}(?:share|unit)|je aktie|par action|per cent|percent|%|ratio|margin|rate\b|employees"
@@ -406,8 +373,8 @@ def _figure(
     at, unit, is_negative, opening = start, NO_UNIT, False, -1
     before = text[start - 1 : start] if start else ""
     if before and not before.isalnum():
-        at, unit, is_negative, opening = _ahead(text, start, covered)
-    power, tail_unit, stop = _behind(text, end, is_money=unit is not NO_UNIT, is_integer=is_integer)
+        at, unit, is_negative, opening = sign_and_currency(text, start, covered)
+    power, tail_unit, stop = scale_and_unit(text, end, is_money=unit is not NO_UNIT, is_integer=is_integer)
     if stop < 0:
         return None
     if tail_unit is not NO_UNIT and (unit is NO_UNIT or unit.dimension != "currency"):
@@ -459,7 +426,7 @@ def _figure(
             unit = scale.unit if unit is NO_UNIT else unit
     kind: FigureKind = "number"
     if stop == end and text[end : end + 1].isalpha():
-        ordinal = _ORDINAL.match(text, end)
+        ordinal = ORDINAL.match(text, end)
         if ordinal is not None:
             kind, stop = "ordinal", ordinal.end()
     return Figure(
@@ -472,154 +439,13 @@ def _figure(
         power or 0,
         scaled,
         others,
-        _bound(text, at) if at and (text[at - 1] in "~≈<>≤≥" or text[max(at - 2, 0)] in _BOUND_ENDS) else "",
+        bound_of(text, at),
     )
 
 
 def _line_end(text: str, start: int) -> int:
     end = text.find("\n", start)
     return len(text) if end < 0 else end
-
-
-def _ahead(text: str, start: int, covered: int) -> tuple[int, Unit, bool, int]:
-    """Sign, currency and opening bracket before a number: where they begin, and the bracket's place or -1."""
-    at, unit, is_negative, opening = start, NO_UNIT, False, -1
-    while at > covered:
-        place = at - 1
-        mark = text[place]
-        is_spaced = mark in " \u00a0\u202f"
-        if is_spaced:
-            place -= 1
-            if place < covered:
-                break
-            mark = text[place]
-        if mark in CURRENCY_SIGNS and unit is NO_UNIT:
-            unit, at = CURRENCY_SIGNS[mark], place
-            if mark == "$" and text[max(place - 1, covered) : place].isupper():
-                letters = text[max(place - 2, covered) : place].lstrip()
-                letters = letters if letters in DOLLARS else letters[-1:]
-                if letters in DOLLARS:
-                    unit, at = UNITS[DOLLARS[letters]], place - len(letters)
-        elif mark == "(" and opening < 0 and not is_spaced:
-            opening = at = place
-        elif mark in "-−–" and not is_spaced and not is_negative:
-            if place and (text[place - 1].isalnum() or text[place - 1] in ")]%'\"."):
-                break
-            is_negative, at = True, place
-        elif mark == "+" and not is_spaced:
-            at = place
-        elif (
-            mark.isupper()
-            and unit is NO_UNIT
-            and place >= 2
-            and text[place - 2 : place + 1] in CURRENCY_CODES
-        ):
-            if place >= 3 and text[place - 3].isalnum():
-                break
-            unit, at = CURRENCY_CODES[text[place - 2 : place + 1]], place - 2
-        else:
-            break
-    if opening >= 0 and not _closes(text, start):
-        if unit is not NO_UNIT and text[opening + 1 : start].strip():
-            return opening + 1, unit, is_negative, -1
-        return start, NO_UNIT, False, -1
-    return at, unit, is_negative, opening
-
-
-_CLOSING = re.compile(r"[\d.,\s'’%a-zA-Z€$]{1,40}\)")
-
-
-def _closes(text: str, start: int) -> bool:
-    return _CLOSING.match(text, start) is not None
-
-
-def _behind(text: str, end: int, *, is_money: bool, is_integer: bool) -> tuple[int | None, Unit, int]:
-    """Scale and unit behind a number, and where they end: -1 where the number is part of a name."""
-    match = _TAIL.match(text, end)
-    if match is None:
-        return None, NO_UNIT, end
-    word, at = match[1], match.start(1)
-    gap = text[end:at]
-    lower = word.lower()
-    if "-" in gap and (gap != "-" or (word.isupper() and len(word) < 3 and word not in UNITS)):
-        return None, NO_UNIT, -1 if gap == "-" else end
-    power = SCALES.get(lower)
-    if power is not None and lower in ("k", "md", "mds", "bio", "mill") and gap and not is_money:
-        power = None
-    if power is not None and not gap and is_integer and word in ("K",) and not is_money:
-        return None, NO_UNIT, -1
-    if (
-        power is None
-        and lower in MONEY_SCALES
-        and (is_money or (not gap and not is_integer and word in "MBT"))
-    ):
-        power = MONEY_SCALES[lower]
-    if power is None and lower in SCALED_CURRENCIES:
-        return *SCALED_CURRENCIES[lower], match.end()
-    if power is not None:
-        stop = match.end()
-        if text[stop : stop + 1] == "." and lower in ("tsd", "mio", "mrd", "bio", "mill", "mln"):
-            stop += 1
-        further = _OF_UNIT.match(text, stop)
-        if further is not None:
-            match = _TAIL.match(text, further.end())
-            if match is not None and match.start(1) == further.end():
-                nested = _unit_at(text, match, further[0])
-                if nested is not None:
-                    return power, *nested
-            nested_scale = _TAIL.match(text, stop)  # "10 thousand million", "3 Tsd. Mio."
-            if nested_scale is not None and SCALES.get(nested_scale[1].lower(), 0) > power:
-                return power + SCALES[nested_scale[1].lower()], NO_UNIT, nested_scale.end()
-        return power, NO_UNIT, stop
-    found = _unit_at(text, match, gap)
-    if found is not None:
-        return None, *found
-    if not gap and word[0].isalpha() and not _ORDINAL.match(text, end) and len(word) < 4:
-        return None, NO_UNIT, -1
-    return None, NO_UNIT, end
-
-
-_OF_UNIT = re.compile(r"[\s-]{0,2}(?:of\s|de\s|d['’])?")
-_FURTHER = re.compile(r"\s*[\d(—–-]")
-
-
-def _unit_at(text: str, match: re.Match[str], gap: str) -> tuple[Unit, int] | None:
-    """The unit that a word behind a number begins; `gap` is what is between them."""
-    word, at = match[1], match.start(1)
-    if word.lower() in PHRASE_STARTS or word in PHRASE_STARTS:
-        phrase = unit_phrase(text, at)
-        if phrase is not None:
-            return phrase
-    if word in "°º":
-        degrees = _DEGREES.match(text, at)
-        if degrees is not None and degrees[1]:
-            return UNITS["°C"] if degrees[1] == "C" else UNITS["°F"], degrees.end()
-        return UNITS["°"], match.end()
-    unit = UNITS.get(word) or (UNITS.get(word.lower()) if len(word) > 3 else None)
-    if len(word) == 1 and word.isalpha() and (word.isupper() and gap and _WORD_BEHIND.match(text, at + 1)):
-        return None  # 12 A New Section
-    if text[match.end() : match.end() + 1].isdecimal():
-        return None  # 12 A320
-    if unit is None or (word in AMBIGUOUS and gap not in ("", "-")):
-        return None
-    if word in CURRENCY_SIGNS and _FURTHER.match(text, match.end()):
-        return None  # the next figure's
-    return unit, match.end()
-
-
-_WORD_BEHIND = re.compile(r"\s[A-Z]")
-_DEGREES = re.compile(r"[°º]\s?([CF])?(?![^\W_])")
-
-
-def _bound(text: str, at: int) -> Bound:
-    ahead = text[max(at - 24, 0) : at].split()
-    if not ahead:
-        return ""
-    last = ahead[-1].lower()
-    bound = _BOUNDS.get(last) or (None if last[-1].isalnum() else _BOUNDS.get(last[-1]))
-    if bound is None and len(ahead) > 1:
-        bound = _BOUND_PAIRS.get(f"{ahead[-2].lower()} {last}")
-    return bound or ""
 
 
 def _share_range(text: str, found: list[Figure], figure: Figure) -> Figure:
@@ -677,7 +503,9 @@ def _spelled(text: str, spelled: Spelled) -> Figure | None:
             return None
         return Figure(text[start:end], start, end, "ordinal", spelled.value)
     article = _OF_A.match(text, end) if spelled.kind == "fraction" else None
-    power, unit, stop = _behind(text, article.end() if article else end, is_money=False, is_integer=True)
+    power, unit, stop = scale_and_unit(
+        text, article.end() if article else end, is_money=False, is_integer=True
+    )
     if stop < 0 or (article and unit is NO_UNIT):
         power, unit, stop = None, NO_UNIT, end
     if spelled.kind == "article" and (unit is NO_UNIT or text[start:end].lower() in ("a", "an")):
@@ -695,7 +523,7 @@ def _spelled(text: str, spelled: Spelled) -> Figure | None:
         power or exponent,
         scaled,
         (),
-        _bound(text, start),
+        bound_of(text, start),
     )
 
 
