@@ -230,15 +230,19 @@ class _Forms(dict[str, str]):
 
     def __init__(self, language: str) -> None:
         super().__init__()
-        self._endings = _ENDINGS.get(language, ())
+        # By last letter, as most words have few of all endings to try.
+        self._endings: dict[str, list[tuple[str, str]]] = {}
+        for ending, rest in _ENDINGS.get(language, ()):
+            self._endings.setdefault(folded(ending)[-1], []).append((folded(ending), rest))
         self._is_english = language == "en"
 
     def __missing__(self, word: str) -> str:
         if len(self) >= _MOST_FORMS:
             self.clear()
         words = words_of(word)
-        found = self[word] = intern(self._form(word) if words == [word] else " ".join(map(self._form, words)))
-        return found
+        form = self._form(word) if words == [word] else " ".join(map(self.__getitem__, words))
+        self[word] = form = intern(form)
+        return form
 
     def _form(self, word: str) -> str:
         if word[0].isdigit():
@@ -250,7 +254,7 @@ class _Forms(dict[str, str]):
                 bare = special
                 if bare.isdigit():
                     return bare
-        for ending, rest in self._endings:
+        for ending, rest in self._endings.get(bare[-1:], ()):
             if bare.endswith(ending) and len(bare) - len(ending) >= _SHORTEST_STEM:
                 bare = bare[: -len(ending)] + rest
                 break
