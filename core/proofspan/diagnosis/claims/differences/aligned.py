@@ -73,6 +73,12 @@ class Found(NamedTuple):
     align: Alignment
 
 
+def _bare(word: str, language: str) -> str:
+    """Return a word with a typewriter's apostrophe, without the ending or article that it joins."""
+    bare = word.replace("’", "'").removesuffix("'s")
+    return _ELIDED.sub("", bare) if language == "fr" else bare
+
+
 class WordsOf:
     """The words of a text by number: lower case, form, place, number of the sentence."""
 
@@ -80,55 +86,57 @@ class WordsOf:
         self.text = text
         self.language = language
         self.lists = lists = word_lists(language)
-        self.form_of = form_of = forms(language)
-        self.lower: list[str] = []
-        self.forms: list[str] = []
-        self.starts: list[int] = []
-        self.ends: list[int] = []
-        self.sentences: list[int] = []
-        self.is_content: list[bool] = []
-        self.is_negated: list[bool] = []
+        self.form_of = forms(language)
+        spans = [match.span() for match in _WORD.finditer(text)]
+        self.starts = [start for start, _ in spans]
+        self.ends = [end for _, end in spans]
+        self.lower = lower = [text[start:end].lower() for start, end in spans]
+        if "'" in text or "’" in text:
+            lower[:] = [_bare(word, language) if len(word) > 2 else word for word in lower]
+        self.forms = list(map(self.form_of.__getitem__, lower))
+        firsts = self._find_sentences()
         #: Whether a capital begins the word though no sentence begins there.
-        self.is_capital: list[bool] = []
-        self.negations: list[int] = []
+        self.is_capital = [text[start].isupper() for start in self.starts]
+        for at in firsts:
+            self.is_capital[at] = False
+        denials = lists.negations
+        self.negations = [
+            at
+            for at, word in enumerate(lower)
+            if (word in denials or word.endswith("n't")) and text[self.ends[at] : self.ends[at] + 1] != "-"
+        ]
+        stops = stop_words(language)
+        self.is_content = [word not in stops and (len(word) > 1 or word.isdigit()) for word in lower]
+        self.is_negated = [False] * len(lower)
+        for negation in self.negations:
+            self.is_content[negation] = False
+            for at in range(negation + 1, min(negation + _NEGATED + 1, len(lower))):
+                if self.sentences[at] == self.sentences[negation]:
+                    self.is_negated[at] = True
         #: Form → the words with it.
         self.places: dict[str, list[int]] = {}
+        for at, form in enumerate(self.forms):
+            self.places.setdefault(form, []).append(at)
         #: Pair of opposites → its words here, each with its side.
         self.pairs: dict[int, list[tuple[int, int]]] = {}
-        stops, key, sides = stop_words(language), lists.key, lists.sides
-        sentence, last, negation = 0, 0, -_NEGATED
-        for at, match in enumerate(_WORD.finditer(text)):
-            start, end = match.span()
-            written = match[0]
-            is_first = not at
-            if at and text[last:start] not in _GAPS and _STOP.search(text, last, start + 1):
-                sentence += 1
-                is_first = True
-                negation = -_NEGATED
-            last = end
-            lower = written.lower()
-            if len(lower) > 2 and ("'" in lower or "’" in lower):
-                lower = lower.replace("’", "'").removesuffix("'s")
-                if language == "fr":
-                    lower = _ELIDED.sub("", lower)
-            form = form_of[lower]
-            is_negation = (lower in lists.negations or lower.endswith("n't")) and text[end : end + 1] != "-"
-            self.lower.append(lower)
-            self.forms.append(form)
-            self.starts.append(start)
-            self.ends.append(end)
-            self.sentences.append(sentence)
-            self.is_content.append(
-                not is_negation and lower not in stops and (len(lower) > 1 or lower.isdigit())
-            )
-            self.is_negated.append(at - negation <= _NEGATED)
-            self.is_capital.append(not is_first and written[0].isupper())
-            self.places.setdefault(form, []).append(at)
-            if is_negation:
-                self.negations.append(at)
-                negation = at
-            for pair, side in sides.get(key(lower), ()):
+        sides_of = lists.sides_of
+        for at, word in enumerate(lower):
+            for pair, side in sides_of[word]:
                 self.pairs.setdefault(pair, []).append((at, side))
+
+    def _find_sentences(self) -> list[int]:
+        """Number the sentences of the words; return the first words of all."""
+        self.sentences: list[int] = []
+        firsts: list[int] = []
+        last = 0
+        for at, start in enumerate(self.starts):
+            if not at or (
+                self.text[last:start] not in _GAPS and _STOP.search(self.text, last, start + 1)
+            ):
+                firsts.append(at)
+            self.sentences.append(len(firsts) - 1)
+            last = self.ends[at]
+        return firsts
 
     @cached_property
     def beginnings(self) -> frozenset[str]:

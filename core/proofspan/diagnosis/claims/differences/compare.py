@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from proofspan.diagnosis.claims.differences.aligned import SAME, SURELY_SAME, Found, WordsOf, best_alignment
@@ -41,7 +42,7 @@ from proofspan.diagnosis.words import tokens
 
 #: Characters of a claim, of a source around the evidence and beside the claim that are compared.
 MOST_CLAIM = 4_000
-MOST_SOURCE = 20_000
+MOST_SOURCE = 10_000
 #: Differences of one claim that are named.
 MOST_DIFFERENCES = 8
 
@@ -176,7 +177,7 @@ class _Known(NamedTuple):
 def _known(source: str, language: str) -> _Known:
     lists = word_lists(language)
     words = frozenset(tokens(source))
-    sides = [side for word in words for side in lists.sides.get(lists.key(word), ())]
+    sides = [side for word in words for side in lists.sides_of[word]]
     return _Known(
         words,
         frozenset(sides),
@@ -204,23 +205,24 @@ def _rules(claim: str, source: str, evidence: str, own: str, other: str) -> list
     if counted:
         there = frozenset(_COUNTED.findall(evidence))
         numbers = {number for number, _ in there}
-        if len(counted) > 1:
+        if sum(number in numbers for number, _ in counted) > 1:
             rules += [exchanged_changes, exchanged_figures]
         if any(each[0] not in numbers or (_is_unit(each[1]) and each not in there) for each in counted):
             rules.append(figures)
     if figures not in rules and not new.isdisjoint(_NUMBER_WORDS):
         rules.append(figures)
-    capitals = [word.lower() for word in _CAPITALISED.findall(claim)]
-    if new and not new.isdisjoint(capitals):
+    capitals = _CAPITALISED.findall(claim)
+    if new and not new.isdisjoint([word.lower() for word in capitals]):
         rules.append(names)
-    if len(capitals) > 1:
+    places = [place for place in map(evidence.find, capitals) if place >= 0] if len(capitals) > 1 else []
+    if any(one > two for one, two in pairwise(places)):
         rules.append(exchanged_names)
     lists = word_lists(own)
     if own != other or not lists.sides:
         return rules
     for word in words:
-        sides = lists.sides.get(lists.key(word))
-        if sides and any((pair, 1 - side) in known.sides for pair, side in sides):
+        sides = lists.sides_of[word]
+        if any((pair, 1 - side) in known.sides for pair, side in sides):
             rules.append(opposites)
             break
     if 2 * len(new) < len(words) and _may_be_exchanged(words - new, lists):

@@ -12,21 +12,41 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from proofspan.diagnosis.claims.differences import english, french, german
 from proofspan.diagnosis.claims.word_forms import forms
 from proofspan.diagnosis.words import form
 
+#: For each pair of opposites that a word belongs to, the pair's number and the word's side.
+Sides = tuple[tuple[int, int], ...]
 
-@dataclass(frozen=True, slots=True)
+
+class _SidesOf(dict[str, Sides]):
+    """Word in lower case → its sides, remembered."""
+
+    def __init__(self, lists: WordLists) -> None:
+        super().__init__()
+        self._lists = lists
+
+    def __missing__(self, word: str) -> Sides:
+        if len(self) >= _MOST_REMEMBERED:
+            self.clear()
+        found = self[word] = self._lists.sides.get(self._lists.key(word), ())
+        return found
+
+
+_MOST_REMEMBERED = 1 << 16
+
+
+@dataclass(frozen=True)
 class WordLists:
     """The word lists of one language, by `key` of the words, else by words in lower case."""
 
     #: The form of a lower-case word by which `sides` and `weak` have it.
     key: Callable[[str], str]
     #: Word → (pair of opposites, its side) for each pair.
-    sides: Mapping[str, tuple[tuple[int, int], ...]]
+    sides: Mapping[str, Sides]
     #: Words that contradict only before a figure.
     weak: frozenset[str]
     #: Word → set of words of which only one can be right, by number.
@@ -52,6 +72,11 @@ class WordLists:
     #: Finds "up to" before a figure, and a claim's own words of that kind.
     up_to: re.Pattern[str]
     says_up_to: re.Pattern[str]
+
+    @cached_property
+    def sides_of(self) -> Mapping[str, Sides]:
+        """The sides of words in lower case."""
+        return _SidesOf(self)
 
 
 #: The first sets of `others` are days and months, whose names begin with a capital in English.
