@@ -13,7 +13,7 @@ from proofspan.diagnosis.claims.differences.aligned import (
     WordsOf,
     alignment,
 )
-from proofspan.diagnosis.claims.figures import could_agree
+from proofspan.diagnosis.claims.figures import Figure
 
 #: Figures of a text and pairs of names that are looked at, and the most words between two names.
 MOST_FIGURES = 200
@@ -41,14 +41,19 @@ def exchanged_changes(claim: WordsOf, source: WordsOf) -> Iterator[Found]:
         is_agreed, best, found = False, NOWHERE, (-1, -1)
         for first, second in there:
             theirs = source.figures[first], source.figures[second]
-            if could_agree(ours[0][0], theirs[0][0]) and could_agree(ours[1][0], theirs[1][0]):
+            if _is_same(ours[0][0], theirs[0][0]) and _is_same(ours[1][0], theirs[1][0]):
                 is_agreed = True
-            elif could_agree(ours[0][0], theirs[1][0]) and could_agree(ours[1][0], theirs[0][0]):
+            elif _is_same(ours[0][0], theirs[1][0]) and _is_same(ours[1][0], theirs[0][0]):
                 align = alignment(claim.around(ours[0][1], ours[1][2]), source, theirs[0][1])
                 if align.score > best.score:
                     best, found = align, (theirs[0][1], theirs[1][2])
         if best.score >= SAME and not is_agreed:
             yield Found("direction", (ours[0][1], ours[1][2]), found, best)
+
+
+def _is_same(one: Figure, other: Figure) -> bool:
+    """Return whether two figures are the same; rounded ones are not looked for."""
+    return one.kind == other.kind and one.value == other.value and one.unit.name == other.unit.name
 
 
 def _changes(words: WordsOf) -> Iterator[tuple[int, int]]:
@@ -70,7 +75,7 @@ def exchanged_figures(claim: WordsOf, source: WordsOf) -> Iterator[Found]:
         return
     theirs = source.figures[:MOST_FIGURES]
     for (one, first, last), (two, second, stop) in pairwise(claim.figures[:MOST_FIGURES]):
-        if claim.sentences[first] != claim.sentences[second] or could_agree(one, two):
+        if claim.sentences[first] != claim.sentences[second] or _is_same(one, two):
             continue
         before = _label(claim, first), _label(claim, second)
         own, other = before[0] - before[1], before[1] - before[0]
@@ -79,9 +84,9 @@ def exchanged_figures(claim: WordsOf, source: WordsOf) -> Iterator[Found]:
         places = [
             (at, their)
             for figure, at, _ in theirs
-            if could_agree(one, figure)
+            if _is_same(one, figure)
             for another, their, _ in theirs
-            if source.sentences[their] == source.sentences[at] and could_agree(two, another)
+            if source.sentences[their] == source.sentences[at] and _is_same(two, another)
         ]
         labels = [(_label(source, at), _label(source, their)) for at, their in places]
         if not labels or any(own & mine or other & its for mine, its in labels):

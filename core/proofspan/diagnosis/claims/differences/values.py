@@ -41,7 +41,9 @@ def figures(claim: WordsOf, source: WordsOf) -> Iterator[Found]:
         if not _is_sure(figure) or _is_pointer(claim, first):
             continue
         around = claim.around(first, last)
-        agreeing = [begin for other, begin, _ in known if _agrees(figure, other)]
+        agreeing = [begin for other, begin, _ in known if other.text == figure.text]
+        if not agreeing:
+            agreeing = [begin for other, begin, _ in known if _agrees(figure, other)]
         if agreeing and (figure.dates or best_alignment(around, source, agreeing).score > _ELSEWHERE):
             continue
         aligned = [
