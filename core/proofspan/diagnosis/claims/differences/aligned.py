@@ -130,9 +130,7 @@ class WordsOf:
         firsts: list[int] = []
         last = 0
         for at, start in enumerate(self.starts):
-            if not at or (
-                self.text[last:start] not in _GAPS and _STOP.search(self.text, last, start + 1)
-            ):
+            if not at or (self.text[last:start] not in _GAPS and _STOP.search(self.text, last, start + 1)):
                 firsts.append(at)
             self.sentences.append(len(firsts) - 1)
             last = self.ends[at]

@@ -70,8 +70,9 @@ def differences_of(
 
     The evidence is `source[start:end]`; the rest of the source, its chunk, may agree with the claim or
     contradict it as well. Places are those of `claim` and `source`. `beside` is the question and the answer
-    that the claim is from: a qualifier that they name is not left out. are two letters, None where
-    not known; words are compared within English, German and French, figures and names within any.
+    that the claim is from: a qualifier that they name is not left out. `elsewhere` are further texts that may
+    agree with the claim where the source does not. Languages are two letters, None where not known; words are
+    compared within English, German and French, figures and names within any.
     """
     end = len(source) if end is None else end
     claim = claim[:MOST_CLAIM]
@@ -244,7 +245,7 @@ def _rules(claim: str, source: str, evidence: str, own: str, other: str) -> list
 def _may_be_exchanged(words: frozenset[str], lists: WordLists) -> bool:
     """Return whether a claim and its source share two words that may have changed places."""
     kinds = [word for word in words if word in lists.others or word in _NUMBER_WORDS]
-    pairs = [pair for word in words for pair, _ in lists.sides.get(lists.key(word), ())]
+    pairs = [pair for word in words for pair, _ in lists.sides_of[word]]
     return len(kinds) > 1 or len(set(pairs)) < len(pairs)
 
 

@@ -203,7 +203,7 @@ def _partners(claim: WordsOf, places: Collection[int]) -> list[tuple[int, int]]:
     kinds: dict[object, list[int]] = {}
     for at in places:
         lower = claim.lower[at]
-        for pair, _ in claim.lists.sides.get(claim.lists.key(lower), ()):
+        for pair, _ in claim.lists.sides_of[lower]:
             kinds.setdefault(pair, []).append(at)
         if claim.lists.others.get(lower, -1) >= CALENDAR:
             kinds.setdefault("others", []).append(at)
