@@ -53,6 +53,11 @@ TYRES = (
             "NOTE\nSensors on the bar are not switched off.",
             ("negation", "switched", "not switched"),
         ),
+        (
+            "The eye of the bumper is screwed in clockwise.",
+            "The eye of the bumper is screwed in anticlockwise.",
+            ("direction", "clockwise", "anticlockwise"),
+        ),
         # words in each other's place, all others in order
         (
             "Turn the key to the left to lock the door, to the right to unlock it.",
@@ -130,6 +135,11 @@ def test_a_contradiction_names_both_words(claim: str, source: str, expected: tup
 @pytest.mark.parametrize(
     ("claim", "source"),
     [
+        # a condition that is denied
+        (
+            "The cap must not be opened unless the engine is cold.",
+            "Never open the cap while the engine is hot.",
+        ),
         # the same in another order
         (
             "The red and the green lamp of the pump are lit.",

@@ -57,6 +57,7 @@ OPPOSITES = """
     domestic domestically | foreign international internationally overseas;
     ! front forward | back rear backward;
     ! left | right;
+    clockwise | anticlockwise counterclockwise;
     ~ north northern | south southern;
     ~ east eastern | west western;
     male man men boy father son brother husband uncle | female woman women girl mother daughter sister

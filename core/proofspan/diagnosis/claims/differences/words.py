@@ -21,6 +21,8 @@ from proofspan.diagnosis.claims.differences.aligned import (
 from proofspan.diagnosis.claims.differences.lists import CALENDAR, WordLists
 from proofspan.diagnosis.numbers import NUMBER_WORDS
 
+#: Words that deny a condition which follows within so few words: "not unless it is cold" forbids it hot.
+_INVERTS, _INVERTED = frozenset("unless until till bis sauf".split()), 8  # noqa: SIM905
 _BEFORE_FIGURES = frozenset("$ € £ ¥ by from um von de".split())  # noqa: SIM905
 
 
@@ -69,6 +71,11 @@ def opposites(claim: WordsOf, source: WordsOf) -> Iterator[Found]:
 def _may_oppose(words: WordsOf, at: int) -> bool:
     """Return whether a word can contradict: it is no part of a name, no mere particle, no "close to"."""
     if words.is_capital[at] and words.language != "de":
+        return False
+    if any(
+        words.lower[place] in _INVERTS and words.sentences[place] == words.sentences[at]
+        for place in range(max(0, at - _INVERTED), at)
+    ):
         return False
     lower, behind = words.lower[at], words.lower[at + 1 : at + 2]
     if words.lists.key(lower) in words.lists.weak:
