@@ -46,7 +46,7 @@ class _Row(NamedTuple):
 def wrong_cell(claim: ReadClaim, source: SourceText, unit: int) -> WrongCell | None:
     """Return the first figure of a claim that is in another cell than the one that the claim names.
 
-    None where the table does not tell: several rows are as good, the label says more than the claim, or the
+    None where the table leaves it open: several rows are as good, the label says more than the claim, or the
     cell has no figure of the same kind.
     """
     figures = list(dict.fromkeys(each for each in claim.figures.values() if each.kind == "number"))
