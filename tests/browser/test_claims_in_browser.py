@@ -125,11 +125,11 @@ def test_only_one_sign_and_one_row_are_reached_by_tab(page: Page) -> None:
 
 
 def test_resting_on_a_claim_of_another_page_chooses_it_and_passing_over_it_does_not(page: Page) -> None:
-    sentence(page, 3).hover(position={"x": 30, "y": 6})
+    sentence(page, 3).hover(position={"x": 8, "y": 6})
     sentence(page, 1).hover(position={"x": 4, "y": 6})
     page.wait_for_timeout(700)
     expect(page.get_by_text("claim:None")).to_be_visible()
-    sentence(page, 3).hover(position={"x": 30, "y": 6})
+    sentence(page, 3).hover(position={"x": 8, "y": 6})
     expect(page.get_by_text("claim:3")).to_be_visible()
 
 
@@ -138,6 +138,14 @@ def test_a_click_on_the_words_chooses_the_claim_and_one_on_a_phrase_its_citation
     expect(page.get_by_text("claim:1")).to_be_visible()
     page.get_by_test_id("ps-marked").get_by_text("It holds", exact=True).click()
     expect(page.get_by_text("cite:1")).to_be_visible()
+
+
+def test_a_click_on_a_phrase_is_not_undone_by_the_claim_below_the_pointer(page: Page) -> None:
+    """Its claim has its evidence on another page, and the pointer stays on it."""
+    page.get_by_test_id("ps-marked").get_by_text("The fuse", exact=True).click()
+    expect(page.get_by_text("cite:2")).to_be_visible()
+    page.wait_for_timeout(700)
+    expect(page.get_by_text("claim:None")).to_be_visible()
 
 
 def test_a_click_on_a_box_chooses_its_claim_and_its_layer_can_be_switched_off(page: Page) -> None:

@@ -41,15 +41,16 @@ def test_layers_are_distinguished_by_colour_dashes_and_place(
 ) -> None:
     page = page_at(1400, 900)
     opened(page, serve().url + QUESTION, wait_for_run)
+    expect(page.get_by_test_id("ps-legend")).to_have_text("citedgoldretrievedclaim")
     lines = page.get_by_test_id("ps-outline").evaluate_all(LINES)
-    assert set(lines) - {"claim"} == {"cited", "gold", "retrieved"}
+    assert set(lines) == {"cited", "gold", "retrieved", "claim"}
     colours, dashes, gaps = zip(*lines.values(), strict=True)
     assert len(set(colours)) == len(set(dashes)) == len(lines)
     assert lines["cited"][1] == "none", "what is cited has the only unbroken line"
     assert lines["cited"][2] < lines["gold"][2] < lines["retrieved"][2]
     assert min(gaps) > 0, "a line never stands on the words"
     legend = page.get_by_test_id("ps-legend")
-    expect(legend).to_have_text("citedgoldretrieved", use_inner_text=False)
+    expect(legend).to_have_text("citedgoldretrievedclaim", use_inner_text=False)
     assert (
         legend.locator("line.gold").evaluate("line => getComputedStyle(line).strokeDasharray")
         == lines["gold"][1]

@@ -38,6 +38,7 @@ HOSTILE = os.environ.get("HOSTILE", "<img src=x onerror=alert(1)>")
 TEXTS = ("It holds 64 litres.", "Stop the engine first.", "The fuse is F12.", f"It is {HOSTILE}.")
 ANSWER = " ".join(TEXTS)
 STATUSES: tuple[ClaimStatus, ...] = ("differs", "supported", "derived", "unsupported")
+FUSE = (ANSWER.index("The fuse"), ANSWER.index("The fuse") + 8)
 WIDTH, HEIGHT = 600, 1_600
 
 
@@ -90,13 +91,13 @@ with left:
     show_marked(
         answer_pieces(
             ANSWER,
-            phrases=[(0, 8)],
+            phrases=[(0, 8), FUSE],
             numbers_after={8: [1]},
-            held_by={(0, 8): 1},
+            held_by={(0, 8): 1, FUSE: 2},
             claims=[(each.claim.start, each.claim.end) for each in checked.claims],
             claimed=[(9, 11)],
         ),
-        numbers={1: "citation 1"},
+        numbers={1: "citation 1", 2: "citation 2"},
         chosen=None,
         key="answer",
         on_choose=lambda number: st.query_params.update(cite=str(number)),

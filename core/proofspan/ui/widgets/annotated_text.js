@@ -152,6 +152,7 @@ function choose(view, event) {
   const [x, y] = view.pressed ?? [event.clientX, event.clientY];
   const isMoved = event.detail > 0 && Math.hypot(event.clientX - x, event.clientY - y) > DRAG_PIXELS;
   if (isMoved) return;
+  clicked(view);
   const { number, cite, claim } = part.dataset;
   if (claim) view.sendClaim(Number(claim));
   else view.send("choose", Number(number ?? cite));

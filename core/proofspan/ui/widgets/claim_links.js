@@ -27,8 +27,11 @@ function followClaims(view, act) {
 
 const placementOf = (number) => claimLinks.places?.spots.find((spot) => spot.number === number)?.placement;
 
-// Points at a claim, and chooses it if its evidence is elsewhere and the pointer stays.
+// Points at a claim, and chooses it if its evidence is elsewhere and the pointer stays. Who has clicked meanwhile
+// has chosen: the claim below the pointer does not, until the pointer has left it.
 function rest(view, number) {
+  if (number === view.restsOn) return;
+  view.restsOn = number;
   clearTimeout(view.lingering);
   pointAt(number === null ? [] : [number]);
   if (number === null) return;
@@ -36,6 +39,8 @@ function rest(view, number) {
     if (number !== view.chosenClaim && placementOf(number) === "elsewhere") view.sendClaim(number);
   }, LINGER_MS);
 }
+
+const clicked = (view) => clearTimeout(view.lingering);
 
 function comparison(claim) {
   return claim.line.map(({ text, look }) => {

@@ -25,6 +25,7 @@ function opened(root) {
   view.list.addEventListener("focusout", () => rest(view, null));
   view.list.addEventListener("click", (event) => {
     const number = numberAt(event);
+    clicked(view);
     if (number) view.sendClaim(number);
   });
   view.list.addEventListener("keydown", (event) => moved(view, event));
