@@ -168,7 +168,7 @@ def test_columns_that_no_row_has_a_value_for_are_left_out() -> None:
     def names(*rows: dict[str, object]) -> set[str]:
         return {column["name"] for column in sent(*rows)["columns"]}
 
-    assert set(COLUMNS) - names({}) == {"gold_rank", "rules", "support", "contradictions", "numbers"}
+    assert set(COLUMNS) - names({}) == {"gold_rank", "rules", "support", "contradictions"}
     ranked = {"unranked": None, "bucket": "retrieval_gap", "codes": ["missing_rev"]}
     filled = ranked | {"contradictions": 1, "numbers_unsupported": ["7"]}
     assert names({}, filled) == set(COLUMNS) - {"support"}
