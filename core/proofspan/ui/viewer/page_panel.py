@@ -48,7 +48,7 @@ def _header(shown: PageView, *, gold: Target | None = None, is_beside: bool = Fa
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="page-head"):
         markup.show(words)
         st.button(
-            f"{_BESIDE_GOLD.get(shown.target.kind, 'Cited')} | Gold",
+            markup.label(f"{_BESIDE_GOLD.get(shown.target.kind, 'Cited')} | Gold"),
             key="beside",
             type="primary" if is_beside else "secondary",
             help="Show one page" if is_beside else "Show both pages beside each other",

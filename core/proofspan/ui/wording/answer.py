@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from proofspan.diagnosis.claims.types import CheckedClaim
@@ -52,6 +52,7 @@ def answer_pieces(
         place = (bisect_right if start < end else bisect_left)(claim_starts, start) - 1
         return place + 1 if place >= 0 and end <= claims[place][1] else None
 
+    is_claimed, is_unsupported = _marker(claimed), _marker(unsupported)
     places = sorted(edge for edge in edges if 0 <= edge <= len(answer))
     pieces: list[Piece] = []
     for start, end in zip(places, [*places[1:], len(answer)], strict=True):
@@ -67,9 +68,9 @@ def answer_pieces(
             continue
         phrase = _covering(phrases, start, end)
         cite = held_by.get(phrase) if phrase else None
-        if _covering(claimed, start, end):
+        if is_claimed(start, end):
             piece = Piece(answer[start:end], "claimed", cite=cite, claim=holder)
-        elif _covering(unsupported, start, end):
+        elif is_unsupported(start, end):
             piece = Piece(answer[start:end], "unsupported", "not in the evidence", cite, holder)
         else:
             kind: Kind = "phrase" if phrase else "aside" if _covering(asides, start, end) else "plain"
@@ -185,6 +186,24 @@ def citation_tail(answer: str) -> Range | None:
 
 def _number(number: int, chosen: int | None, *, tip: str = "", claim: int | None = None) -> Piece:
     return Piece(str(number), "number-chosen" if number == chosen else "number", tip=tip, claim=claim)
+
+
+def _marker(ranges: Iterable[Range]) -> Callable[[int, int], bool]:
+    """Return whether a part is marked that no range begins or ends inside; an answer may have thousands."""
+    starts: list[int] = []
+    ends: list[int] = []
+    for start, end in sorted(ranges):
+        if ends and start <= ends[-1]:
+            ends[-1] = max(ends[-1], end)
+        else:
+            starts.append(start)
+            ends.append(end)
+
+    def is_marked(start: int, end: int) -> bool:
+        place = bisect_right(starts, start) - 1
+        return place >= 0 and end <= ends[place]
+
+    return is_marked
 
 
 def _covering(ranges: Iterable[Range], start: int, end: int) -> Range | None:
