@@ -49,8 +49,10 @@ def wrong_cell(claim: ReadClaim, source: SourceText, unit: int) -> WrongCell | N
     None where the table leaves it open: several rows are as good, the label says more than the claim, or the
     cell has no figure of the same kind.
     """
+    if source.units[unit].role != "row":
+        return None
     figures = list(dict.fromkeys(each for each in claim.figures.values() if each.kind == "number"))
-    if not figures or source.units[unit].role != "row":
+    if not figures:
         return None
     rows = _rows(claim, source, unit)
     for figure in figures:

@@ -109,6 +109,11 @@ class Evidence:
         return list(accumulate([source.text.length for source in self.sources], initial=0))[:-1]
 
     @cached_property
+    def line(self) -> str:
+        """Return the forms of all passages."""
+        return "\n".join([source.text.line for source in self.sources])
+
+    @cached_property
     def figures(self) -> FigureIndex:
         """Return the figures of all passages by value."""
         found = chain(self._given, *(source.text.figures for source in self.sources))
@@ -277,6 +282,8 @@ def _alike(form: str, evidence: Evidence) -> int:
     units = 0
     shared = max(_ALIKE_LETTERS, -int(-_ALIKE_SHARE * len(form) // 1))
     opening = " " + form[:shared]
+    if opening not in evidence.line:  # as of most words: one search instead of one in each passage
+        return 0
     for source, base in zip(evidence.sources, evidence.bases, strict=True):
         line = source.text.line
         at = line.find(opening)
