@@ -7,9 +7,10 @@ the content words next to them are the same.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from itertools import islice
 from typing import NamedTuple
 
 from proofspan.diagnosis.claims.differences.lists import word_lists
@@ -32,6 +33,8 @@ _RANKS = (1.0, 0.7, 0.5)
 _REACH = 8
 #: A word of the source counts in full within this many words, less within the second number, else little.
 _CLOSE, _NEAR = 4, 10
+#: Places of a source with which a word of a claim is compared.
+MOST_PLACES = 100
 #: A negation reaches over this many words.
 _NEGATED = 3
 
@@ -236,44 +239,48 @@ class WordsOf:
 
     def share_in(self, at: int, other: WordsOf, there: int) -> float:
         """Return the share of the other content words of a word's sentence that a sentence of `other` has."""
-        own, its = self.sentences[at], other.sentences[there]
-        words = {
-            form
-            for form, number, is_content in zip(self.forms, self.sentences, self.is_content, strict=True)
-            if is_content and number == own
-        } - {self.forms[at]}
+        words = {self.forms[each] for each in self._sentence(at) if self.is_content[each]} - {self.forms[at]}
         if not words:
             return 0.0
-        return sum(
-            any(other.sentences[each] == its for each in other.places.get(form, ())) for form in words
-        ) / len(words)
+        its = other._sentence(there)
+        return len(words.intersection(other.forms[its.start : its.stop])) / len(words)
+
+    def _sentence(self, at: int) -> range:
+        """Return the words of a word's sentence."""
+        number = self.sentences[at]
+        return range(bisect_left(self.sentences, number), bisect_right(self.sentences, number))
 
 
 def alignment(around: Around, source: WordsOf, at: int) -> Alignment:
     """Return how many of the words around a claim's word are around word `at` of the source too."""
     score, adjacent, crossed = 0.0, 0, 0
-    sentence = source.sentences[at]
+    sentences = source.sentences
     for is_right, side in enumerate(around):
         for rank, form in enumerate(side):
-            nearest = 0
-            for place in source.places.get(form, ()):
-                if (
-                    place != at
-                    and source.sentences[place] == sentence
-                    and (not nearest or abs(place - at) < abs(nearest))
-                ):
-                    nearest = place - at
-            if nearest:
-                distance = abs(nearest)
+            places = source.places.get(form)
+            if places is None:
+                continue
+            behind = bisect_left(places, at)
+            before = behind - 1
+            if behind < len(places) and places[behind] == at:
+                behind += 1
+            distance = 0
+            for number in (before, behind):
+                if 0 <= number < len(places) and sentences[places[number]] == sentences[at]:
+                    off = places[number] - at
+                    if not distance or abs(off) < abs(distance):
+                        distance = off
+            if distance:
+                crossed += (distance > 0) != is_right
+                distance = abs(distance)
                 score += _RANKS[rank] * (1 if distance <= _CLOSE else 0.6 if distance <= _NEAR else 0.3)
-                crossed += (nearest > 0) != is_right
                 adjacent += not rank and distance <= _CLOSE
     return Alignment(score, adjacent, crossed, at)
 
 
 def best_alignment(around: Around, source: WordsOf, places: Iterable[int]) -> Alignment:
     """Return the best alignment with one of some words of the source, the first one of equals."""
-    found = [alignment(around, source, at) for at in places]
+    found = [alignment(around, source, at) for at in islice(places, MOST_PLACES)]
     return max(found, key=lambda each: each.score, default=NOWHERE)
 
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 from proofspan.diagnosis.claims.differences.aligned import SAME, SURELY_SAME, Found, WordsOf, best_alignment
@@ -92,7 +92,7 @@ def differences_of(
     found: dict[tuple[int, int], ClaimDifference] = {}
     further: tuple[str, ...] | None = None
     for rule in rules:
-        for each in rule(ours, theirs):
+        for each in islice(rule(ours, theirs), 4 * MOST_DIFFERENCES):
             if _is_same_matter(ours, theirs, each):
                 further = tuple(elsewhere) if further is None else further
                 difference = _difference(ours, theirs, each)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from proofspan.diagnosis.claims.differences.aligned import (
     NOWHERE,
@@ -18,6 +18,7 @@ from proofspan.diagnosis.claims.figures import Figure
 #: Figures of a text and pairs of names that are looked at, and the most words between two names.
 MOST_FIGURES = 200
 _MOST_PAIRS = 20
+_MOST_SAME = 20
 _BETWEEN = 8
 
 _FROM = frozenset("from von de d'".split())  # noqa: SIM905
@@ -35,8 +36,8 @@ _NO_ACT = frozenset(
 
 def exchanged_changes(claim: WordsOf, source: WordsOf) -> Iterator[Found]:
     """Yield "from 5 to 7" where the source has "from 7 to 5"."""
-    there = list(_changes(source))
-    for one, two in _changes(claim) if there else ():
+    there = list(_changes(source))[: 2 * _MOST_PAIRS]
+    for one, two in islice(_changes(claim), _MOST_PAIRS) if there else ():
         ours = claim.figures[one], claim.figures[two]
         is_agreed, best, found = False, NOWHERE, (-1, -1)
         for first, second in there:
@@ -53,7 +54,11 @@ def exchanged_changes(claim: WordsOf, source: WordsOf) -> Iterator[Found]:
 
 def _is_same(one: Figure, other: Figure) -> bool:
     """Return whether two figures are the same; rounded ones are not looked for."""
-    return one.kind == other.kind and one.value == other.value and one.unit.name == other.unit.name
+    return _key(one) == _key(other)
+
+
+def _key(figure: Figure) -> tuple[object, ...]:
+    return figure.kind, figure.value, figure.unit.name
 
 
 def _changes(words: WordsOf) -> Iterator[tuple[int, int]]:
@@ -73,8 +78,12 @@ def exchanged_figures(claim: WordsOf, source: WordsOf) -> Iterator[Found]:
     """Yield figures that the source has each with the other's words before it: profit 5 and loss 7."""
     if not _RESPECTIVELY.isdisjoint(claim.lower):
         return
-    theirs = source.figures[:MOST_FIGURES]
-    for (one, first, last), (two, second, stop) in pairwise(claim.figures[:MOST_FIGURES]):
+    theirs: dict[tuple[object, ...], list[int]] = {}
+    for figure, at, _ in source.figures[:MOST_FIGURES]:
+        same = theirs.setdefault(_key(figure), [])
+        if len(same) < _MOST_SAME:
+            same.append(at)
+    for (one, first, last), (two, second, stop) in pairwise(claim.figures[:_MOST_PAIRS]):
         if claim.sentences[first] != claim.sentences[second] or _is_same(one, two):
             continue
         before = _label(claim, first), _label(claim, second)
@@ -83,10 +92,9 @@ def exchanged_figures(claim: WordsOf, source: WordsOf) -> Iterator[Found]:
             continue
         places = [
             (at, their)
-            for figure, at, _ in theirs
-            if _is_same(one, figure)
-            for another, their, _ in theirs
-            if source.sentences[their] == source.sentences[at] and _is_same(two, another)
+            for at in theirs.get(_key(one), ())
+            for their in theirs.get(_key(two), ())
+            if source.sentences[their] == source.sentences[at]
         ]
         labels = [(_label(source, at), _label(source, their)) for at, their in places]
         if not labels or any(own & mine or other & its for mine, its in labels):
@@ -119,7 +127,7 @@ def _last(words: WordsOf, first: int) -> int:
 def exchanged_names(claim: WordsOf, source: WordsOf) -> Iterator[Found]:
     """Yield a name that acts on another where the source has the other act on it: Norda bought Vesta."""
     there = list(_acts(source))
-    for one, two, act in _acts(claim) if there else ():
+    for one, two, act in islice(_acts(claim), _MOST_PAIRS) if there else ():
         ours = _names(claim, one), _names(claim, two)
         if not set(ours[0]).isdisjoint(ours[1]):
             continue

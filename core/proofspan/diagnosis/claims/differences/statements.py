@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import islice
 
 from proofspan.diagnosis.claims.differences.aligned import (
+    MOST_PLACES,
     NOWHERE,
     SAME,
     SURELY_SAME,
@@ -26,6 +28,8 @@ _HARDLY_SAME, _SHARE_ADDED = 0.7, 0.6
 _SHARE_DENIED = 0.5
 #: Words between a negation, a verb of duty or a quantifier and the word that it belongs to.
 _BEFORE_DENIED, _BEFORE_VERB, _BEFORE_NOUN = 4, 3, 4
+#: Words of a claim, or qualifiers, of which many say nothing more.
+_FEW = 8
 #: Words between "if" or "that" and a word of its clause.
 _CLAUSE = 6
 
@@ -33,7 +37,7 @@ _CLAUSE = 6
 def negations(claim: WordsOf, source: WordsOf) -> Iterator[Found]:
     """Yield what one side denies and the other says of the same things."""
     denied = _sentences_denied(source)
-    for negation in claim.negations:
+    for negation in claim.negations[:MOST_PLACES]:
         head = _denied(claim, negation)
         if head is None or _is_condition(claim, head):
             continue
@@ -56,11 +60,11 @@ def negations(claim: WordsOf, source: WordsOf) -> Iterator[Found]:
         if not acquits(agree, best):
             yield Found("negation", (negation, head), (best.at, best.at), best)
     denied = _sentences_denied(claim)
-    for negation in source.negations:
+    for negation in source.negations[: 4 * MOST_PLACES]:
         head = _denied(source, negation)
         if head is None or _is_condition(source, head):
             continue
-        for at in claim.places.get(source.forms[head], ()):
+        for at in claim.places.get(source.forms[head], ())[:_FEW]:
             if claim.sentences[at] in denied:
                 continue
             around = claim.around(at)
@@ -142,7 +146,7 @@ def _before_same(
             continue
         around = claim.around(head)
         best, agree, found = NOWHERE, NOWHERE, -1
-        for place in source.places.get(claim.forms[head], ()):
+        for place in source.places.get(claim.forms[head], ())[:MOST_PLACES]:
             align = alignment(around, source, place)
             before = [
                 each
@@ -180,7 +184,7 @@ def dropped_qualifiers(
     `beside` is the text around the claim, and the question; what they name is not left out.
     """
     if claim.lists.hedges.isdisjoint(claim.lower):
-        for match in source.lists.qualifier.finditer(source.text, start, end):
+        for match in islice(source.lists.qualifier.finditer(source.text, start, end), _FEW):
             found = _left_out(claim, source, match, end, beside)
             if found is not None:
                 at = len(claim.text.rstrip(" .!…"))
@@ -188,11 +192,11 @@ def dropped_qualifiers(
                 break
     if claim.lists.says_up_to.search(claim.text):
         return
-    for match in source.lists.up_to.finditer(source.text, start, end):
+    for match in islice(source.lists.up_to.finditer(source.text, start, end), _FEW):
         for other, first, last in source.figures:
             if not 0 <= other.start - match.end() <= 2:
                 continue
-            for figure, begin, stop in claim.figures:
+            for figure, begin, stop in claim.figures[:_FEW]:
                 if figure.kind == "number" and could_agree(
                     figure._replace(bound=""), other._replace(bound="")
                 ):

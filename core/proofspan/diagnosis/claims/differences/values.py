@@ -8,6 +8,7 @@ from itertools import permutations
 
 from proofspan.diagnosis.claims.derived import derivation
 from proofspan.diagnosis.claims.differences.aligned import (
+    MOST_PLACES,
     NOWHERE,
     SAME,
     SURELY_SAME,
@@ -24,6 +25,8 @@ from proofspan.diagnosis.claims.types import DifferenceKind
 
 #: Figures of a claim that are looked for.
 MOST_FIGURES = 20
+#: Names of a claim that are looked for.
+MOST_NAMES = 20
 #: Of counts up to a dozen there are many in any text.
 _SMALL, _SMALL_SAME = 12, 2.0
 #: Enough for a number in which only a digit differs.
@@ -52,7 +55,7 @@ def figures(claim: WordsOf, source: WordsOf) -> Iterator[Found]:
             if _is_comparable(figure, other)
         ]
         aligned.sort(key=lambda each: -each[0].score)
-        for align, place in aligned:
+        for align, place in aligned[:MOST_FIGURES]:
             other, begin, stop = known[place]
             if align.score < _least(figure, other, is_elsewhere=bool(agreeing)):
                 continue
@@ -211,7 +214,7 @@ def _is_comparable(figure: Figure, other: Figure) -> bool:
 
 def names(claim: WordsOf, source: WordsOf) -> Iterator[Found]:
     """Yield names that the source does not have in any form, though another name in their place."""
-    for first, last in claim.names:
+    for first, last in claim.names[:MOST_NAMES]:
         if claim.lists.others.get(claim.lower[first], CALENDAR) < CALENDAR:
             continue
         absent = [at for at in range(first, last + 1) if not _is_known(claim, at, source)]
@@ -233,7 +236,7 @@ def _other_name(claim: WordsOf, first: int, last: int, source: WordsOf) -> Itera
     behind = ""
     if last + 1 < len(claim.forms) and claim.sentences[last + 1] == claim.sentences[last]:
         behind = claim.forms[last + 1]
-    for begin, stop in source.names:
+    for begin, stop in source.names[: 20 * MOST_NAMES]:
         if any(source.forms[place] in claim.places for place in range(begin, stop + 1)):
             continue
         is_in_place = (before and begin and source.lower[begin - 1] == before) or (
@@ -254,7 +257,7 @@ def _other_part(claim: WordsOf, first: int, last: int, absent: list[int], source
         for beside, step in ((at - 1, 1), (at + 1, -1)):
             if not first <= beside <= last or beside in absent:
                 continue
-            for place in source.places.get(claim.forms[beside], ()):
+            for place in source.places.get(claim.forms[beside], ())[:MOST_PLACES]:
                 other = place + step
                 if source.is_name_at(other, beside=place) and source.forms[other] not in claim.places:
                     align = alignment(around, source, other)

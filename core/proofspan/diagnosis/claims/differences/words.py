@@ -7,6 +7,7 @@ from collections.abc import Collection, Container, Iterable, Iterator
 
 from proofspan.diagnosis.claims.differences.aligned import (
     FULLY_SAME,
+    MOST_PLACES,
     NOWHERE,
     SAME,
     SURELY_SAME,
@@ -23,6 +24,8 @@ from proofspan.diagnosis.numbers import NUMBER_WORDS
 
 #: Words that deny a condition which follows within so few words: "not unless it is cold" forbids it hot.
 _INVERTS, _INVERTED = frozenset("unless until till bis sauf".split()), 8  # noqa: SIM905
+#: Words of a claim beside a word that may be opposed to what it is about.
+_RIVALS = 6
 _BEFORE_FIGURES = frozenset("$ € £ ¥ by from um von de".split())  # noqa: SIM905
 
 
@@ -30,15 +33,15 @@ def opposites(claim: WordsOf, source: WordsOf) -> Iterator[Found]:
     """Yield words whose opposite the source says of the same thing: rose and fell, profit and loss."""
     for pair, here in claim.pairs.items():
         there = source.pairs.get(pair, ())
-        for at, side in here if there else ():
+        for at, side in here[:MOST_PLACES] if there else ():
             if claim.is_negated[at] or not _may_oppose(claim, at):
                 continue
             around = claim.around(at)
             # What another word of the claim says of the same pair is no contradiction of this one.
-            rivals = [claim.around(place) for place, other in here if other != side]
+            rivals = [claim.around(place) for place, other in here[:_RIVALS] if other != side]
             opposed = [
                 place
-                for place, other in there
+                for place, other in there[:MOST_PLACES]
                 if other != side
                 and not source.is_negated[place]
                 and _may_oppose(source, place)
@@ -59,7 +62,7 @@ def opposites(claim: WordsOf, source: WordsOf) -> Iterator[Found]:
             share = claim.share_in(at, source, best.at)
             agreeing = [
                 place
-                for place, other in there
+                for place, other in there[: 4 * MOST_PLACES]
                 if (other == side or source.is_negated[place])
                 and claim.share_in(at, source, place) >= 0.5 * share
             ]
@@ -140,17 +143,15 @@ def unprefixed(word: str, lists: WordLists, known: Collection[str]) -> str:
 def alternatives(claim: WordsOf, source: WordsOf) -> Iterator[Found]:
     """Yield days, months, colours and such in whose place the source has another one."""
     kinds = claim.lists.others
+    there: dict[int, list[int]] = {}
+    for place, word in enumerate(source.lower):
+        if word in kinds and source.forms[place] not in claim.places and _is_of(source, place, kinds[word]):
+            there.setdefault(kinds[word], []).append(place)
     for at, lower in enumerate(claim.lower):
         kind = kinds.get(lower)
         if kind is None or claim.forms[at] in source.places or not _is_of(claim, at, kind):
             continue
-        places = [
-            place
-            for place, word in enumerate(source.lower)
-            if kinds.get(word) == kind
-            and source.forms[place] not in claim.places
-            and _is_of(source, place, kind)
-        ]
+        places = there.get(kind, ())
         best = _same_compound(claim, at, claim.around(at), source, places)
         if best.score >= SAME and best.adjacent:
             yield Found("date" if kind < CALENDAR else "name", (at, at), (best.at, best.at), best)
