@@ -10,7 +10,7 @@ from proofspan.evidence.geometry import union
 from proofspan.evidence.tables.cell_match import CellMatch, is_head
 from proofspan.evidence.tables.citations import TableCitation, has_digit
 from proofspan.evidence.tables.grid import Grid
-from proofspan.evidence.tables.phrases import Phrase, Placed, find
+from proofspan.evidence.tables.phrases import Budget, Phrase, Placed, find
 from proofspan.evidence.tables.relations import SLACK, is_beside, segments_beside
 from proofspan.evidence.tables.values import alike, is_near
 from proofspan.evidence.text.page_text import QuoteText
@@ -18,6 +18,10 @@ from proofspan.evidence.types import Difference
 
 #: Of a cited table this share of the cells is on the page, or it is not this table.
 MOST_CELLS = 0.7
+#: Places that are compared for one citation on one page.
+MAX_COMPARED = 200_000
+#: Places of a table's first row that are tried.
+MAX_CANDIDATES = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,28 +42,28 @@ class _Row:
 
 def tables(citation: TableCitation, grid: Grid) -> Iterator[CellMatch]:
     """The places of a cited table: its rows below one another, its heads above them."""
-    cache: dict[str, list[Placed]] = {}
+    places = _Places(grid)
     first, *rest = citation.rows
-    for candidate in _rows(grid, first, cache):
+    wanted = [[QuoteText.of(cell) for cell in row] for row in (citation.heads, *citation.rows)]
+    for candidate in _rows(first, places)[:MAX_CANDIDATES]:
         rows = [candidate]
         for cells in rest:
-            below = [row for row in _rows(grid, cells, cache) if row.box[1] > rows[-1].box[1]]
+            below = [row for row in _rows(cells, places) if row.box[1] > rows[-1].box[1]]
             if below:
                 rows.append(min(below, key=lambda row: row.box[1]))
         heads = {
             column: head
             for column, text in enumerate(citation.heads)
-            if (head := _head(grid, text, column, rows, cache)) is not None
+            if (head := _head(text, column, rows, places)) is not None
         }
-        match = _table(citation, grid, rows, heads)
+        match = _table(wanted, grid, rows, heads)
         if match is not None:
             yield match
 
 
 def _table(
-    citation: TableCitation, grid: Grid, rows: Sequence[_Row], heads: dict[int, Placed]
+    wanted: Sequence[Sequence[QuoteText]], grid: Grid, rows: Sequence[_Row], heads: dict[int, Placed]
 ) -> CellMatch | None:
-    wanted = [[QuoteText.of(cell) for cell in row] for row in (citation.heads, *citation.rows)]
     count = sum(bool(cell.tokens) for row in wanted for cell in row)
     placed = len(heads) + sum(len(row.cells) for row in rows)
     differences: list[Difference] = []
@@ -98,21 +102,33 @@ def _table(
     )
 
 
-def _places(grid: Grid, text: str, cache: dict[str, list[Placed]]) -> list[Placed]:
-    if text not in cache:
-        tokens = QuoteText.of(text).tokens
-        cache[text] = find(grid, Phrase.of(tokens, 0, len(tokens))) if tokens else []
-    return cache[text]
+class _Places:
+    """The places of cells' texts on a page, each looked up once, within a number of comparisons."""
+
+    def __init__(self, grid: Grid) -> None:
+        self.grid = grid
+        self.left = MAX_COMPARED
+        self.budget = Budget()
+        self._known: dict[str, list[Placed]] = {}
+
+    def of(self, text: str) -> list[Placed]:
+        """Return the places of a text; none once there were too many comparisons."""
+        if text not in self._known:
+            tokens = QuoteText.of(text).tokens
+            found = find(self.grid, Phrase.of(tokens, 0, len(tokens)), self.budget) if tokens else []
+            self._known[text] = found
+        self.left -= 1 + len(self._known[text])
+        return self._known[text] if self.left > 0 else []
 
 
-def _rows(grid: Grid, cells: Sequence[str], cache: dict[str, list[Placed]]) -> list[_Row]:
+def _rows(cells: Sequence[str], places: _Places) -> list[_Row]:
     """The best places of a row, from the top down."""
     wanted = [column for column, cell in enumerate(cells) if QuoteText.of(cell).tokens]
     found: list[_Row] = []
     # The longest cells are the rarest; if the first of them is misquoted, the second shows the row.
     for anchor in sorted(wanted, key=lambda column: (-len(cells[column]), column))[:2]:
-        for placed in _places(grid, cells[anchor], cache):
-            rows = [_row_at(grid, cells, wanted, anchor, placed, cache, step) for step in (1, -1)]
+        for placed in places.of(cells[anchor]):
+            rows = [_row_at(cells, wanted, anchor, placed, places, step) for step in (1, -1)]
             found.append(max(rows, key=lambda row: row.merit))
     if not found:
         return []
@@ -124,27 +140,24 @@ def _rows(grid: Grid, cells: Sequence[str], cache: dict[str, list[Placed]]) -> l
 
 
 def _row_at(
-    grid: Grid,
     cells: Sequence[str],
     wanted: Sequence[int],
     anchor: int,
     placed: Placed,
-    cache: dict[str, list[Placed]],
+    places: _Places,
     step: int,
 ) -> _Row:
     """The row that has its anchor at a place; `step` is -1 where columns run from right to left."""
     own = {anchor: placed}
-    for columns, side in (
-        ([c for c in wanted if c > anchor], step),
-        ([c for c in wanted[::-1] if c < anchor], -step),
-    ):
+    right, left = [c for c in wanted if c > anchor], [c for c in wanted[::-1] if c < anchor]
+    for columns, side in ((right, step), (left, -step)):
         edge = placed.box
         for column in columns:
             beside = [
                 each
-                for each in _places(grid, cells[column], cache)
-                if is_beside(placed.box, each.box, grid.height)
-                and (each.box[0] >= edge[2] - 1 if side > 0 else each.box[2] <= edge[0] + 1)
+                for each in places.of(cells[column])
+                if (each.box[0] >= edge[2] - 1 if side > 0 else each.box[2] <= edge[0] + 1)
+                and is_beside(placed.box, each.box, places.grid.height)
             ]
             if beside:
                 nearest = min(beside, key=lambda each: (each.blemishes, abs(each.box[0] - edge[0])))
@@ -174,16 +187,14 @@ def _between(grid: Grid, row: _Row, column: int, quote: QuoteText) -> tuple[int,
     return next(iter((*near, *alike(grid, inside, quote.tokens.keys))), ())
 
 
-def _head(
-    grid: Grid, text: str, column: int, rows: Sequence[_Row], cache: dict[str, list[Placed]]
-) -> Placed | None:
+def _head(text: str, column: int, rows: Sequence[_Row], places: _Places) -> Placed | None:
     """The place of a head above its column, the nearest one."""
     value = rows[0].cells.get(column)
-    top = rows[0].box[1] + SLACK * grid.height
-    above = [each for each in _places(grid, text, cache) if each.box[3] <= top]
+    top = rows[0].box[1] + SLACK * places.grid.height
+    above = [each for each in places.of(text) if each.box[3] <= top]
     if column == 0:  # the label's head may be at the far end of its column
         right = [cell.box[0] for number, cell in rows[0].cells.items() if number]
         above, value = [each for each in above if not right or each.box[2] <= min(right)], None
     if value is not None:
-        above = [each for each in above if is_head(grid, each.tokens, value.box)]
+        above = [each for each in above if is_head(places.grid, each.tokens, value.box)]
     return min(above, key=lambda each: (each.blemishes, top - each.box[3]), default=None)

@@ -7,7 +7,7 @@ right on a page that is turned and in a table that is set sideways.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -34,6 +34,10 @@ SHOWING = 3
 CACHED_PAGES = 16
 #: Segments are looked up by bands of this height, in points; one segment is in at most `MAX_BANDS`.
 BAND, MAX_BANDS = 24.0, 200
+#: Bands of the page whose segments are cached.
+MAX_KNOWN = 2_000
+#: So few tokens with the same letters are not narrowed down by their lines.
+FEW = 16
 UP, DOWN = (0.0, -1.0), (0.0, 1.0)
 LEADER = frozenset("._ \u2026\u00b7\u2024\u2025")
 
@@ -55,7 +59,8 @@ class Grid:
 
     `order[i]` is the page's own number of word `i`. `pieces` are the letters and digits of each token,
     `by_piece` the tokens by them, `of_token` the segment of each token. `height` is the usual word's. `bands`
-    are the segments by bands across the page.
+    are the segments by bands across the page; `middles` the heights of the lines, downwards, and
+    `line_tokens` the first token of each.
     """
 
     page: PageText
@@ -70,13 +75,33 @@ class Grid:
     height: float
     by_piece: dict[str, list[int]] = field(default_factory=dict)
     bands: dict[int, list[int]] = field(default_factory=dict)
+    middles: tuple[float, ...] = ()
+    line_tokens: tuple[int, ...] = ()
+    _between: dict[tuple[float, float], list[Segment]] = field(default_factory=dict, repr=False)
 
     def between(self, top: float, bottom: float) -> list[Segment]:
         """Return the segments that reach into a band of the levelled page."""
-        first, last = (int(side // BAND) for side in (top, bottom))
-        numbers = {number for band in range(first, last + 1) for number in self.bands.get(band, ())}
-        own = [self.segments[number] for number in sorted(numbers)]
-        return [segment for segment in own if segment.box[1] < bottom and segment.box[3] > top]
+        known = self._between.get((top, bottom))
+        if known is None:
+            first, last = (int(side // BAND) for side in (top, bottom))
+            numbers = {number for band in range(first, last + 1) for number in self.bands.get(band, ())}
+            own = [self.segments[number] for number in sorted(numbers)]
+            known = [segment for segment in own if segment.box[1] < bottom and segment.box[3] > top]
+            if len(self._between) < MAX_KNOWN:
+                self._between[top, bottom] = known
+        return known
+
+    def tokens_between(self, piece: str, top: float, bottom: float) -> Sequence[int]:
+        """Return the tokens with these letters on lines from `top` to `bottom`, and a little beyond."""
+        own = self.by_piece.get(piece, [])
+        if len(own) < FEW:
+            return own
+        first = bisect_left(self.middles, top - 2 * self.height)
+        last = bisect_right(self.middles, bottom + 2 * self.height)
+        if first >= len(self.line_tokens):
+            return ()
+        end = self.line_tokens[last] if last < len(self.line_tokens) else len(self.pieces)
+        return own[bisect_left(own, self.line_tokens[first]) : bisect_left(own, end)]
 
     def text(self, words: Iterable[int]) -> str:
         """Return words as text, in the order given."""
@@ -96,7 +121,7 @@ class Grid:
 def _grid_of(words: tuple[str, ...], boxes: tuple[Box, ...], page: _Same) -> Grid:
     turned = _levelled(words, boxes, page.page.rotation)
     height = median(box[3] - box[1] for box in turned)
-    lines = _lines(words, turned)
+    lines, seeds = _lines(words, turned)
     order = tuple(number for line in lines for number in line)
     ordered = tuple(words[number] for number in order)
     placed = tuple(turned[number] for number in order)
@@ -122,6 +147,10 @@ def _grid_of(words: tuple[str, ...], boxes: tuple[Box, ...], page: _Same) -> Gri
         top, bottom = (int(side // BAND) for side in (segment.box[1], segment.box[3]))
         for band in range(top, min(bottom, top + MAX_BANDS) + 1):
             bands[band].append(segment.number)
+    line_tokens = [len(pieces)] * len(lines)
+    for segment in reversed(segments):
+        line_tokens[segment.line] = segment.tokens[0]
+    middles = [(turned[seed][1] + turned[seed][3]) / 2 for seed in seeds]
     by_piece: dict[str, list[int]] = defaultdict(list)
     for number, piece in enumerate(pieces):
         if piece:
@@ -131,7 +160,7 @@ def _grid_of(words: tuple[str, ...], boxes: tuple[Box, ...], page: _Same) -> Gri
     )
     return Grid(
         page.page, order, ordered, placed, tokens, pieces, token_boxes, tuple(of_token), tuple(segments),
-        height, dict(by_piece), dict(bands),
+        height, dict(by_piece), dict(bands), tuple(accumulate(middles, max)), tuple(line_tokens),
     )  # fmt: skip
 
 
@@ -163,22 +192,22 @@ def _levelled(words: Sequence[str], boxes: Sequence[Box], rotation: int) -> list
     return [levelled(box, UP if 2 * up >= len(steps) else DOWN) for box in turned]
 
 
-def _lines(words: Sequence[str], boxes: Sequence[Box]) -> list[list[int]]:
-    """The words of each line from left to right, lines from top to bottom."""
+def _lines(words: Sequence[str], boxes: Sequence[Box]) -> tuple[list[list[int]], list[int]]:
+    """The words of each line from left to right, lines from top to bottom, and the word that begins each."""
     by_middle = sorted(range(len(boxes)), key=lambda n: (boxes[n][1] + boxes[n][3], boxes[n][0], n))
     lines: list[list[int]] = []
-    seeds: list[Box] = []
+    seeds: list[int] = []
     for number in by_middle:
         top, bottom = boxes[number][1], boxes[number][3]
         if seeds and not _is_upright(words[number], boxes[number]):
-            seed = seeds[-1]
+            seed = boxes[seeds[-1]]
             shared = min(bottom, seed[3]) - max(top, seed[1])
             if shared >= ON_LINE * min(bottom - top, seed[3] - seed[1]):
                 lines[-1].append(number)
                 continue
         lines.append([number])
-        seeds.append(boxes[number])
-    return [sorted(line, key=lambda n: (boxes[n][0], n)) for line in lines]
+        seeds.append(number)
+    return [sorted(line, key=lambda n: (boxes[n][0], n)) for line in lines], seeds
 
 
 def _is_upright(word: str, box: Box) -> bool:

@@ -9,9 +9,16 @@ from typing import TYPE_CHECKING
 
 from proofspan.contracts.records.records import Box
 from proofspan.evidence.tables.cell_match import CellMatch, box_of, is_head
-from proofspan.evidence.tables.citations import TableCitation, has_digit, is_filler, is_small
+from proofspan.evidence.tables.citations import (
+    MAX_CELLS,
+    MAX_TOKENS,
+    TableCitation,
+    has_digit,
+    is_filler,
+    is_small,
+)
 from proofspan.evidence.tables.grid import Grid, is_figure
-from proofspan.evidence.tables.phrases import Part, Phrase, find, find_parts
+from proofspan.evidence.tables.phrases import Budget, Part, Phrase, find, find_parts
 from proofspan.evidence.tables.relations import (
     RIGHT_TO_LEFT,
     YEAR,
@@ -29,7 +36,9 @@ if TYPE_CHECKING:
 #: Cells that are named where the citation does not say which one it means.
 MAX_NAMED = 6
 #: Pairs of cells that are tried in all.
-MAX_PAIRS = 40_000
+MAX_PAIRS = 30_000
+#: Groups of digits of a figure, and values that a citation may have.
+MAX_GROUPS, MAX_VALUES = 5, 40
 
 Cell = tuple[int, ...]
 Span = tuple[int, int]
@@ -65,6 +74,8 @@ def named_cells(citation: TableCitation, grid: Grid, *, may_differ: bool) -> lis
     """Return the cells that a citation names, else, if `may_differ`, several with a value each, or cells with
     another value.
     """
+    if len(citation.quote.tokens) > MAX_TOKENS:
+        return []
     search = _Search(citation, grid)
     named = [each for own in search.spans() for each in search.with_value(own)]
     found = [search.match(each) for each in named if search.may_be_left(each.covered, bool(each.heads))]
@@ -83,7 +94,8 @@ class _Search:
         self.citation, self.grid = citation, grid
         self.quote = citation.quote.tokens
         self.pairs = MAX_PAIRS
-        found = find_parts(grid, self.quote)
+        self.budget = Budget()
+        found = find_parts(grid, self.quote, self.budget)
         #: The runs of the quote that are cells, or begin a longer label, and name something.
         self.parts = [p for p in found if not all(is_small(self.quote, n) for n in range(p.start, p.end))]
         self.whole = [part for part in self.parts if part.placed.is_whole]
@@ -102,17 +114,18 @@ class _Search:
             runs = [own for own, _ in self.figures]
             for number in range(len(tokens)):
                 end = number + 1 if has_digit(tokens.keys[number]) else number
-                while number < end < len(tokens) and tokens.is_number[end] and tokens.bonds[end] != "mark":
+                limit = min(len(tokens), number + MAX_GROUPS)
+                while number < end < limit and tokens.is_number[end] and tokens.bonds[end] != "mark":
                     runs.append((number, end))
                     end += 1
                 runs += [(number, end)] if end > number else []
         last = [(part.start, part.end) for part in self.whole if part.end == len(tokens) and part.start]
         runs += sorted(own for own in last if any(map(has_digit, tokens.keys[slice(*own)])))
-        return list(dict.fromkeys(sorted(runs, key=lambda run: (run[0] - run[1], -run[0]))))
+        return list(dict.fromkeys(sorted(runs, key=lambda run: (run[0] - run[1], -run[0]))))[:MAX_VALUES]
 
     def with_value(self, own: Span) -> Iterator[_Named]:
         """Yield the cells of the page with these tokens, or with their value, that a label names."""
-        values = [each for each in find(self.grid, Phrase.of(self.quote, *own)) if each.is_whole]
+        values = [each for each in find(self.grid, Phrase.of(self.quote, *own), self.budget) if each.is_whole]
         parts = [part for part in self.parts if part.end <= own[0] or part.start >= own[1]]
         found = False
         for value in values:
@@ -141,11 +154,14 @@ class _Search:
         """Yield the labels with the cells of their rows that the heads are over, all without a head."""
         parts = [part for part in self.whole if part.end <= own[0] or part.start >= own[1]]
         for label in parts:
-            above = [p for p in parts if p.placed.box[3] <= label.placed.box[3] and _are_apart(p, label)]
-            self.pairs -= 1 + len(above)
+            self.pairs -= 1 + len(parts) // MAX_NAMED
             if self.pairs < 0:
                 return
+            above = [p for p in parts if p.placed.box[3] <= label.placed.box[3] and _are_apart(p, label)]
             cells = self._row_cells(label)
+            self.pairs -= 1 + len(cells) * (1 + len(above))
+            if self.pairs < 0:
+                return
             over = [(p, [c for c in cells if self._is_head(p, box_of(self.grid, c))]) for p in above]
             heads: tuple[Part, ...] = ()
             if cells:
@@ -288,6 +304,10 @@ class _Search:
         """The headings above a label that the quote names, the nearest of the same words."""
         own = {self.grid.of_token[token] for token in label.placed.tokens}
         box = label.placed.box
+        parts = list(parts)
+        self.pairs -= len(parts)
+        if self.pairs < 0:
+            return ()
         headings = [
             part
             for part in parts
@@ -297,13 +317,16 @@ class _Search:
 
     def _row_cells(self, label: Part) -> list[Cell]:
         """The cells with figures beside a label, in the order of the line."""
+        beside = list(segments_beside(self.grid, label.placed.box))
+        self.pairs -= len(beside) // MAX_NAMED
+        is_first = not beside or not self._is_figure(label) or beside[0].box[0] >= label.placed.box[0]
         cells = [
             tuple(range(*segment.tokens))
-            for segment in segments_beside(self.grid, label.placed.box)
+            for segment in (beside if is_first and self.pairs > 0 else ())
             if self._is_label(label, segment.box)
         ]
         with_figures = [cell for cell in cells if any(has_digit(self.grid.pieces[n]) for n in cell)]
-        return sorted(with_figures, key=lambda cell: self.grid.token_boxes[cell[0]][0])
+        return sorted(with_figures, key=lambda cell: self.grid.token_boxes[cell[0]][0])[:MAX_CELLS]
 
 
 def _are_apart(part: Part, other: Part) -> bool:

@@ -22,9 +22,13 @@ LINE_GAP, ROW_GAP = 1.6, 14.0
 #: Words of one cell on a line are at most this many line heights apart.
 WORD_GAP = 3.0
 #: Steps of one search, and places that it returns: a column of a thousand zeros has many.
-MAX_STEPS, MAX_PLACES, MAX_PARTS = 20_000, 200, 4_000
+MAX_STEPS, MAX_PLACES, MAX_PARTS = 60_000, 200, 500
+#: Steps that a comparison with the other heads of a line counts as.
+COST_OF_HEAD = 20
 #: Ways to go on from one beginning that are returned.
 MAX_CONTINUATIONS = 8
+#: Segments of a label or head, one for each of its lines.
+MAX_CELL_LINES = 12
 #: Words with which a quote may name a longer label.
 MIN_BEGINNING = 3
 #: A token or a phrase is first looked up by at most this many letters.
@@ -32,6 +36,13 @@ MAX_PIECE = 60
 
 
 Figures = tuple[tuple[str, str], ...]
+
+
+@dataclass(slots=True)
+class Budget:
+    """The steps that are left for the searches of one citation on one page."""
+
+    left: int = MAX_STEPS
 
 
 class Run(Enum):
@@ -108,23 +119,26 @@ def same_figures(ours: Figures, theirs: Figures) -> bool:
     )
 
 
-def find(grid: Grid, phrase: Phrase, run: Run = Run.CELL) -> list[Placed]:
-    """Return the places of a phrase, from the top of the page down."""
+def find(grid: Grid, phrase: Phrase, budget: Budget, run: Run = Run.CELL) -> list[Placed]:
+    """Return the places of a phrase, from the top of the page down, within a budget."""
     found: dict[tuple[int, ...], Placed] = {}
-    search = _Search(grid, phrase, run)
+    search = _Search(grid, phrase, run, budget)
     for token in _next_tokens(grid, phrase.letters, 0):
         # The nearest continuations of this beginning; a value may be in several columns of its row.
         nearest = islice(search.walk((token,), len(grid.pieces[token]), 0, (token,)), MAX_CONTINUATIONS)
         found |= {placed.tokens: placed for placed in nearest}
-        if len(found) >= MAX_PLACES or search.steps <= 0:
+        if len(found) >= MAX_PLACES or budget.left <= 0:
             break
     return list(found.values())
 
 
-def _next_tokens(grid: Grid, letters: str, offset: int) -> Iterator[int]:
-    """The tokens whose letters come next."""
+def _next_tokens(
+    grid: Grid, letters: str, offset: int, between: tuple[float, float] | None = None
+) -> Iterator[int]:
+    """The tokens whose letters come next, `between` two heights of the page and a little more."""
     for end in range(offset + 1, min(len(letters), offset + MAX_PIECE) + 1):
-        yield from grid.by_piece.get(letters[offset:end], ())
+        piece = letters[offset:end]
+        yield from grid.by_piece.get(piece, ()) if between is None else grid.tokens_between(piece, *between)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,18 +150,18 @@ class Part:
     placed: Placed
 
 
-def find_parts(grid: Grid, quote: Tokens) -> list[Part]:
+def find_parts(grid: Grid, quote: Tokens, budget: Budget) -> list[Part]:
     """Return the runs of a quote's tokens that are the whole text of a cell of the page, or begin it."""
     parts: list[Part] = []
-    steps = MAX_STEPS
     for start in range(len(quote)):
-        search = _Search(grid, Phrase.of(quote, start, len(quote)), Run.CELL)
-        search.steps = steps
+        search = _Search(grid, Phrase.of(quote, start, len(quote)), Run.CELL, budget)
         ends = {offset - quote.offsets[start]: end for end, offset in enumerate(quote.offsets) if end > start}
         found: dict[tuple[int, ...], Part] = {}
         for token in _next_tokens(grid, search.phrase.letters, 0):
             if grid.segments[grid.of_token[token]].tokens[0] != token:
                 continue
+            if budget.left <= 0 or len(found) >= MAX_PLACES:
+                break
             for offset, path in search.prefixes((token,), len(grid.pieces[token])):
                 if offset in ends and (search.closes(path[-1]) or search.is_beginning(path, offset)):
                     wanted = figures_of(quote, range(start, ends[offset]))
@@ -155,8 +169,7 @@ def find_parts(grid: Grid, quote: Tokens) -> list[Part]:
                     if placed is not None:
                         found.setdefault(path, Part(start, ends[offset], placed))
         parts += found.values()
-        steps = search.steps
-        if steps <= 0 or len(parts) >= MAX_PARTS:
+        if budget.left <= 0 or len(parts) >= MAX_PARTS:
             break
     return parts
 
@@ -164,26 +177,28 @@ def find_parts(grid: Grid, quote: Tokens) -> list[Part]:
 class _Search:
     """Walks over the page's tokens as long as they continue the phrase."""
 
-    def __init__(self, grid: Grid, phrase: Phrase, run: Run) -> None:
-        self.grid, self.phrase, self.run = grid, phrase, run
-        self.steps = MAX_STEPS
+    def __init__(self, grid: Grid, phrase: Phrase, run: Run, budget: Budget) -> None:
+        self.grid, self.phrase, self.run, self.budget = grid, phrase, run, budget
 
     def prefixes(self, path: tuple[int, ...], offset: int) -> Iterator[tuple[int, tuple[int, ...]]]:
         """Yield the beginnings of the phrase from this path on: the number of letters, and the tokens."""
         grid, letters = self.grid, self.phrase.letters
-        while self.steps > 0:
-            self.steps -= 1
+        while self.budget.left > 0:
+            self.budget.left -= 1
             yield offset, path
             following = path[-1] + 1
             same = following < len(grid.pieces) and grid.of_token[following] == grid.of_token[path[-1]]
             if not (same and letters.startswith(grid.pieces[following], offset)):
                 break
             path, offset = (*path, following), offset + len(grid.pieces[following])
-        if not self.closes(path[-1]):
+        if self.budget.left <= 0 or not self.closes(path[-1]) or self._segments(path) >= MAX_CELL_LINES:
             return
         for token, _ in self._continuations(path, path[:1], offset)[:2]:
             if token not in path and token == grid.segments[grid.of_token[token]].tokens[0]:
                 yield from self.prefixes((*path, token), offset + len(grid.pieces[token]))
+
+    def _segments(self, path: tuple[int, ...]) -> int:
+        return len({self.grid.of_token[token] for token in path})
 
     def walk(
         self, path: tuple[int, ...], offset: int, breaks: int, cells: tuple[int, ...]
@@ -191,8 +206,8 @@ class _Search:
         """Yield the places that begin with this path, the nearest continuation first."""
         grid, letters = self.grid, self.phrase.letters
         while True:
-            self.steps -= 1
-            if self.steps <= 0:
+            self.budget.left -= 1
+            if self.budget.left <= 0:
                 return
             if offset == len(letters):
                 placed = self.placed(path, breaks, cells, self.phrase.figures)
@@ -227,10 +242,14 @@ class _Search:
         own = [grid.token_boxes[token] for token in path[path.index(cells[-1]) :]]
         line = union([box for box in own if box[3] > last[1] and box[1] < last[3]])
         cell, whole = union(own), union([grid.token_boxes[token] for token in path])
+        self.budget.left -= len(path)
         own_segment = grid.segments[grid.of_token[path[-1]]]
         segments = {grid.of_token[token] for token in path}
         nearest: list[tuple[float, int, bool]] = []
-        for token in _next_tokens(grid, self.phrase.letters, offset):
+        bottom = whole[3] if run is Run.ROW else line[3] + ROW_GAP * height if run is Run.COLUMN else line[3]
+        between = whole[1], bottom + LINE_GAP * height
+        for token in _next_tokens(grid, self.phrase.letters, offset, between):
+            self.budget.left -= 1
             box = grid.token_boxes[token]
             middle = (box[1] + box[3]) / 2
             right, below = box[0] - line[2], box[1] - line[3]
@@ -251,6 +270,7 @@ class _Search:
             ):
                 nearest.append((3 * height + box[0] - cell[2], token, True))
             elif run is Run.COLUMN and middle > cell[3] and below <= ROW_GAP * height:
+                self.budget.left -= COST_OF_HEAD
                 nearest += [(3 * height + below, token, True)] if is_over(grid, [cell], segments, box) else []
         return [(token, is_new) for _, token, is_new in sorted(nearest)[:4]]
 

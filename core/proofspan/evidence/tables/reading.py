@@ -21,7 +21,7 @@ from proofspan.evidence.text.tokens import DASHES
 
 #: A table has this many rows at least, and lines without figures follow one another up to this often.
 MIN_ROWS, MAX_TEXT_LINES = 2, 3
-#: Rows are at most this many line heights apart; heads and a caption are this many lines above them at most.
+#: Rows are at most this many line heights apart; heads and a caption are within `HEAD_LINES` above them.
 ROW_GAP, HEAD_LINES = 4.0, 8
 #: A line of one segment with more words is a sentence, not a heading.
 MAX_HEADING_WORDS = 14
@@ -192,7 +192,7 @@ class _Sections:
         self.is_indented = False
 
     def add(self, line: Sequence[Segment]) -> None:
-        """Read a line without figures; one of several segments is ignored."""
+        """Read a line without figures; one of several segments is no heading."""
         if len(line) == 1:
             goes_on = _is_wrapped(self.grid, self.waiting, line[0])
             self.waiting = [*self.waiting, line[0]] if goes_on else [line[0]]

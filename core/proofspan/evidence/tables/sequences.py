@@ -8,7 +8,7 @@ from itertools import pairwise
 from proofspan.evidence.tables.cell_match import CellMatch, box_of
 from proofspan.evidence.tables.citations import has_digit
 from proofspan.evidence.tables.grid import Grid, is_figure
-from proofspan.evidence.tables.phrases import Phrase, Placed, Run, find
+from proofspan.evidence.tables.phrases import Budget, Phrase, Placed, Run, find
 from proofspan.evidence.text.page_text import QuoteText
 
 
@@ -19,7 +19,7 @@ def sequences(quote: QuoteText, grid: Grid, *, is_text: bool) -> Iterator[CellMa
     """
     phrase = Phrase.of(quote.tokens, 0, len(quote.tokens))
     for run in (Run.ROW, Run.COLUMN):
-        for placed in find(grid, phrase, run):
+        for placed in find(grid, phrase, Budget(), run):
             at = [placed.tokens.index(cell) for cell in placed.cells]
             if len(at) == 1 and run is Run.COLUMN:  # lines of text, which one cell could have as well
                 at += _line_starts(grid, placed.tokens)
