@@ -49,8 +49,8 @@ def command(spans: Path, found: str, root: Path | None, workers: int) -> None:
 
     The output has a line for each: {id, status, page_idx, page_mismatch, agreement, rects, differences,
     alternatives}; for a text also `ranges` of characters (half open) with their lines; `box_agrees` for a
-    `bbox`, and `unverified`, that box in points, if the page has no text to compare it with; `error` if a
-    line or its document cannot be used.
+    `bbox`, and `unverified`, that box in points, if the page has no text to compare it with; `row` and
+    `column`, label and head of a cited table cell; `error` if a line or its document cannot be used.
 
     A line may have a `claim`, a statement to check, in the place of its quote; `cited_page_idx` and
     `cited_page_label` may be left out. Its output is {id, status, support, evidence, page_idx, page_mismatch,

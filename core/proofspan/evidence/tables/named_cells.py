@@ -207,7 +207,9 @@ class _Search:
             taken = [span for span in best if span[0] < each.own[1] and each.own[0] < span[1]]
             inside = {number for span in best for number in range(*span)}
             named_by = {number for part in each.parts for number in range(part.start, part.end)}
-            if not taken and inside.isdisjoint(named_by):
+            parts = [part for one in best.values() for part in one.parts]
+            names = {number for part in parts for number in range(part.start, part.end)}
+            if not taken and inside.isdisjoint(named_by) and names.isdisjoint(range(*each.own)):
                 best[each.own] = each
         chosen = [best[own] for own in sorted(best)]
         covered = {number for one in chosen for number in one.covered}
@@ -216,8 +218,10 @@ class _Search:
         if len(chosen) < 2 or not self.may_be_left(covered, bool(heads)):
             return None
         own_label, own_head = len(labels) == len(chosen), len(heads) == len(chosen)
-        names = {(part.start, part.end) for part in labels}
-        is_clear = names.isdisjoint((part.start, part.end) for part in heads) and (own_label or own_head)
+        label_spans = {(part.start, part.end) for part in labels}
+        is_clear = label_spans.isdisjoint((part.start, part.end) for part in heads) and (
+            own_label or own_head
+        )
         for parts, mine in (
             (labels, [(each.label,) for each in chosen]),
             (heads, [each.heads for each in chosen]),

@@ -271,7 +271,8 @@ class _Search:
                 nearest.append((3 * height + box[0] - cell[2], token, True))
             elif run is Run.COLUMN and middle > cell[3] and below <= ROW_GAP * height:
                 self.budget.left -= COST_OF_HEAD
-                nearest += [(3 * height + below, token, True)] if is_over(grid, [cell], segments, box) else []
+                head = cell if cell[3] - cell[1] <= 2 * MAX_CELL_LINES * height else line
+                nearest += [(3 * height + below, token, True)] if is_over(grid, [head], segments, box) else []
         return [(token, is_new) for _, token, is_new in sorted(nearest)[:4]]
 
     def is_beginning(self, path: tuple[int, ...], offset: int) -> bool:
