@@ -124,6 +124,11 @@ def test_a_table_is_read_with_labels_heads_and_caption() -> None:
     ]
 
 
+def test_a_numbered_list_is_no_table() -> None:
+    steps = (("1.", "Open the cap."), ("2.", "Check the oil."), ("3.", "Close it."))
+    assert read_tables(page(steps)) == ()
+
+
 def test_a_huge_table_of_equal_cells_ends() -> None:
     wide = page((("0",) * 120,) * 60)
     for quote in ("0 " * 60 + "1", "Total, 0, 0: 7", ("|" + "0|" * 120 + "\n") * 20):

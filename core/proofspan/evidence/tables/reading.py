@@ -132,7 +132,8 @@ def _is_row(grid: Grid, line: Sequence[Segment]) -> bool:
     figures = [each for each in cells if any(map(is_figure, _words(grid, each)))]
     if not figures or len(line) < 2 or all(YEAR.match(_words(grid, each)[0]) for each in figures):
         return False
-    return len(cells) >= 2 or len(cells) < len(line)
+    # A figure alone that opens its line numbers a list.
+    return len(cells) >= 2 or line[0] not in cells
 
 
 def _is_value(grid: Grid, segment: Segment) -> bool:
