@@ -7,6 +7,7 @@ text has no columns: the row is found by the words of its label, the column by a
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -19,6 +20,8 @@ from proofspan.diagnosis.claims.word_forms import forms_in, stop_forms
 
 #: Rows of one table that are compared, around the best.
 MOST_ROWS = 200
+#: A claim with more figures than these names no single cell.
+MOST_FIGURES = 12
 #: Words that make a label the opposite of the one without them; no stop words here.
 _WITHOUT = frozenset("without ohne sans".split())  # noqa: SIM905
 #: Words of a row that say nothing about its subject.
@@ -52,7 +55,7 @@ def wrong_cell(claim: ReadClaim, source: SourceText, unit: int) -> WrongCell | N
     if source.units[unit].role != "row":
         return None
     figures = list(dict.fromkeys(each for each in claim.figures.values() if each.kind == "number"))
-    if not figures:
+    if not 0 < len(figures) <= MOST_FIGURES:
         return None
     rows = _rows(claim, source, unit)
     for figure in figures:
@@ -79,12 +82,17 @@ def _rows(claim: ReadClaim, source: SourceText, unit: int) -> list[_Row]:
         first -= 1
     while last < min(len(units), unit + MOST_ROWS) - 1 and units[last + 1].role == "row":
         last += 1
-    return [_row(claim, source, number) for number in range(first, last + 1)]
+    printed = sorted(source.figures, key=lambda each: each.start)
+    starts = [each.start for each in printed]
+    rows = []
+    for number in range(first, last + 1):
+        begin, end = bisect_left(starts, units[number].start), bisect_left(starts, units[number].end)
+        rows.append(_row(claim, source, number, tuple(printed[begin:end])))
+    return rows
 
 
-def _row(claim: ReadClaim, source: SourceText, number: int) -> _Row:
+def _row(claim: ReadClaim, source: SourceText, number: int, figures: tuple[Figure, ...]) -> _Row:
     unit = source.units[number]
-    figures = tuple([each for each in source.figures if unit.start <= each.start < unit.end])
     words = forms_in(source.text_of(number), source.language)
     digits = {word for figure in figures for word in forms_in(figure.text, source.language)}
     stops = stop_forms(claim.language) - _WITHOUT
