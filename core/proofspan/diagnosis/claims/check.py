@@ -51,7 +51,7 @@ _UNDECIDED_SUPPORT = 0.5
 #: A claim with less support than this is about something else than its best evidence.
 COMPARABLE = 0.25
 #: The share of its support that a claim keeps for each difference.
-WITH_DIFFERENCE = 0.5
+WITH_DIFFERENCE = 0.2
 #: Differences that show in any two languages.
 OF_ANY_LANGUAGE = frozenset(("number", "unit", "scale", "date"))
 OF_FIGURES = frozenset(("number", "unit", "scale"))

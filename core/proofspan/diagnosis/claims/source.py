@@ -131,7 +131,7 @@ def _tables(text: str, units: Sequence[Unit]) -> list[tuple[int, int]]:
         if rows or unit.role == "sentence":
             heads = []
         rows = 0
-        if unit.role == "label" or text[unit.end - 1] == ":":
+        if unit.role in ("label", "key") or text[unit.end - 1] == ":":
             heads.append(number)
     if rows and heads:
         tables.append((sum(1 << head for head in heads[-_MOST_HEADS:]), rows))

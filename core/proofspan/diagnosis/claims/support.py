@@ -45,7 +45,7 @@ _SAME_SUBJECT, _TELLING_DIGITS = 0.4, 4
 #: Weights of the parts, which add up to 1, and the share that remains where a figure or a name is lost; they
 #: were chosen on the development files that docs/measurements.md names.
 _CONTENT, _ALL_WORDS, _RUNS, _ENTITIES = 0.35, 0.35, 0.2, 0.1
-WITHOUT_FIGURE, _WITHOUT_NAME = 0.5, 0.85
+WITHOUT_FIGURE, _WITHOUT_NAME = 0.3, 0.85
 
 
 class EvidenceSource(NamedTuple):
@@ -356,7 +356,8 @@ def _best_units(
                 words[unit] += claim.unseen * _LITTLE_WORD_CHOOSES
     for unit in words:
         first, behind = evidence.words_of(unit)
-        if behind - first <= _LABEL_WORDS and evidence.unit(unit).role == "label":
+        role = evidence.unit(unit).role
+        if role == "key" or (role == "label" and behind - first <= _LABEL_WORDS):
             words[unit] *= _LABEL_CHOOSES
     alone = {
         unit: words[unit] + sum([weights[form] * _FIGURE_CHOOSES for form in has if form in figures])

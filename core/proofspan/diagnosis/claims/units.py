@@ -13,8 +13,9 @@ from typing import Literal, NamedTuple
 from proofspan.diagnosis.claims.figures.dates import MONTHS
 from proofspan.diagnosis.claims.sentences import sentences
 
-#: `row`: a table's row with figures; `label`: a line of a few words, such as a heading or a table's head.
-Role = Literal["sentence", "label", "row"]
+#: `row`: a table's row with figures; `label`: a line of a few words, such as a heading or a table's head;
+#: `key`: "Name: value", as chunkers write above a text; no page has it.
+Role = Literal["sentence", "label", "key", "row"]
 
 _LINE = re.compile(r"[^\r\n\u2028\u2029]+")
 _ITEM = re.compile(r"\s*(?:[-*+•‣◦▪–—]\s+|\(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,4})[.)]\s+)")
@@ -36,8 +37,8 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 _CAPTION = re.compile(r"\s*(?:table|tabelle|tableau|tab\.)\s", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+")
 _WORDS = re.compile(r"[^\W\d_]{3}|[.!?]\s*$")
-#: What producers of chunks put before the text: "Company: …".
-_KEY = re.compile(r"[^\W\d_][\w ]{0,30}:\s\S")
+#: What chunkers write above a text: two or more lines "Company: …" and an empty one.
+_KEYS = re.compile(r"(?:[^\W\d_][\w ]{0,30}:[ \t]\S[^\n]{0,200}\n){2,20}[ \t]*\n")
 #: The longest line that may be the label of a row, or a label by itself.
 _LABEL_MOST = 160
 #: A sentence with figures side by side in as many places is a table that lost its line breaks.
@@ -71,9 +72,13 @@ def units_of(text: str) -> Iterator[Unit]:
     if "\n" not in text and "\r" not in text:
         yield from _sentences(text, 0, len(text))
         return
+    keys = _KEYS.match(text)
+    above = keys.end() if keys else 0
+    for match in _LINE.finditer(text, 0, above):
+        yield Unit(*_trimmed(text, *match.span()), "key")
     block: list[_Line] = []
     in_table = False
-    for line in _lines(text):
+    for line in _lines(text, above):
         if line.is_row or line.apart:
             yield from _block(text, block)
             block = []
@@ -85,8 +90,8 @@ def units_of(text: str) -> Iterator[Unit]:
     yield from _block(text, block)
 
 
-def _lines(text: str) -> Iterator[_Line]:
-    spans = [match.span() for match in _LINE.finditer(text) if not match[0].isspace()]
+def _lines(text: str, above: int) -> Iterator[_Line]:
+    spans = [match.span() for match in _LINE.finditer(text, above) if not match[0].isspace()]
     place = behind = 0
     while place < len(spans):
         start, end = spans[place]
@@ -166,7 +171,7 @@ def _unit(text: str, start: int, end: int, *, is_row: bool) -> Unit:
     is_label = _CAPTION.match(written) or (
         not _ENDS_SENTENCE.search(written)
         and not _ITEM.match(written)
-        and (all(map(_YEAR.fullmatch, figures)) or _KEY.match(written) or _has_dates_alone(written))
+        and (all(map(_YEAR.fullmatch, figures)) or _has_dates_alone(written))
     )
     return Unit(start, end, "label" if is_label else "row" if is_row else "sentence")
 

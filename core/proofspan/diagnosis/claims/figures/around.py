@@ -1,4 +1,4 @@
-"""What is written around a number: sign, currency and bracket, scale and unit, and words such as "about"."""
+"""Read what is around a number: sign, currency, bracket, scale, unit, and words such as about."""
 
 from __future__ import annotations
 
