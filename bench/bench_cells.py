@@ -3,8 +3,9 @@
     PROOFSPAN_REAL_DATA=FOLDER python bench/bench_cells.py [--truth FILE]
 
 FOLDER/tables holds the PDFs and the truth: lines of pdf, cited_page_idx, quote, kind (the wording), page_idx,
-and rects, the boxes of the named cells. Prints how many of each wording are right: boxes lie in the named cells
-and touch each; of a shuffled row or cell nothing is found without a difference; an altered figure is listed.
+and rects, the boxes of the named cells. Prints how many of each wording are right: boxes lie in the named
+cells and touch each; of a shuffled row or cell nothing is found without a difference; an altered figure is
+listed.
 """
 
 from __future__ import annotations
