@@ -23,7 +23,7 @@ MOST_ROWS = 200
 #: A claim with more figures than these names no single cell.
 MOST_FIGURES = 12
 #: Words that make a label the opposite of the one without them; no stop words here.
-_WITHOUT = frozenset("without ohne sans".split())  # noqa: SIM905
+WITHOUT = frozenset("without ohne sans".split())  # noqa: SIM905
 #: Words of a row that say nothing about its subject.
 _TOTALS = frozenset("total sum overall insgesamt gesamt summe".split())  # noqa: SIM905
 
@@ -95,7 +95,7 @@ def _row(claim: ReadClaim, source: SourceText, number: int, figures: tuple[Figur
     unit = source.units[number]
     words = forms_in(source.text_of(number), source.language)
     digits = {word for figure in figures for word in forms_in(figure.text, source.language)}
-    stops = stop_forms(claim.language) - _WITHOUT
+    stops = stop_forms(claim.language) - WITHOUT
     label: list[str] = []
     for word in words:
         if word in digits:

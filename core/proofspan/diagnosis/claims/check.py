@@ -10,9 +10,9 @@ from itertools import count
 from proofspan.contracts.records.records import GoldQuestion, Trace
 from proofspan.diagnosis.answers import claims_of, payload_ids, refuses
 from proofspan.diagnosis.claims.cells import WrongCell, wrong_cell
-from proofspan.diagnosis.claims.derived import derivation, near_words
+from proofspan.diagnosis.claims.computed import Computed, computed
 from proofspan.diagnosis.claims.differences import differences_of
-from proofspan.diagnosis.claims.figures import Figure, figures_of
+from proofspan.diagnosis.claims.figures import figures_of
 from proofspan.diagnosis.claims.foreign import foreign_figures
 from proofspan.diagnosis.claims.read_claim import ReadClaim
 from proofspan.diagnosis.claims.source import SourceText
@@ -36,11 +36,9 @@ from proofspan.diagnosis.claims.types import (
     ClaimStatus,
     Origin,
 )
-from proofspan.diagnosis.claims.units import Unit
 from proofspan.diagnosis.claims.word_forms import language_of
 from proofspan.diagnosis.corpus import Survey
 from proofspan.diagnosis.types import Profile
-from proofspan.diagnosis.words import tokens
 from proofspan.traces.records.chunks import Places
 from proofspan.traces.records.citations import citations
 from proofspan.traces.records.trace_record import STAGES, listed
@@ -57,8 +55,6 @@ OF_ANY_LANGUAGE = frozenset(("number", "unit", "scale", "date"))
 OF_FIGURES = frozenset(("number", "unit", "scale"))
 #: A claim with this support is the source's own words, whatever its language seems to be.
 VERBATIM = 0.9
-#: Figures of one claim for which a derivation is looked for.
-MOST_DERIVED = 10
 _DIGIT = re.compile(r"\d")
 #: A claim with at least this support is supported. Chosen once on the development files of four public sets
 #: (docs/measurements.md), as the value with the best mean of their balanced accuracies.
@@ -140,14 +136,14 @@ class _Task:
         of = _language_of(source, where)
         is_foreign = language is not None and of is not None and of != language
         evidence: ClaimEvidence | None = None
-        formula = ""
+        follows: Computed | None = None
         differences: tuple[ClaimDifference, ...] = ()
         if source is not None:
             evidence = _evidence(source, best)
             score = best.score / WITHOUT_FIGURE if best.lost else best.score
-            formula = self._formula(read, best, where, text)
+            follows = computed(read, best, where)
             differences = self._differences(claim, read, where, source, best, is_foreign=is_foreign)
-            if formula:  # what follows by arithmetic is no wrong number
+            if follows:  # what follows by arithmetic is no wrong number
                 differences = tuple(each for each in differences if each.kind not in OF_FIGURES)
             elif not any(each.kind in OF_FIGURES for each in differences):
                 cell = wrong_cell(read, source.text, best.unit)
@@ -157,12 +153,20 @@ class _Task:
         if differences:
             support = round(best.score * WITH_DIFFERENCE ** len(differences), 4)
             return CheckedClaim(claim, "differs", support, evidence, differences)
-        if formula:
-            return CheckedClaim(claim, "derived", round(min(1.0, score), 4), evidence, formula=formula)
+        formula = follows.formula if follows else ""
         if is_foreign and best.score < VERBATIM:
+            if follows:  # its figures are not lost
+                support = max(best.entities or 0.0, _UNDECIDED_SUPPORT)
+                return CheckedClaim(claim, "other_language", round(support, 4), evidence, formula=formula)
             if best.entities is None:
                 return CheckedClaim(claim, "other_language", _UNDECIDED_SUPPORT, evidence, note=UNDECIDED)
             return CheckedClaim(claim, "other_language", round(best.entities, 4), evidence)
+        if follows:
+            if follows.source >= 0:  # a row that the claim names: what it is about is no question
+                score = max(score, SUPPORTED)
+                row = where.sources[follows.source]
+                evidence = _evidence(row, best._replace(unit=follows.unit))
+            return CheckedClaim(claim, "derived", round(min(1.0, score), 4), evidence, formula=formula)
         status: ClaimStatus = "supported" if best.score >= SUPPORTED else "unsupported"
         return CheckedClaim(claim, status, round(best.score, 4), evidence)
 
@@ -222,33 +226,6 @@ class _Task:
                 self._read.append(Evidence(group, given=self._given))
             yield self._read[number]
 
-    def _formula(self, claim: ReadClaim, best: Support, where: Evidence, text: str) -> str:
-        """Return how all figures that the best passage lacks follow from those it has; "" where one does not.
-
-        The fewer figures are tried, the less comes about by chance: first those of the best unit, then those
-        of the units that come next, then those of the passage, nearest first.
-        """
-        open_figures = (*best.lost, *best.elsewhere)
-        if not open_figures or len(open_figures) > MOST_DERIVED:
-            return ""
-        source = where.sources[best.source].text
-        near = near_words(source.figures, source.text, set(tokens(text)))
-        spans = [source.units[number] for number in (best.unit, *best.close)]
-        stated = [figure for figure in claim.figures.values() if figure not in open_figures]
-        found = []
-        for figure in open_figures:
-            for printed in (
-                *(_within(source.figures, spans[:more]) for more in range(1, len(spans) + 1)),
-                near,
-            ):
-                formula = derivation(figure, printed, claim=text, stated=stated)
-                if formula is not None:
-                    found.append(formula.text)
-                    break
-            else:
-                return ""
-        return "; ".join(found)
-
 
 def _of_cell(claim: Claim, cell: WrongCell) -> ClaimDifference:
     """Return a wrong cell as a difference."""
@@ -261,11 +238,6 @@ def _of_cell(claim: Claim, cell: WrongCell) -> ClaimDifference:
         cell.found.start,
         cell.found.end,
     )
-
-
-def _within(figures: Sequence[Figure], units: Sequence[Unit]) -> list[Figure]:
-    """Return the figures within some units, in the order of the text."""
-    return [each for each in figures if any(unit.start <= each.start < unit.end for unit in units)]
 
 
 def _language_of(source: EvidenceSource | None, evidence: Evidence) -> str | None:

@@ -226,7 +226,7 @@ def _first(
                 for chosen in _arranged(operation, places, sizes):
                     if _hits(operation, target, [sizes[place] for place in chosen]):
                         used = tuple(figures[place] for place in chosen)
-                        return Formula(_shown(operation, used, claimed), operation, used)
+                        return Formula(shown(operation, used, claimed), operation, used)
     return None
 
 
@@ -321,7 +321,8 @@ def _alike(one: Figure, other: Figure) -> bool:
     return not (one.unit.dimension and other.unit.dimension) or may_be_same(one.unit.name, other.unit.name)
 
 
-def _shown(operation: Operation, operands: Sequence[Figure], claimed: Figure) -> str:
+def shown(operation: Operation, operands: Sequence[Figure], claimed: Figure) -> str:
+    """Return the formula of a claimed figure with its operands as printed."""
     texts = [operand.text.strip("()+-−– ") if operand.value < 0 else operand.text for operand in operands]
     claimed_text = claimed.text.lstrip("-−–")
     if operation == "sum":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
-from proofspan.diagnosis.claims.figures import Figure, could_agree
+from proofspan.diagnosis.claims.figures import Figure, could_agree, unit_differs
 from proofspan.diagnosis.claims.read_claim import ReadClaim
 from proofspan.diagnosis.claims.source import SourceText
 from proofspan.diagnosis.claims.types import ClaimDifference
@@ -31,7 +31,13 @@ def foreign_figures(claim: ReadClaim, source: SourceText, number: int) -> tuple[
             other = others[0]
             found.append(
                 ClaimDifference(
-                    "number", figure.text, figure.start, figure.end, other.text, other.start, other.end
+                    "unit" if unit_differs(figure, other) else "number",
+                    figure.text,
+                    figure.start,
+                    figure.end,
+                    other.text,
+                    other.start,
+                    other.end,
                 )
             )
     return tuple(found)

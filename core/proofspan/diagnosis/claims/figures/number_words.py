@@ -86,6 +86,10 @@ _FRACTIONS = {
     "zehntel": Fraction(1, 10),
     "dixièmes": Fraction(1, 10),
 }
+#: One word of German each: anderthalb, eineinhalb, zweieinhalb.
+_AND_A_HALF = {
+    f"{word}einhalb": value + Decimal("0.5") for value, word in enumerate(("ein", *_GERMAN[2:13]), 1)
+} | {"anderthalb": Decimal("1.5")}
 #: Words of one language that are other words in another.
 _ONLY_IN = {"elf": "de", "null": "de", "acht": "de", "sept": "fr", "cent": "fr", "cents": "fr", "mille": "fr"}
 _ONLY_IN |= {"neuf": "fr", "tiers": "fr", "quart": "fr", "quarts": "fr", "premier": "fr"}
@@ -117,7 +121,7 @@ _ORDINAL_VALUES |= {
 }
 _ORDINAL_VALUES |= {"première": 1, "seconde": 2}
 #: A text without any of these has no number in words, unless it has a scale and an article: "a million".
-WORDS = frozenset(_VALUES) | frozenset(_ORDINAL_VALUES) | frozenset(_FRACTIONS)
+WORDS = frozenset(_VALUES) | frozenset(_AND_A_HALF) | frozenset(_ORDINAL_VALUES) | frozenset(_FRACTIONS)
 SCALES = frozenset(_SCALES)
 ARTICLES = frozenset(_ARTICLES)
 #: Words that only numbers above twenty and fractions have, or other languages than English.
@@ -163,6 +167,8 @@ def _read(sequence: list[tuple[str, int, int]]) -> Iterator[Spelled]:
         at += 1
         if word in _ORDINAL_VALUES:
             yield Spelled(start, end, Decimal(_ORDINAL_VALUES[word]), "ordinal")
+        elif word in _AND_A_HALF:
+            yield Spelled(start, end, _AND_A_HALF[word], "number")
         elif word in _HALF:
             value = Decimal("0.5")
             if len(sequence) > at + 1 and sequence[at][0] in _ARTICLES and sequence[at + 1][0] in _SCALES:
@@ -190,7 +196,10 @@ def _read(sequence: list[tuple[str, int, int]]) -> Iterator[Spelled]:
                 else:
                     break
                 at, end, kind = at + 1, behind, "number"
-            if kind == "number" and _is_half(sequence[at : at + 2]):  # two and a half million
+            if kind != "fraction" and _is_half(
+                sequence[at : at + 2]
+            ):  # one and a half, two and a half million
+                kind = "number"
                 end, at = sequence[at + 1][2], at + 2
                 value = (Decimal(total + current) * 10 + 5).scaleb(-1)
                 if at < len(sequence) and _SCALES.get(sequence[at][0], 0) > 100:
