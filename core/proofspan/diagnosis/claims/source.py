@@ -10,7 +10,7 @@ from operator import attrgetter
 
 from proofspan.diagnosis.claims.figures import Figure, figures_of
 from proofspan.diagnosis.claims.units import Unit, units_of
-from proofspan.diagnosis.claims.word_forms import forms_in, language_of, stop_forms
+from proofspan.diagnosis.claims.word_forms import forms_in, forms_of_each, language_of, stop_forms
 
 #: Characters and units of one chunk that are looked at.
 MOST_TEXT = 200_000
@@ -41,17 +41,18 @@ class SourceText:
         self._figures: Sequence[Figure] | None = None
         self.language = language_of(text)
         self.units: list[Unit] = []
-        self.index: dict[str, int] = {}
+        self.index = index = dict[str, int]()
         lines: list[str] = []
         length = 0
         self.places = array("L")
         self.offsets = array("L")
         self.length = 0
-        for unit in units_of(text[:MOST_TEXT]):
-            written = text[unit.start : unit.end]
-            if "-\n" in written or not written.isascii():
-                written = _HYPHENED_BREAK.sub("", written)
-            found = forms_in(written, self.language)
+        index_of = self.index.get
+        units = list(units_of(text[:MOST_TEXT]))
+        written = [text[start:end] for start, end, _ in units]
+        if "-\n" in text or not text.isascii():
+            written = list(map(_joined, written))
+        for unit, found in zip(units, forms_of_each(written, self.language), strict=True):
             if not found:
                 continue
             if len(self.units) == MOST_UNITS:
@@ -59,9 +60,8 @@ class SourceText:
                 break
             bit = 1 << len(self.units)
             self.units.append(unit)
-            index = self.index
-            for form in set(found):
-                index[form] = index.get(form, 0) | bit
+            for form in found:
+                index[form] = index_of(form, 0) | bit
             lines.append(f" {' '.join(found)} ")
             self.places.append(length)
             self.offsets.append(self.length)
@@ -112,6 +112,11 @@ class SourceText:
         """Return a unit as the chunk has it."""
         unit = self.units[number]
         return self.text[unit.start : unit.end]
+
+
+def _joined(written: str) -> str:
+    """Return a unit without the hyphens at the ends of its lines."""
+    return _HYPHENED_BREAK.sub("", written) if "-\n" in written or not written.isascii() else written
 
 
 def _tables(text: str, units: Sequence[Unit]) -> list[tuple[int, int]]:

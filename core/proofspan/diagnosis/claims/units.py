@@ -30,6 +30,8 @@ _CELLS = re.compile(
     r"(?<!\d[.,])(?:(?<!\d)|(?!\d))"
     rf"{_NUMBER}(?:\s*[$€£¥(]\s*{_NUMBER}|\s+(?:{_NUMBER}|[—–-](?=\s)))+(?!\d|[.,]\d)"
 )
+#: What a text has in which they are in three places.
+_THREE_FIGURES = re.compile(r"(?<!\d)\d++\D++\d++\D++\d")
 _SHORT_ROW = re.compile(r"\s*[^\W\d_]\D{1,80}\d[\d.,]*(?:\s?[^\s.!?]{1,8})?\s*$")
 _ENDS_SENTENCE = re.compile(r"[.!?:;。！？…][\"'”’»)\]]*\s*$")
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
@@ -186,7 +188,7 @@ def _sentences(text: str, start: int, end: int) -> Iterator[Unit]:
     """Yield the sentences of a paragraph, and the rows of a table that lost its line breaks."""
     for first, last in sentences(text[start:end]):
         first, last = start + first, start + last
-        if last - first > _LABEL_MOST:
+        if last - first > _LABEL_MOST and _THREE_FIGURES.search(text, first, last):
             rows = list(_CELLS.finditer(text, first, last))
             if len(rows) >= _FLAT_ROWS_LEAST:
                 for row in rows:

@@ -7,7 +7,7 @@ derivation ("operation", "operating" and "operates" become one), so that words o
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from sys import intern
 from unicodedata import combining, normalize
@@ -17,6 +17,10 @@ WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)*")
 #: ASCII characters that may be within words as they are, all others as spaces.
 _ASCII_WORDS = bytes(code if chr(code).isalnum() or chr(code) in ".,'" else 32 for code in range(128))
 _ASCII_WORDS += bytes([32]) * 128
+#: What is between texts whose forms are looked up together; the second is no character of ASCII, so that no
+#: text has it, and becomes the first, which no text has after the translation.
+_BREAK, _MARK = "\x01", "\x80"
+_ASCII_LINES = _ASCII_WORDS[:128] + _BREAK.encode() + _ASCII_WORDS[129:]
 #: Forms that are remembered of one language; the next word forgets them all.
 _MOST_FORMS = 1 << 18
 
@@ -239,7 +243,7 @@ class _Forms(dict[str, str]):
     def __missing__(self, word: str) -> str:
         if len(self) >= _MOST_FORMS:
             self.clear()
-        words = words_of(word)
+        words = [word] if word == _BREAK else words_of(word)
         form = self._form(word) if words == [word] else " ".join(map(self.__getitem__, words))
         self[word] = form = intern(form)
         return form
@@ -284,6 +288,22 @@ def forms_in(text: str, language: str | None) -> list[str]:
     # What `words_of` finds, several times as fast: a piece between spaces is mostly one word, and known.
     pieces = text.encode().translate(_ASCII_WORDS).decode().split()
     return " ".join(map(form_of, pieces)).split()
+
+
+def forms_of_each(texts: Sequence[str], language: str | None) -> list[list[str]]:
+    """Return the forms of each text's words in order, quicker than `forms_in` for one after the other."""
+    form_of = forms(language).__getitem__
+    plain = [text if text.isascii() else "" for text in texts]
+    pieces = f" {_MARK} ".join([*plain, ""]).encode("latin-1").translate(_ASCII_LINES).decode().split()
+    found = list(map(form_of, pieces))
+    if "" in found or " " in "".join(found):  # pieces without a word, or with several
+        found = " ".join(found).split()
+    each, start = [], 0
+    for text in texts:
+        end = found.index(_BREAK, start)
+        each.append(found[start:end] if text.isascii() else list(map(form_of, words_of(text))))
+        start = end + 1
+    return each
 
 
 def stop_words(language: str | None) -> frozenset[str]:
