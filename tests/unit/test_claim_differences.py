@@ -126,6 +126,49 @@ TYRES = (
         ("No tyres are marked with an arrow.", TYRES, ("quantifier", "No", "Some")),
         ("Snow chains may be fitted to the front wheels.", TYRES, ("modality", "may", "must")),
         ("Snow chains must be used on roads with packed snow.", TYRES, ("modality", "must", "may")),
+        # what is only possible; a verb of duty before small words
+        (
+            "A worn seal will leak under load.",
+            "A worn seal can leak under load.",
+            ("modality", "will", "can"),
+        ),
+        (
+            "During the test the fan must be on.",
+            "During the test the fan may be on.",
+            ("modality", "must", "may"),
+        ),
+        # a part of a whole is not all of it; only some are not all
+        (
+            "All of the committee's proposals concern the harbour.",
+            "The committee met in May. Three of its proposals concern the harbour.",
+            ("quantifier", "All", "Three"),
+        ),
+        (
+            "Only some of the rooms have smoke alarms.",
+            "All nine rooms have smoke alarms.",
+            ("quantifier", "some", "All"),
+        ),
+        # denied of what the sentence before names, or in a sentence that names it once more
+        (
+            "The night nurse also checks the fire doors.",
+            "The night nurse walks through both floors. She does not check the fire doors.",
+            ("negation", "checks", "not check"),
+        ),
+        (
+            "There is a cash refund for unused tickets.",
+            "Unused tickets lapse at midnight. There is no cash refund.",
+            ("negation", "cash", "no cash"),
+        ),
+        (
+            "Dogs are admitted to the reading room.",
+            "The reading room opens at nine. Dogs are neither fed nor admitted.",
+            ("negation", "admitted", "nor admitted"),
+        ),
+        (
+            "The pump goes off by itself after an hour.",
+            "The pump does not go off by itself after an hour.",
+            ("negation", "goes", "not go"),
+        ),
     ],
 )
 def test_a_contradiction_names_both_words(claim: str, source: str, expected: tuple[str, str, str]) -> None:
@@ -200,6 +243,43 @@ def test_a_contradiction_names_both_words(claim: str, source: str, expected: tup
         # questions of wording
         ("The pump is not only quiet but light.", "The pump is quiet and light."),
         ("The vehicle has no fewer than six airbags.", "The vehicle has six airbags."),
+        # a negation with a limit says when something holds after all
+        (
+            "The lid may be opened once the drum stands still.",
+            "The lid may not be opened until the drum stands still.",
+        ),
+        (
+            "The loan cannot be repaid before the third year is over.",
+            "The loan can be repaid only after the third year is over.",
+        ),
+        ("Visitors may enter only with a guide.", "Visitors may not enter except with a guide."),
+        # what the sentence before is about is not what this one denies
+        (
+            "The day nurse checks the fire doors.",
+            "The day nurse checks the fire doors. The night nurse does not check the fire doors.",
+        ),
+        (
+            "There is a refund for late trains.",
+            "There is a refund for late trains. There is no refund for coffee.",
+        ),
+        # can, where the source says will; a request; a modal of another verb
+        ("A worn seal can leak under load.", "A worn seal will leak under load."),
+        ("Eva will carry the chairs.", "Eva, could you carry the chairs?"),
+        ("The seal will be replaced in May.", "The seal can leak. It will be replaced in May."),
+        (
+            "During the test the fan may be on.",
+            "During the test the fan must be off, and later it may be on.",
+        ),
+        # some of all, and a count that is no part
+        ("Some of the rooms have smoke alarms.", "All nine rooms have smoke alarms."),
+        (
+            "All of the proposals concern the harbour.",
+            "The three proposals of the board concern the harbour.",
+        ),
+        (
+            "Visitors may enter with a guide.",
+            "Visitors may not enter without a guide.",
+        ),
     ],
 )
 def test_nothing_is_accused_where_nothing_contradicts(claim: str, source: str) -> None:
@@ -227,6 +307,41 @@ def test_nothing_is_accused_where_nothing_contradicts(claim: str, source: str) -
         (
             "The guarantee covers rust damage to the body if the paint is original.",
             "The guarantee covers rust damage to the body, unless the paint was repaired elsewhere.",
+            None,
+        ),
+        (
+            "The swimming pool may be used by guests.",
+            "The swimming pool may be used by guests as long as a lifeguard is present.",
+            ("qualifier", "", "as long as a lifeguard is present"),
+        ),
+        (
+            "Members can borrow the boats.",
+            "Members can borrow the boats if they hold a licence.",
+            ("qualifier", "", "if they hold a licence"),
+        ),
+        (
+            "The cellar is heated by the old boiler.",
+            "The cellar is dry; it is lit by lamps and is heated by the old boiler as long as oil is left.",
+            ("qualifier", "", "as long as oil is left"),
+        ),
+        (  # a condition that only says what for
+            "Turn the crank of the window to the right.",
+            "Turn the crank of the window to the right if you want to close it.",
+            None,
+        ),
+        (
+            "The north bridge is twice as long.",
+            "The north bridge is twice as long as the south bridge.",
+            None,
+        ),
+        (  # "usually" says that there are limits
+            "The swimming pool may usually be used by guests.",
+            "The swimming pool may be used by guests as long as a lifeguard is present.",
+            None,
+        ),
+        (
+            "The guard asks visitors about cameras.",
+            "The guard asks visitors about cameras even if the gate is closed.",
             None,
         ),
         (

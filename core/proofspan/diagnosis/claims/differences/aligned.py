@@ -28,6 +28,8 @@ _ELIDED = re.compile(r"^(?:l|d|j|m|n|s|t|c|qu|jusqu|lorsqu|puisqu)'(?=\w\w)")
 
 #: What is between most words, and ends no sentence.
 _GAPS = frozenset([" ", "-", "", ", "])
+#: Forms of a verb that endings do not bring together.
+_OF_GO = frozenset(["goes", "gone", "going", "went"])
 #: How much the nearest content words on one side count, by rank, and how many words away they may be.
 _RANKS = (1.0, 0.7, 0.5)
 _REACH = 8
@@ -97,6 +99,10 @@ class WordsOf:
         if "'" in text or "’" in text:
             lower[:] = [_bare(word, language) if len(word) > 2 else word for word in lower]
         self.forms = list(map(self.form_of.__getitem__, lower))
+        if language == "en" and not _OF_GO.isdisjoint(lower):
+            self.forms = [
+                "go" if word in _OF_GO else form for word, form in zip(lower, self.forms, strict=True)
+            ]
         firsts = self._find_sentences()
         #: Whether a capital begins the word though no sentence begins there.
         self.is_capital = [text[start].isupper() for start in self.starts]
@@ -247,8 +253,12 @@ class WordsOf:
 
     def _sentence(self, at: int) -> range:
         """Return the words of a word's sentence."""
+        return range(*self.sentence_of(at))
+
+    def sentence_of(self, at: int) -> tuple[int, int]:
+        """Return the first word of a word's sentence, and the one behind its last."""
         number = self.sentences[at]
-        return range(bisect_left(self.sentences, number), bisect_right(self.sentences, number))
+        return bisect_left(self.sentences, number), bisect_right(self.sentences, number)
 
 
 def alignment(around: Around, source: WordsOf, at: int) -> Alignment:

@@ -53,6 +53,8 @@ _SHARE = 0.3
 #: the sentence, or in the few before it.
 _NAME_REACH = 8
 _SENTENCES_BACK = 3
+#: Characters behind the evidence in which it may be denied: "It does not …", "There is no …".
+_BEHIND = 250
 
 
 def differences_of(
@@ -83,7 +85,7 @@ def differences_of(
         offset = max(0, min(start, (start + end - MOST_SOURCE) // 2))
         source, start, end = source[offset : offset + MOST_SOURCE], start - offset, end - offset
     evidence = source[start:end]
-    rules = _rules(claim, source, evidence, own, other)
+    rules = _rules(claim, source, evidence, source[end : end + _BEHIND], own, other)
     lists = word_lists(own)
     has_limits = own == other and (lists.qualifier.search(evidence) or lists.up_to.search(evidence))
     if not rules and not has_limits:
@@ -96,7 +98,7 @@ def differences_of(
             if _is_same_matter(ours, theirs, each):
                 further = tuple(elsewhere) if further is None else further
                 difference = _difference(ours, theirs, each)
-                if _is_stated(ours, each, further):
+                if _is_stated(ours, theirs, each, further):
                     continue
                 found.setdefault((difference.claimed_start, difference.claimed_end), difference)
     if has_limits:
@@ -148,17 +150,26 @@ def _is_same_matter(claim: WordsOf, source: WordsOf, found: Found) -> bool:
     return True
 
 
-def _is_stated(claim: WordsOf, found: Found, elsewhere: Iterable[str]) -> bool:
+#: Differences in small words, which are of many things: another text with one must be about the same.
+_OF_SENTENCES = frozenset(["quantifier", "modality"])
+_SHARE_STATED = 0.5
+
+
+def _is_stated(claim: WordsOf, source: WordsOf, found: Found, elsewhere: Iterable[str]) -> bool:
     """Return whether another text has the claim's word, or the last one of several, in like surroundings."""
     if found.kind == "negation":
         return False
     first, last = found.claimed
     written = claim.text[claim.starts[last] : claim.ends[last]]
     around = claim.around(first, last)
+    least = _SHARE_STATED * claim.share_in(first, source, found.align.at)
     for text in elsewhere:
         if written in text:
             other = _words_of_source(text[:MOST_SOURCE], claim.language)
-            if best_alignment(around, other, other.places.get(claim.forms[last], ())).score >= SAME:
+            best = best_alignment(around, other, other.places.get(claim.forms[last], ()))
+            if best.score >= SAME and (
+                found.kind not in _OF_SENTENCES or claim.share_in(first, other, best.at) >= least
+            ):
                 return True
     return False
 
@@ -196,7 +207,7 @@ _NUMBER_WORDS = frozenset(
 ).union(*NUMBER_WORDS.values())
 
 
-def _rules(claim: str, source: str, evidence: str, own: str, other: str) -> list[_Rule]:
+def _rules(claim: str, source: str, evidence: str, behind: str, own: str, other: str) -> list[_Rule]:
     """Return the rules that can find a difference."""
     known = _known(source, other)
     words = frozenset(tokens(claim))
@@ -233,12 +244,18 @@ def _rules(claim: str, source: str, evidence: str, own: str, other: str) -> list
     if any(lists.others.get(word) in known.others for word in new):
         rules.append(alternatives)
     stated = frozenset(tokens(evidence))
-    if _denies(claim, words, lists.negations) or _denies(evidence, stated, lists.negations):
+    if (
+        _denies(claim, words, lists.negations)
+        or _denies(evidence, stated, lists.negations)
+        or (not lists.negations.isdisjoint(known.words) and _denies_behind(behind, lists.negations))
+    ):
         rules.append(negations)
     for rule, classes in ((modals, lists.modals), (quantifiers, lists.quantifiers)):
         own_classes = {classes[word] for word in words & classes.keys()}
         if own_classes and not own_classes.issuperset([classes[word] for word in stated & classes.keys()]):
             rules.append(rule)
+        elif rule is quantifiers and "all" in own_classes and "of" in stated and stated & _NUMBER_WORDS:
+            rules.append(rule)  # "two of its points" are not all
     return rules
 
 
@@ -251,6 +268,10 @@ def _may_be_exchanged(words: frozenset[str], lists: WordLists) -> bool:
 
 def _denies(text: str, words: frozenset[str], denials: frozenset[str]) -> bool:
     return not words.isdisjoint(denials) or "n't" in text or "n’t" in text
+
+
+def _denies_behind(text: str, denials: frozenset[str]) -> bool:
+    return _denies(text, frozenset(tokens(text)), denials)
 
 
 def _is_unit(word: str) -> bool:

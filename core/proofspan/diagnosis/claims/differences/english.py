@@ -57,6 +57,7 @@ OPPOSITES = """
     domestic domestically | foreign international internationally overseas;
     ! front forward | back rear backward;
     ! left | right;
+    ! plus | minus;
     clockwise | anticlockwise counterclockwise;
     ~ north northern | south southern;
     ~ east eastern | west western;
@@ -322,8 +323,8 @@ QUANTIFIERS = (
     "some several few many most partly sometimes half certain majority occasionally",
     "no none nobody never neither",
 )
-#: What must be, what only may be.
-MODALS = ("must shall mandatory required", "may might optional optionally")
+#: What must be, what only may be, what will be for certain, what is only possible.
+MODALS = ("must shall mandatory required", "may might optional optionally", "will", "can could")
 
 HEDGES = """
     if when generally usually normally typically mostly most often can may might could some limited except
@@ -331,6 +332,10 @@ HEDGES = """
 """
 QUALIFIER = (
     r"unless|except(?:ing)?(?: for| that| when| if| in)?|only (?:if|when|where|after)|"
+    r"(?<!is )(?<!are )(?<!twice )(?:for )?(?<!just )as long as(?! \d)|"
+    r"(?<=\w )(?<!even )(?<!as )(?<!see )(?<!ask )(?<!asked )(?<!check )(?<!know )"
+    r"if(?! (?:you|they|we|one) (?:want|need|wish|like|prefer))"
+    r"(?! (?:necessary|needed|possible|any|so|not)\b)|"
     r"provided(?: that)?|on condition that|other than|subject to|with the exception of|excluding"
 )
 UP_TO = r"up to|no more than"

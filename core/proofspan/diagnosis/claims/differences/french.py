@@ -104,15 +104,16 @@ QUANTIFIERS = (
     "certains certaines quelques plusieurs plupart parfois beaucoup",
     "aucun aucune personne jamais nul",
 )
-#: What must be, what only may be.
-MODALS = ("doit doivent devez", "peut peuvent pouvez")
+#: What must be, what only may be, what will be for certain, what is only possible.
+MODALS = ("doit doivent devez", "peut peuvent pouvez", "", "")
 
 HEDGES = """
     si lorsque généralement normalement souvent peut peuvent certains sauf seulement uniquement exceptions
 """
 QUALIFIER = (
     r"sauf(?: si| en cas)?|excepté|à moins (?:que|de)|à condition (?:que|de)|"
-    r"(?:uniquement|seulement) (?:si|lorsque)|sous réserve|hormis|à l['’]exception"
+    r"(?:uniquement|seulement) (?:si|lorsque|après)|pourvu que|aussi longtemps que|"
+    r"sous réserve|hormis|à l['’]exception"
 )
 UP_TO = r"jusqu['’]à|au plus"
 SAYS_UP_TO = r"jusqu|maximum|maximal|plus|moins|limite|entre|à|peut"

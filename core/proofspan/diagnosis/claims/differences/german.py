@@ -110,15 +110,16 @@ QUANTIFIERS = (
     "einige manche mehrere wenige viele meisten manchmal teilweise",
     "kein keine keinen keiner keinem niemand nie niemals",
 )
-#: What must be, what only may be.
-MODALS = ("muss müssen musste", "darf dürfen kann können")
+#: What must be, what only may be, what will be for certain, what is only possible.
+MODALS = ("muss müssen musste", "darf dürfen kann können", "", "")  # "wird" is a passive as well
 
 HEDGES = """
     wenn falls normalerweise grundsätzlich meist meistens oft kann können manche außer sofern nur
     ausnahmen
 """
 QUALIFIER = (
-    r"es sei denn|außer(?: wenn| bei)?|nur (?:wenn|falls|sofern)|sofern|ausgenommen|mit Ausnahme|"
+    r"es sei denn|außer(?: wenn| bei)?|nur (?:wenn|falls|sofern|solange)|erst (?:wenn|nachdem)|"
+    r"sofern|solange|ausgenommen|mit Ausnahme|"
     r"vorausgesetzt"
 )
 UP_TO = r"bis zu|höchstens"

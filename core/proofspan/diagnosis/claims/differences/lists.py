@@ -60,7 +60,7 @@ class WordLists:
     undenied: frozenset[str]
     #: Word → "all", "some" or "none".
     quantifiers: Mapping[str, str]
-    #: Word → "must" or "may".
+    #: Word → "must", "may", "will" or "can".
     modals: Mapping[str, str]
     #: Finds that by which a sentence limits what it says.
     qualifier: re.Pattern[str]
@@ -142,7 +142,7 @@ def word_lists(language: str) -> WordLists:
         negations=frozenset(lists.NEGATIONS.split()),
         undenied=frozenset(lists.UNDENIED.split()),
         quantifiers=_classes(lists.QUANTIFIERS, ("all", "some", "none")),
-        modals=_classes(lists.MODALS, ("must", "may")),
+        modals=_classes(lists.MODALS, ("must", "may", "will", "can")),
         qualifier=re.compile(rf"\b(?:{lists.QUALIFIER})\b", re.IGNORECASE),
         hedges=frozenset(lists.HEDGES.split()),
         prefixes=tuple(lists.PREFIXES.split()),
