@@ -76,3 +76,16 @@ def test_another_cell(claim: str, text: str, wrong: str, right: str | None) -> N
 )
 def test_the_right_cell_or_no_telling(claim: str, text: str) -> None:
     assert checked(claim, text).status != "differs"
+
+
+@pytest.mark.parametrize(
+    ("claim", "status"),
+    [
+        ("Das Heft wurde am 6. Juni 2031 herausgegeben.", "differs"),
+        ("Das Heft wurde am 6. Juli 2031 herausgegeben.", "other_language"),
+        ("Das Heft gilt seit dem 1. Mai 2029 für alle.", "other_language"),
+    ],
+)
+def test_dates_in_another_language(claim: str, status: str) -> None:
+    text = "Issued on 6 July 2031 by the service department for owners and for the workshops that they go to."
+    assert checked(claim, text).status == status

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 from proofspan.diagnosis.claims.figures import Figure, could_agree, unit_differs
+from proofspan.diagnosis.claims.figures.dates import contradicts
 from proofspan.diagnosis.claims.read_claim import ReadClaim
 from proofspan.diagnosis.claims.source import SourceText
 from proofspan.diagnosis.claims.types import ClaimDifference
 
+#: Year, month, day and quarter: as many must be the same.
+_SAME_PARTS = 2
 #: Figures of a source of which sums and differences are tried.
 MOST_TRIED = 30
 
@@ -21,8 +25,11 @@ def foreign_figures(claim: ReadClaim, source: SourceText, number: int) -> tuple[
     unit = source.units[number]
     printed = [each for each in source.figures if unit.start <= each.start < unit.end]
     claimed = list(dict.fromkeys(claim.figures.values())) if printed else []
-    found = []
+    found: list[ClaimDifference] = []
     for figure in claimed:
+        if figure.kind == "date":
+            found += _other_date(figure, printed)
+            continue
         kind = _kind(figure)
         others = [each for each in printed if _kind(each) == kind]
         alike = [each for each in claimed if _kind(each) == kind]
@@ -41,6 +48,18 @@ def foreign_figures(claim: ReadClaim, source: SourceText, number: int) -> tuple[
                 )
             )
     return tuple(found)
+
+
+def _other_date(figure: Figure, printed: Sequence[Figure]) -> Iterator[ClaimDifference]:
+    """Yield the only date of the evidence, where it is of the same day or year as the claim's and differs."""
+    dates = [each for each in printed if each.kind == "date"]
+    if len(dates) != 1 or len(figure.dates) != 1 or len(dates[0].dates) != 1:
+        return
+    claimed, (found,) = figure.dates[0], dates[0].dates
+    shared = sum(one == other != 0 for one, other in zip(claimed, found, strict=True))
+    if contradicts(claimed, found) and shared >= _SAME_PARTS:
+        of = dates[0]
+        yield ClaimDifference("date", figure.text, figure.start, figure.end, of.text, of.start, of.end)
 
 
 def _may_follow(figure: Figure, source: SourceText) -> bool:
