@@ -89,3 +89,51 @@ def test_a_computed_figure_of_another_language_stays_one() -> None:
     evidence = "The basic oven holds 60 litres. The Pro holds 72 litres, and it is the larger of the two."
     found = checked("Der Ofen Pro fasst 12 Liter mehr als der einfache und ist größer.", evidence)
     assert (found.status, found.formula) == ("other_language", "72 litres − 60 litres = 12 Liter")
+
+
+RIMS = (
+    "Table 6. Trolleys in kilograms\nModel Castors Weight Load\nC2 steel 80/30 Q12 112 305\n"
+    "C2 steel 90/35 Q14 118 305\nC4 steel 80/30 Q12 131 390"
+)
+
+
+def test_a_size_may_be_part_of_a_code() -> None:
+    found = checked("A C2 steel on 12-inch castors leaves 193 kg for the load.", RIMS)
+    assert (found.status, found.formula) == ("derived", "305 − 112 = 193 kg")
+    assert checked("A C2 steel on 17-inch castors leaves 193 kg for the load.", RIMS).status != "derived"
+
+
+def test_a_figure_of_another_subject_is_not_accused() -> None:
+    prose = "A C4 steel on 14-inch castors weighs 139 kg with its rails, so 251 kg are left for the load."
+    found = checked("A C2 steel on 12-inch castors weighs a little more than 110 kg.", RIMS, prose)
+    assert found.differences == ()
+
+
+@pytest.mark.parametrize(
+    ("claim", "evidence"),
+    [
+        ("Fill the bowl with half a kilogram of flour.", "Fill the bowl with 500 g of white flour."),
+        ("The hose may be one and a half metres long.", "The hose may have a length of 1.5 m."),
+        ("The tank is roughly 1.2 m wide.", "The tank has a width of 1,197 mm."),
+        ("The valve opens at just below 40 bar.", "The valve opens at 39.8 bar."),
+        (
+            "Do not use the ramp unless the wind is below 30 km/h.",
+            "Use the ramp only in winds of less than 30 km/h.",
+        ),
+    ],
+)
+def test_a_measure_in_other_words_is_supported(claim: str, evidence: str) -> None:
+    found = checked(claim, evidence, "The pump has a filter.", "Close the lid.")
+    assert (found.status, found.differences) == ("supported", ())
+
+
+def test_the_document_is_about_its_name() -> None:
+    text = "The pump delivers 30 litres per minute at full speed."
+    claim = "At full speed the pump of the Aquarion delivers 30 litres per minute."
+    scores = [
+        check_answer(
+            claim, [EvidenceSource("prompt", "c1", SourceText(text), name, 0)], Corpus({"c1": text}).survey
+        ).support
+        for name in ("manual", "aquarion-3")
+    ]
+    assert scores[0] is not None and scores[1] is not None and scores[0] < scores[1]

@@ -200,6 +200,8 @@ class _Task:
             beside=self._beside,
             elsewhere=(each.text.text for each in where.sources if each is not source),
         )
+        if len(best.elsewhere) > 1:  # what other passages say by several figures is about something else
+            found = tuple(each for each in found if each.kind not in OF_FIGURES)
         if is_foreign:
             found = tuple(each for each in found if each.kind in OF_ANY_LANGUAGE)
         if unit.role == "row":  # another row is about another subject

@@ -7,6 +7,7 @@ from collections.abc import Collection
 from functools import cached_property
 
 from proofspan.diagnosis.claims.figures import Figure, figures_of
+from proofspan.diagnosis.claims.figures.around import BOUND_WORDS
 from proofspan.diagnosis.claims.word_forms import WORD, forms, forms_in, stop_forms, stop_words, words_of
 from proofspan.diagnosis.corpus import Survey
 
@@ -16,6 +17,8 @@ MOST_WORDS = 400
 _OPENS = re.compile(r"(?:^|[.:!?•*–—-]\s|[\"“”‘«(\[*])[\s\"“‘«(\[*]*$")
 #: A text of as many words may be in title case.
 _TITLE_WORDS = 4
+#: Words of a figure's bound or approximation; alone they say nothing.
+_HEDGES = BOUND_WORDS | frozenset("more less fewer than up to a bit little slightly just".split())  # noqa: SIM905
 
 
 class ReadClaim:
@@ -80,11 +83,30 @@ class ReadClaim:
             return {}
         form_of = forms(self.language).__getitem__
         found: dict[str, Figure] = {}
-        for figure in figures_of(self.text, language=self.language or ""):
+        for figure in self.all_figures:
             for word in words_of(figure.text):
                 if word[0].isdigit() and (form := form_of(word)) in digits:
                     found.setdefault(form, figure)
         return found
+
+    @cached_property
+    def spelled(self) -> list[Figure]:
+        """Return the measures in words: "half a kilogram"."""
+        return [
+            each for each in self.all_figures if each.unit.dimension and not any(map(str.isdigit, each.text))
+        ]
+
+    def hedges(self, figure: Figure) -> list[str]:
+        """Return the forms of the words before a figure that say how exact it is: "a bit more than"."""
+        ahead = words_of(self.text[max(0, figure.start - 40) : figure.start].lower())
+        behind = next((place for place in range(len(ahead), 0, -1) if ahead[place - 1] not in _HEDGES), 0)
+        form_of = forms(self.language).__getitem__
+        return [form_of(word) for word in ahead[behind:]]
+
+    @cached_property
+    def all_figures(self) -> list[Figure]:
+        """Return the figures as they are read, in digits or words."""
+        return figures_of(self.text, language=self.language or "")
 
     @cached_property
     def names(self) -> frozenset[str]:

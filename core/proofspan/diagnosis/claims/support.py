@@ -8,6 +8,7 @@ a name that no source has costs a share of the whole.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -25,6 +26,8 @@ from proofspan.traces.records.trace_record import place_by_id
 
 #: Figures of all passages that are compared.
 MOST_FIGURES = 20_000
+#: Figures of a claim that are in words, or have words such as "about" before them.
+MOST_IN_WORDS = 20
 #: Neighbouring units count as close together up to this many words: about three sentences.
 _CLOSE_WORDS = 80
 #: In the choice of the best unit a figure counts this much of its weight, since a wrong one may be in any
@@ -46,6 +49,8 @@ _SAME_SUBJECT, _TELLING_DIGITS = 0.4, 4
 #: were chosen on the development files that docs/measurements.md names.
 _CONTENT, _ALL_WORDS, _RUNS, _ENTITIES = 0.35, 0.35, 0.2, 0.1
 WITHOUT_FIGURE, _WITHOUT_NAME = 0.3, 0.85
+#: A hyphen makes a figure the name of a kind.
+_SIZE = re.compile(r"(\d{1,4})-[^\W\d_]")
 
 
 class EvidenceSource(NamedTuple):
@@ -112,6 +117,13 @@ class Evidence:
     def line(self) -> str:
         """Return the forms of all passages."""
         return "\n".join([source.text.line for source in self.sources])
+
+    @cached_property
+    def documents(self) -> frozenset[str]:
+        """Return the forms of the documents' names: what a document is about is not on each page."""
+        named = {(source.chunk_id or "").partition("|")[0] for source in self.sources}
+        named.update([source.doc_id or "" for source in self.sources])
+        return frozenset([form for name in named for form in forms_in(name, None)])
 
     @cached_property
     def figures(self) -> FigureIndex:
@@ -188,7 +200,7 @@ def best_support(claim: ReadClaim, evidence: Evidence) -> Support:
     )
     if lost:
         score *= WITHOUT_FIGURE
-    if any(name not in found for name in claim.names):
+    if any(name not in found and name not in evidence.documents for name in claim.names):
         score *= _WITHOUT_NAME
     number, unit = evidence.place(window.best[0])
     places = map(evidence.place, window.best[1:])
@@ -265,16 +277,49 @@ def _add_by_value(claim: ReadClaim, found: dict[str, tuple[float, int]], evidenc
         if form in found and not figure.unit.dimension:  # the same digits of another unit are another figure
             continue
         if evidence.figures.agreeing(figure) is None:
-            lost.append(figure)
+            if form not in found or not _is_in_code(figure, evidence):
+                lost.append(figure)
             continue
-        units = 0
-        for source, base in zip(evidence.sources, evidence.bases, strict=True):
-            for printed in source.text.figures:
-                if agrees(figure, printed):
-                    units |= 1 << base + source.text.unit_of(printed.start)
+        units = _units_agreeing(figure, evidence)
         for part in forms_in(figure.text, claim.language):  # its unit too: 1.2 tonnes are 1,200 kg
             found[part] = 1.0, units | found.get(part, (0.0, 0))[1]
+    for figure in claim.spelled[:MOST_IN_WORDS]:  # these are never lost: many are no figures
+        if evidence.figures.agreeing(figure) is not None:
+            for part in forms_in(figure.text, claim.language):
+                found[part] = 1.0, _units_agreeing(figure, evidence) | found.get(part, (0.0, 0))[1]
+    hedged = [each for each in claim.all_figures if each.bound and each not in lost]
+    for figure in hedged[:MOST_IN_WORDS]:
+        if units := _units_agreeing(figure, evidence, is_bound=True):
+            for part in claim.hedges(figure):
+                found[part] = 1.0, units | found.get(part, (0.0, 0))[1]
     return lost
+
+
+def _is_in_code(figure: Figure, evidence: Evidence) -> bool:
+    """Return whether a size that names a kind is part of a code: "15-inch" of "195/65 R15"."""
+    size = _SIZE.match(figure.text)
+    return size is not None and any(
+        re.search(rf"(?<![^\W_])[A-Za-z]{{1,2}}{size[1]}(?!\w|[.,]\d)", source.text.text)
+        for source in evidence.sources
+    )
+
+
+def _units_agreeing(figure: Figure, evidence: Evidence, *, is_bound: bool = False) -> int:
+    """Return the units with a figure that agrees with a claimed one, as bits; with `is_bound`, as a bound.
+
+    "Below 50" is a bound of "less than 50" and of 48, not of 50.
+    """
+    units = 0
+    for source, base in zip(evidence.sources, evidence.bases, strict=True):
+        for printed in source.text.figures:
+            if agrees(figure, printed) and not (
+                is_bound
+                and figure.bound != "~"
+                and printed.bound != figure.bound
+                and abs(printed.value) == abs(figure.value)
+            ):
+                units |= 1 << base + source.text.unit_of(printed.start)
+    return units
 
 
 def _alike(form: str, evidence: Evidence) -> int:

@@ -207,6 +207,7 @@ _IRREGULAR_PAIRS = """
     women woman feet foot teeth tooth people person persons person mice mouse better good best good
     worse bad worst bad wives wife lives life knives knife leaves leaf halves half born birth
     grandchildren grandchild
+    width wide length long height high depth deep strength strong
     """.split()  # noqa: SIM905 - a word list reads best as text
 #: Irregular forms of English that no ending explains, and the common form of each.
 _IRREGULAR = dict(zip(_IRREGULAR_PAIRS[::2], _IRREGULAR_PAIRS[1::2], strict=True))

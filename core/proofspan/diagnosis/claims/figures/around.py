@@ -43,6 +43,7 @@ _BOUNDS: dict[str, Bound] = {
     ),
     **dict.fromkeys("below under unter höchstens < ≤ most maximum".split(), "<"),  # noqa: SIM905
 }
+BOUND_WORDS = frozenset(word for word in _BOUNDS if word.isalpha())
 #: What these words end with.
 _BOUND_ENDS = frozenset(word[-1] for word in _BOUNDS) | frozenset(".nsueto")
 _BOUND_PAIRS: dict[str, Bound] = {
