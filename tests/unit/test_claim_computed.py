@@ -137,3 +137,11 @@ def test_the_document_is_about_its_name() -> None:
         for name in ("manual", "aquarion-3")
     ]
     assert scores[0] is not None and scores[1] is not None and scores[0] < scores[1]
+
+
+def test_a_word_that_the_evidence_has_too_announces_no_computation() -> None:
+    evidence = "We expect the average price to pass 430 euros, and between 2,400 and 2,600 guests in autumn."
+    claim = "We expect the average price to pass 430 euros, and between 2,400 and 2,500 guests in autumn."
+    assert checked(claim, evidence).formula == ""
+    evidence = "We expect between 2,400 and 2,600 guests in autumn."
+    assert checked("On average 2,500 guests are expected in autumn.", evidence).status == "derived"

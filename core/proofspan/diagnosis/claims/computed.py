@@ -134,11 +134,13 @@ def _searched(
     source = evidence.sources[best.source].text
     spans = [source.units[number] for number in (best.unit, *best.close)]
     stated = [each for each in claim.figures.values() if each not in open_figures]
+    has = set(tokens(source.text_of(best.unit)))  # "the average price" computes nothing where both say it
+    words = " ".join([word for word in claim.text.split() if has.isdisjoint(tokens(word))])
     for printed in (
         *(_within(source.figures, spans[:more]) for more in range(1, len(spans) + 1)),
         near_words(source.figures, source.text, set(tokens(claim.text))),
     ):
-        formula = derivation(figure, printed, claim=claim.text, stated=stated)
+        formula = derivation(figure, printed, claim=words, stated=stated)
         if formula is not None:
             return formula.text
     return None
