@@ -148,6 +148,35 @@ TYRES = (
             "All nine rooms have smoke alarms.",
             ("quantifier", "some", "All"),
         ),
+        # parts of two clauses in each other's place
+        (
+            "The spare keys hang behind the counter, and the torch lies in the top drawer.",
+            "The torch hangs behind the counter, the flags are in the cellar, and the spare keys lie in the "
+            "top drawer.",
+            ("name", "spare keys", "torch"),
+        ),
+        (
+            "The east gate serves the ferries and the quay, and the west gate serves the coaches.",
+            "The east gate serves the coaches. The west gate serves the ferries and the quay.",
+            ("name", "east", "west"),
+        ),
+        # a limit with the same figure; the other way round is another sentence
+        (
+            "The fan of the dryer switches itself on again below 70 °C.",
+            "Above 70 °C the fan of the dryer switches itself on again.",
+            ("direction", "below", "Above"),
+        ),
+        (
+            "The bolt of the saddle is screwed in clockwise.",
+            "The bolt of the saddle is screwed in anticlockwise. Later, turn the bolt of the saddle out "
+            "clockwise.",
+            ("direction", "clockwise", "anticlockwise"),
+        ),
+        (
+            "Glue the plus strip first and the minus strip last.",
+            "Peel the plus strip off first. Glue the minus strip first and the plus strip last.",
+            ("direction", "plus", "minus"),
+        ),
         # denied of what the sentence before names, or in a sentence that names it once more
         (
             "The night nurse also checks the fire doors.",
@@ -243,6 +272,36 @@ def test_a_contradiction_names_both_words(claim: str, source: str, expected: tup
         # questions of wording
         ("The pump is not only quiet but light.", "The pump is quiet and light."),
         ("The vehicle has no fewer than six airbags.", "The vehicle has six airbags."),
+        # the parts of a list in another order, and two clauses in another order
+        (
+            "The harbour lies near Ostia, Anzio, Nettuno and Gaeta.",
+            "The harbour lies near Gaeta, Nettuno, Anzio, and Ostia.",
+        ),
+        (
+            "The torch lies in the top drawer, and the spare keys hang behind the counter.",
+            "The spare keys hang behind the counter, and the torch lies in the top drawer.",
+        ),
+        (
+            "The east gate serves the coaches, and the west gate serves the ferries.",
+            "The west gate serves the ferries. The east gate serves the coaches.",
+        ),
+        (
+            "The torch is in the drawer and the keys are behind the counter.",
+            "The torch is not behind the counter, and the keys are not in the drawer.",
+        ),
+        # two changes that cancel each other
+        (
+            "The heater of the dryer switches itself off below 70 °C.",
+            "Above 70 °C the heater of the dryer switches itself on.",
+        ),
+        (
+            "The heater of the dryer does not stay on below 70 °C.",
+            "Above 70 °C the heater of the dryer stays on.",
+        ),
+        (
+            "Turn the bolt of the saddle out clockwise.",
+            "The bolt of the saddle goes out clockwise, in anticlockwise.",
+        ),
         # a negation with a limit says when something holds after all
         (
             "The lid may be opened once the drum stands still.",
@@ -332,6 +391,11 @@ def test_nothing_is_accused_where_nothing_contradicts(claim: str, source: str) -
         (
             "The north bridge is twice as long.",
             "The north bridge is twice as long as the south bridge.",
+            None,
+        ),
+        (
+            "The wool carpets of the hall last.",
+            "The wool carpets of the hall last as long as the building.",
             None,
         ),
         (  # "usually" says that there are limits

@@ -21,6 +21,7 @@ from proofspan.diagnosis.claims.differences.exchanges import (
     exchanged_names,
 )
 from proofspan.diagnosis.claims.differences.lists import WordLists, word_lists
+from proofspan.diagnosis.claims.differences.parts import JOINS, exchanged_parts
 from proofspan.diagnosis.claims.differences.statements import (
     dropped_qualifiers,
     modals,
@@ -55,6 +56,8 @@ _NAME_REACH = 8
 _SENTENCES_BACK = 3
 #: Characters behind the evidence in which it may be denied: "It does not …", "There is no …".
 _BEHIND = 250
+#: What has changed places is known from words: at most a quarter of a claim may be new.
+_MOST_NEW = 4
 
 
 def differences_of(
@@ -94,11 +97,13 @@ def differences_of(
     found: dict[tuple[int, int], ClaimDifference] = {}
     further: tuple[str, ...] | None = None
     for rule in rules:
+        if rule is exchanged_parts and found:
+            continue  # the same exchange, by the words that are opposed
         for each in islice(rule(ours, theirs), 4 * MOST_DIFFERENCES):
             if _is_same_matter(ours, theirs, each):
                 further = tuple(elsewhere) if further is None else further
                 difference = _difference(ours, theirs, each)
-                if _is_stated(ours, theirs, each, further):
+                if _is_stated(ours, theirs, each, further, least=_LEAST_STATED.get(rule, 0.0)):
                     continue
                 found.setdefault((difference.claimed_start, difference.claimed_end), difference)
     if has_limits:
@@ -150,26 +155,31 @@ def _is_same_matter(claim: WordsOf, source: WordsOf, found: Found) -> bool:
     return True
 
 
-#: Differences in small words, which are of many things: another text with one must be about the same.
-_OF_SENTENCES = frozenset(["quantifier", "modality"])
-_SHARE_STATED = 0.5
+#: The least share of a claim that a sentence of another text must have to agree with it, beside the share of
+#: the sentence that contradicts it: small words are of many things, and what is exchanged is in any text.
+_LEAST_STATED: dict[_Rule, float] = {
+    quantifiers: 0.5,
+    modals: 0.5,
+    exchanged_words: 1.0,
+    exchanged_parts: 1.0,
+}
 
 
-def _is_stated(claim: WordsOf, source: WordsOf, found: Found, elsewhere: Iterable[str]) -> bool:
+def _is_stated(
+    claim: WordsOf, source: WordsOf, found: Found, elsewhere: Iterable[str], *, least: float
+) -> bool:
     """Return whether another text has the claim's word, or the last one of several, in like surroundings."""
     if found.kind == "negation":
         return False
     first, last = found.claimed
     written = claim.text[claim.starts[last] : claim.ends[last]]
     around = claim.around(first, last)
-    least = _SHARE_STATED * claim.share_in(first, source, found.align.at)
+    least *= claim.share_in(first, source, found.align.at) if least else 0.0
     for text in elsewhere:
         if written in text:
             other = _words_of_source(text[:MOST_SOURCE], claim.language)
             best = best_alignment(around, other, other.places.get(claim.forms[last], ()))
-            if best.score >= SAME and (
-                found.kind not in _OF_SENTENCES or claim.share_in(first, other, best.at) >= least
-            ):
+            if best.score >= SAME and (not least or claim.share_in(first, other, best.at) >= least):
                 return True
     return False
 
@@ -239,6 +249,8 @@ def _rules(claim: str, source: str, evidence: str, behind: str, own: str, other:
             break
     if 2 * len(new) < len(words) and _may_be_exchanged(words - new, lists):
         rules.append(exchanged_words)
+    if _MOST_NEW * len(new) < len(words) and not JOINS.isdisjoint(words):
+        rules.append(exchanged_parts)
     if any(unprefixed(word, lists, known.words) for word in new):
         rules.append(prefixed)
     if any(lists.others.get(word) in known.others for word in new):

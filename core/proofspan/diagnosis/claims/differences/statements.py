@@ -19,6 +19,7 @@ from proofspan.diagnosis.claims.differences.aligned import (
     alignment,
     best_alignment,
 )
+from proofspan.diagnosis.claims.differences.parts import JOINS, joints
 from proofspan.diagnosis.claims.figures import could_agree
 from proofspan.diagnosis.claims.types import ClaimDifference, DifferenceKind
 from proofspan.diagnosis.numbers import NUMBER_WORDS
@@ -61,7 +62,7 @@ def negations(claim: WordsOf, source: WordsOf) -> Iterator[Found]:
         ):
             continue
         agree = best_alignment(around, source, [at for at in places if source.sentences[at] in denied])
-        if not acquits(agree, best):
+        if not acquits(agree, best) and not _is_also_opposed(claim, head, source, best.at):
             yield Found("negation", (negation, head), (best.at, best.at), best)
     denied = _sentences_denied(claim)
     for negation in source.negations[: 4 * MOST_PLACES]:
@@ -74,7 +75,11 @@ def negations(claim: WordsOf, source: WordsOf) -> Iterator[Found]:
             around = claim.around(at)
             best = alignment(around, source, head)
             share = claim.share_in(at, source, head)
-            if not _has_same_limits(source, negation, claim, at):
+            if (
+                not _has_same_limits(source, negation, claim, at)
+                or _is_of_another_part(claim, at, source, negation)
+                or _is_also_opposed(claim, at, source, head)
+            ):
                 continue
             if share < 1 and (
                 _has_pronoun(source, head, negation) or _says_no_more(claim, source, negation, head)
@@ -109,6 +114,8 @@ _LIMITS = frozenset(
 )
 _PRONOUNS = frozenset("it they he she this these er sie es dies diese il elle ils elles".split())  # noqa: SIM905
 _NOR, _REACH_NOR = frozenset("nor noch ni".split()), 6  # noqa: SIM905
+#: Words between a denial and opposites that cancel it.
+_OPPOSED = 8
 #: Sentences before one in which its pronouns, and what it is about, are named.
 _SENTENCES_BEFORE = 3
 
@@ -129,6 +136,34 @@ def _limits(words: WordsOf, first: int, at: int) -> set[str]:
             if words.lower[place] in _LIMITS:
                 found.add(words.lower[place])
     return found
+
+
+def _is_also_opposed(claim: WordsOf, at: int, source: WordsOf, there: int) -> bool:
+    """Return whether there are opposites near a denial too, which cancel it: "not below", "above"."""
+    first, behind = max(claim.sentence_of(at)[0], at - _OPPOSED), min(claim.sentence_of(at)[1], at + _OPPOSED)
+    begin, end = (
+        max(source.sentence_of(there)[0], there - _OPPOSED),
+        min(source.sentence_of(there)[1], there + _OPPOSED),
+    )
+    for pair, here in claim.pairs.items():
+        its = {side for place, side in source.pairs.get(pair, ()) if begin <= place < end}
+        own = {side for place, side in here if first <= place < behind}
+        if its and own and its.isdisjoint(own):
+            return True
+    return False
+
+
+def _is_of_another_part(claim: WordsOf, at: int, source: WordsOf, negation: int) -> bool:
+    """Return whether a claim says of another of its parts what is denied: the torch, and not the keys."""
+    subject = next((place for place in range(negation - 1, -1, -1) if source.is_content[place]), None)
+    if subject is None or source.sentences[subject] != source.sentences[negation]:
+        return False
+    same = [
+        place
+        for place in claim.places.get(source.forms[subject], ())
+        if claim.sentences[place] == claim.sentences[at]
+    ]
+    return bool(same) and all(joints(claim, min(place, at), max(place, at) + 1) for place in same)
 
 
 def _has_pronoun(words: WordsOf, at: int, negation: int) -> bool:
@@ -440,14 +475,11 @@ def _outside(words: WordsOf, sentence: int, first: int, last: int) -> Iterator[i
             yield at
 
 
-_JOINS = frozenset("and but und aber et mais".split())  # noqa: SIM905
-
-
 def _nearest_clause(words: WordsOf, first: int) -> set[str]:
     """Return the content words before a word, back to "and", a comma or the sentence's begin."""
     found: set[str] = set()
     for at in range(first - 1, -1, -1):
-        if words.sentences[at] != words.sentences[first] or words.lower[at] in _JOINS:
+        if words.sentences[at] != words.sentences[first] or words.lower[at] in JOINS:
             break
         if words.is_content[at]:
             found.add(words.forms[at])

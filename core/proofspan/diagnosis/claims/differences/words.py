@@ -56,7 +56,9 @@ def opposites(claim: WordsOf, source: WordsOf) -> Iterator[Found]:
                 opposed = [place for place in opposed if noun and source.forms[place + 1 : place + 2] == noun]
             best = _same_compound(claim, at, around, source, opposed)
             if not (best.adjacent or best.score >= FULLY_SAME) or (
-                pair in claim.lists.converse and best.crossed
+                pair in claim.lists.converse
+                and best.crossed
+                and not _is_same_limit(claim, at, source, best.at)
             ):
                 continue
             share = claim.share_in(at, source, best.at)
@@ -64,11 +66,45 @@ def opposites(claim: WordsOf, source: WordsOf) -> Iterator[Found]:
                 place
                 for place, other in there[: 4 * MOST_PLACES]
                 if (other == side or source.is_negated[place])
+                and not _goes_elsewhere(claim, at, source, place)
                 and claim.share_in(at, source, place) >= 0.5 * share
             ]
             least = SURELY_SAME if claim.forms[at] in source.places else SAME
             if best.score >= least and not acquits(best_alignment(around, source, agreeing), best):
                 yield Found("direction", (at, at), (best.at, best.at), best)
+
+
+#: Small words that turn a statement into another; two such changes cancel each other.
+_WAYS = ("in out", "on off", "up down", "rein raus", "ein aus", "auf ab")
+_WAY_OF = {
+    word: (number, side) for number, pair in enumerate(_WAYS) for side, word in enumerate(pair.split())
+}
+#: The least share of a claim that the source has where a limit is compared on its own.
+_SHARE_LIMITED = 0.6
+
+
+def _goes_elsewhere(claim: WordsOf, at: int, source: WordsOf, place: int) -> bool:
+    """Return whether a word follows another way than in the claim: "out clockwise" and "in clockwise"."""
+    if not at or not place:
+        return False
+    own, other = _WAY_OF.get(claim.lower[at - 1]), _WAY_OF.get(source.lower[place - 1])
+    return own is not None and other is not None and own[0] == other[0] and own[1] != other[1]
+
+
+def _is_same_limit(claim: WordsOf, at: int, source: WordsOf, place: int) -> bool:
+    """Return whether the same figure follows two opposites in sentences that say the same: "above 50"."""
+    behind = claim.lower[at + 1 : at + 2]
+    if not behind or not behind[0][0].isdigit() or behind != source.lower[place + 1 : place + 2]:
+        return False
+    own, other = claim.sentence_of(at), source.sentence_of(place)
+    ours, theirs = set(claim.lower[slice(*own)]), set(source.lower[slice(*other)])
+    if any(own[0] <= number < own[1] for number in claim.negations) or any(
+        other[0] <= number < other[1] for number in source.negations
+    ):
+        return False
+    if (ours ^ theirs) & _WAY_OF.keys() & (theirs if ours & _WAY_OF.keys() else ours | theirs):
+        return False
+    return claim.share_in(at, source, place) >= _SHARE_LIMITED
 
 
 def _may_oppose(words: WordsOf, at: int) -> bool:
@@ -177,20 +213,25 @@ def exchanged_words(claim: WordsOf, source: WordsOf) -> Iterator[Found]:
         theirs = list(_sentences(source, {claim.forms[at] for at in ours}))
         partners = _partners(claim, ours)
         for one, other in partners if theirs else ():
-            found = NOWHERE
+            found, length, agreed = NOWHERE, 0, 0
             for its in theirs:
                 mine, yours = _in_common(claim, ours, source, its)
                 order, wanted = [claim.forms[at] for at in mine], [source.forms[at] for at in yours]
                 if len(mine) < _FEWEST or one not in mine or other not in mine:
                     continue
                 if order == wanted:
-                    found = NOWHERE
-                    break
+                    agreed = max(agreed, len(order))
+                    continue
                 first, second = mine.index(one), mine.index(other)
                 order[first], order[second] = order[second], order[first]
-                if order == wanted and (second - first > 1 or _leads_to(claim, one, other)):
+                if (
+                    order == wanted
+                    and len(order) > length
+                    and (second - first > 1 or _leads_to(claim, one, other))
+                ):
+                    length = len(order)
                     found = Alignment(FULLY_SAME, 1, 0, yours[first])
-            if found.at >= 0:
+            if length > agreed:  # what has fewer words of the claim in its order is about something else
                 yield Found("direction", (one, one), (found.at, found.at), found)
                 return
 
