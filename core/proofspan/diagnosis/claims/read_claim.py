@@ -42,8 +42,7 @@ class ReadClaim:
     @cached_property
     def has_content(self) -> bool:
         """Return whether a word says something about a subject."""
-        stops = stop_forms(self.language)
-        return any(form not in stops for form in self.forms)
+        return not stop_forms(self.language).issuperset(self.forms)
 
     def names_all(self, label: Collection[str]) -> bool:
         """Return whether the claim has all words of a label, and the label has any."""

@@ -84,7 +84,8 @@ _SEMICOLON = re.compile(r"[;；؛]\s*+")
 _COLON = re.compile(r":(?!\S)|：")
 #: Words that continue a clause, or join one more item to a list.
 _JOINING = re.compile(r"(?:and|or|nor|including|such as|und|oder|sowie|et|ou)\b", re.IGNORECASE)
-_OPENS = frozenset('"‘“„«(`[「『（')
+_PLAIN_OPENS = ('"', "(", "`", "[", " '")
+_OPENS = (*_PLAIN_OPENS, *"‘“„«「『（")
 
 
 def sentences(text: str) -> Iterator[tuple[int, int]]:
@@ -139,7 +140,8 @@ def _ends(text: str) -> Iterator[int]:
 
 
 def _whole_spans(text: str) -> Iterator[tuple[int, int]]:
-    if not _OPENS.isdisjoint(text) or " '" in text or text[:1] == "'":
+    opens = _PLAIN_OPENS if text.isascii() else _OPENS
+    if any([mark in text for mark in opens]) or text[:1] == "'":
         for match in _KEPT_WHOLE.finditer(text):
             yield match.span()
 

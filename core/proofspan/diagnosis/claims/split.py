@@ -45,6 +45,7 @@ class _Line(NamedTuple):
 
 
 _LINE = re.compile(r"[^\r\n\u2028\u2029]+")
+_PROSE_LINE = re.compile(r"(?![\s#`~>=_*:+-])[^\t\r\n|\u2028\u2029]+")
 _FIRST_WORD = re.compile(r"[^\W\d_]+")
 _FENCE = re.compile(r"\s{0,20}+(?:>\s?)?(```|~~~)[`~]*+\s*+(\w*)")
 #: Fences that hold prose.
@@ -185,7 +186,7 @@ def claims_in(answer: str, question: str = "", *, blanked: str | None = None) ->
     if "<" in text:
         text = _without_tags(text)
     is_cut = len(answer) > MOST_TEXT
-    asked: list[str] | None = None
+    asked = _WORD.search(question)
     claims: list[Claim] = []
     notes = [f"only the first {MOST_TEXT:,} characters of the answer were checked"] if is_cut else []
     for start, end, kind in _pieces(text):
@@ -194,9 +195,10 @@ def claims_in(answer: str, question: str = "", *, blanked: str | None = None) ->
         begin, stop = _asserted(answer, text, start, end)
         if begin == stop or not _has_words(text, begin, stop, kind):
             continue
-        if question and -9 < stop - begin - len(question) < 40:
-            asked = _words(question) if asked is None else asked
-            if _repeats(_words(text[begin:stop]), asked):
+        if asked is not None and -9 < stop - begin - len(question) < 40:
+            opener = _WORD.search(text, begin, stop)
+            is_alike = opener is not None and opener[0].lower() == asked[0].lower()
+            if is_alike and _repeats(_words(text[begin:stop]), _words(question)):
                 continue
         for first, last in _bounded(text, begin, stop):
             claims.append(Claim(answer[first:last], first, last, kind))
@@ -230,6 +232,10 @@ def _pieces(text: str) -> Iterator[tuple[int, int, ClaimKind]]:
     if "\n" not in text and "\r" not in text and "|" not in text and text[:1] not in _ITEM_OPENS:
         yield from _sentences(text, 0, len(text), "sentence")
         return
+    end = text.find("\n")
+    if end > 0 and text[end:].isspace() and _is_prose(text[:end]):  # its citation line is blank
+        yield from _sentences(text, 0, end, "sentence")
+        return
     lines = list(_lines(text))
     lists_sources = is_table = False
     block: tuple[int, int, ClaimKind] | None = None
@@ -255,6 +261,13 @@ def _pieces(text: str) -> Iterator[tuple[int, int, ClaimKind]]:
             block = (line.start + mark, line.end, "item" if kind == "item" else "sentence")
     if block is not None:
         yield from _sentences(text, *block)
+
+
+def _is_prose(line: str) -> bool:
+    """Return whether an only line is neither an item nor a table's row, heading, code or list of sources."""
+    return (
+        _PROSE_LINE.fullmatch(line) is not None and _ITEM.match(line) is None and _SOURCES.match(line) is None
+    )
 
 
 def _lines(text: str) -> Iterator[_Line]:

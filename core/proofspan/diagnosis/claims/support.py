@@ -327,16 +327,16 @@ def _alike(form: str, evidence: Evidence) -> int:
     units = 0
     shared = max(_ALIKE_LETTERS, -int(-_ALIKE_SHARE * len(form) // 1))
     opening = " " + form[:shared]
-    if opening not in evidence.line:  # as of most words: one search instead of one in each passage
-        return 0
-    for source, base in zip(evidence.sources, evidence.bases, strict=True):
-        line = source.text.line
-        at = line.find(opening)
-        while at >= 0:
-            end = line.find(" ", at + 1)
-            if shared >= _ALIKE_SHARE * (end - at - 1):
-                units |= source.text.index[line[at + 1 : end]] << base
-            at = line.find(opening, end)
+    line, alike = evidence.line, set()  # one search instead of one in each passage
+    at = line.find(opening)
+    while at >= 0:
+        end = line.find(" ", at + 1)
+        if shared >= _ALIKE_SHARE * (end - at - 1):
+            alike.add(line[at + 1 : end])
+        at = line.find(opening, end)
+    for other in alike:
+        for source, base in zip(evidence.sources, evidence.bases, strict=True):
+            units |= source.text.index.get(other, 0) << base
     return units
 
 
