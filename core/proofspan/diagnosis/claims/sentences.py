@@ -141,7 +141,7 @@ def _ends(text: str) -> Iterator[int]:
 
 def _whole_spans(text: str) -> Iterator[tuple[int, int]]:
     opens = _PLAIN_OPENS if text.isascii() else _OPENS
-    if any([mark in text for mark in opens]) or text[:1] == "'":
+    if any(mark in text for mark in opens) or text[:1] == "'":
         for match in _KEPT_WHOLE.finditer(text):
             yield match.span()
 

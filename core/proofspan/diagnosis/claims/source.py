@@ -27,20 +27,42 @@ class SourceText:
     `index` has for every form a number whose bit i says whether unit i has it. `line` has all forms in order
     between spaces, units between line ends, to look for runs of words; unit i begins there at `places[i]`,
     and with word number `offsets[i]`, of which there are `length`. `tables` has for each table the units of
-    its head and its rows as bits.
+    its head and its rows as bits. All but `text` is made on first use: of most retrieved passages nobody
+    asks, as a claim is mostly found word for word in one of the first.
     """
 
     __slots__ = (
         *("_figures", "index", "language", "length", "line", "note", "offsets", "places", "tables", "text"),
         "units",
     )
+    index: dict[str, int]
+    language: str | None
+    length: int
+    line: str
+    note: str
+    offsets: array[int]
+    places: array[int]
+    tables: list[tuple[int, int]]
+    units: list[Unit]
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.note = ""
         self._figures: Sequence[Figure] | None = None
+        if len(text) < 2 * MOST_UNITS:  # too short for more
+            self.note = ""
+
+    def __getattr__(self, name: str) -> object:
+        """Prepare the text: the first attribute is asked for that is not there yet."""
+        if name not in self.__slots__:
+            raise AttributeError(name)
+        self._prepare()
+        return getattr(self, name)
+
+    def _prepare(self) -> None:
+        text = self.text
+        self.note = ""
         self.language = language_of(text)
-        self.units: list[Unit] = []
+        self.units = []
         self.index = index = dict[str, int]()
         lines: list[str] = []
         length = 0
@@ -81,8 +103,8 @@ class SourceText:
 
     @property
     def cost(self) -> int:
-        """Return the approximate bytes of what is kept beside the text."""
-        return 900 + len(self.line) + 60 * len(self.index) + 130 * len(self.units)
+        """Return the approximate bytes of what is kept beside the text, once it is made."""
+        return 1_000 + 9 * min(len(self.text), MOST_TEXT)
 
     def unit_at(self, place: int) -> int:
         """Return the number of the unit that has a place of `line`."""
