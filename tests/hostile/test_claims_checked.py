@@ -6,9 +6,8 @@ import orjson
 import pytest
 
 from proofspan.diagnosis.claims.check import Checker
-from proofspan.diagnosis.claims.record import MOST_EVIDENCE, claim_records
 from proofspan.diagnosis.claims.split import MOST_CLAIMS
-from proofspan.diagnosis.claims.types import CheckedAnswer
+from proofspan.diagnosis.claims.types import MOST_EVIDENCE, CheckedAnswer, claim_records
 from proofspan.diagnosis.corpus import Corpus
 from proofspan.diagnosis.types import Profile
 from tests.made_traces import made_trace

@@ -12,7 +12,6 @@ import pytest
 
 from proofspan.contracts.records.records import Trace
 from proofspan.diagnosis.claims.check import Checker
-from proofspan.diagnosis.claims.record import claim_records
 from proofspan.diagnosis.claims.types import (
     CheckedAnswer,
     CheckedClaim,
@@ -20,6 +19,7 @@ from proofspan.diagnosis.claims.types import (
     ClaimDifference,
     ClaimEvidence,
     ClaimStatus,
+    claim_records,
 )
 from proofspan.diagnosis.corpus import Corpus
 from proofspan.diagnosis.types import Profile

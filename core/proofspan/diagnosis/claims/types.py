@@ -1,10 +1,17 @@
-"""The outcome of checking a claim: its status, its evidence, and where the two differ."""
+"""The outcome of checking a claim: status, evidence, where the two differ, and all as reports have it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from typing import Literal, NamedTuple
 
+from proofspan.contracts.records.records import Json
+
+#: Digits of a support.
+DIGITS = 4
+#: The longest text of an evidence; a chunk without sentence ends is one sentence.
+MOST_EVIDENCE = 2_000
 #: `supported`: the evidence says it. `derived`: its figures follow from those of the evidence. `differs`: the
 #: evidence says otherwise. `unsupported`: nothing that is good enough was found. `other_language`: the
 #: evidence is in another language; only figures and names were compared, and agree.
@@ -99,3 +106,25 @@ class CheckedAnswer:
     def contradictions(self) -> int:
         """Return how many claims differ from their evidence."""
         return sum(checked.status == "differs" for checked in self.claims)
+
+
+def claim_records(claims: Sequence[CheckedClaim]) -> list[dict[str, Json]]:
+    """Return claims in their order as reports and exports hold them; the same claims give the same values."""
+    return [
+        {
+            **checked.claim._asdict(),
+            "support": round(checked.support, DIGITS),
+            "status": checked.status,
+            "evidence": None if checked.evidence is None else _evidence_record(checked.evidence),
+            "differences": [asdict(difference) for difference in checked.differences],
+            "formula": checked.formula,
+            "note": checked.note,
+        }
+        for checked in claims
+    ]
+
+
+def _evidence_record(evidence: ClaimEvidence) -> dict[str, Json]:
+    text = evidence.text
+    cut = text if len(text) <= MOST_EVIDENCE else f"{text[: MOST_EVIDENCE - 1]}…"
+    return {**asdict(evidence), "text": cut}

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from proofspan.contracts.records.records import GoldQuestion, Trace
 from proofspan.diagnosis.claims.check import Checker
-from proofspan.diagnosis.claims.record import DIGITS, claim_records
-from proofspan.diagnosis.claims.types import CheckedAnswer
+from proofspan.diagnosis.claims.types import DIGITS, CheckedAnswer, claim_records
 from proofspan.diagnosis.labelling import QUESTION_UNKNOWN
 from proofspan.diagnosis.types import Profile, ReportRow
 from proofspan.services.question.view import QuestionView

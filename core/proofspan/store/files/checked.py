@@ -22,8 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.ipc as ipc
 
-from proofspan.diagnosis.claims.record import DIGITS, claim_records
-from proofspan.diagnosis.claims.types import CheckedAnswer, ClaimStatus, DifferenceKind
+from proofspan.diagnosis.claims.types import DIGITS, CheckedAnswer, ClaimStatus, DifferenceKind, claim_records
 from proofspan.store.files.columns import BATCH_ROWS
 from proofspan.store.files.located import index_identity
 from proofspan.store.files.run_file import RunFile, Segment, new_file, write_json
