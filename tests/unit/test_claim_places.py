@@ -169,6 +169,13 @@ def test_a_page_is_read_in_lines_with_a_table_row_in_one() -> None:
     assert text_in_lines(turned, rotation=90)[0] == "Oil 4.2\nWater 8.1"
 
 
+@pytest.mark.parametrize("rotation", [90, 270])
+def test_lines_that_run_up_or_down_when_the_page_is_displayed_stay_lines(rotation: int) -> None:
+    page = page_text("The quick heron", "waits beside the lake.")
+    text, _ = text_in_lines(list(zip(page.boxes, page.words, strict=True)), rotation=rotation)
+    assert text == "The quick heron\nwaits beside the lake."
+
+
 def test_a_sentence_is_looked_for_with_the_text_around_it() -> None:
     query = passage_query("One. Two. Three.", 5, 9, 7)
     assert (query.quote, query.before, query.after, query.cited_page_idx) == ("Two.", "One. ", " Three.", 7)

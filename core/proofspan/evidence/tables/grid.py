@@ -16,8 +16,9 @@ from itertools import accumulate, pairwise
 from statistics import median
 
 from proofspan.contracts.records.records import Box
-from proofspan.evidence.geometry import UPRIGHT_RATIO, levelled, line_boxes, union
-from proofspan.evidence.text.page_text import DISPLAYED_RIGHT, PageText
+from proofspan.evidence.geometry import UPRIGHT_RATIO, line_boxes, union
+from proofspan.evidence.text.page_lines import levelled_words
+from proofspan.evidence.text.page_text import PageText
 from proofspan.evidence.text.tokens import Tokens, tokenize
 
 #: A gap of this many line heights separates two cells: a space is about 0.3, in justified text up to 0.7.
@@ -28,8 +29,6 @@ NARROW_GAP = 0.5
 MAX_WORDS = 20_000
 #: Two words of this share of the lower one's height are on one line.
 ON_LINE = 0.6
-#: Words that show which way they run have this many letters.
-SHOWING = 3
 #: Pages whose grids are cached for the quotes that follow.
 CACHED_PAGES = 16
 #: Segments are looked up by bands of this height, in points; one segment is in at most `MAX_BANDS`.
@@ -38,7 +37,6 @@ BAND, MAX_BANDS = 24.0, 200
 MAX_KNOWN = 2_000
 #: So few tokens with the same letters are not narrowed down by their lines.
 FEW = 16
-UP, DOWN = (0.0, -1.0), (0.0, 1.0)
 LEADER = frozenset("._ \u2026\u00b7\u2024\u2025")
 
 
@@ -119,7 +117,7 @@ class Grid:
 
 @lru_cache(maxsize=CACHED_PAGES)
 def _grid_of(words: tuple[str, ...], boxes: tuple[Box, ...], page: _Same) -> Grid:
-    turned = _levelled(words, boxes, page.page.rotation)
+    turned = levelled_words(words, boxes, rotation=page.page.rotation)
     height = median(box[3] - box[1] for box in turned)
     lines, seeds = _lines(words, turned)
     order = tuple(number for line in lines for number in line)
@@ -177,19 +175,6 @@ def grid_of(page: PageText) -> Grid | None:
     if not 0 < len(page.boxes) <= MAX_WORDS or len(page.boxes) != len(page.words):
         return None
     return _grid_of(page.words, page.boxes, _Same(page, page.rotation))
-
-
-def _levelled(words: Sequence[str], boxes: Sequence[Box], rotation: int) -> list[Box]:
-    """The boxes, turned so that the page's lines run to the right."""
-    turned = [levelled(box, DISPLAYED_RIGHT.get(rotation % 360, (1.0, 0.0))) for box in boxes]
-    showing = [n for n, word in enumerate(words) if len(word) >= SHOWING]
-    upright = [n for n in showing if turned[n][3] - turned[n][1] > turned[n][2] - turned[n][0]]
-    if 2 * len(upright) <= len(showing):
-        return turned
-    # Most words run up or down the page: the way in which words follow one another decides.
-    steps = [(one, other) for one, other in pairwise(upright) if other == one + 1]
-    up = sum(turned[other][1] < turned[one][1] for one, other in steps)
-    return [levelled(box, UP if 2 * up >= len(steps) else DOWN) for box in turned]
 
 
 def _lines(words: Sequence[str], boxes: Sequence[Box]) -> tuple[list[list[int]], list[int]]:

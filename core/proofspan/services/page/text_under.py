@@ -6,8 +6,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 
 from proofspan.contracts.records.records import Box
-from proofspan.evidence.geometry import levelled, share_line
-from proofspan.evidence.text.page_text import DISPLAYED_RIGHT
+from proofspan.evidence.geometry import share_line
+from proofspan.evidence.text.page_lines import levelled_words
 
 #: A word and its box in points of the unrotated page.
 PageWord = tuple[Box, str]
@@ -59,8 +59,9 @@ def texts_under(
         if left <= 0:
             break
         text, above, limit = "", None, min(MAX_TEXT, left)
-        for box, word in (words[number] for number in by_height.numbers_in(rects)):
-            line = levelled(box, DISPLAYED_RIGHT[rotation % 360])
+        own = [words[number] for number in by_height.numbers_in(rects)]
+        lines = levelled_words([word for _, word in own], [box for box, _ in own], rotation=rotation)
+        for line, (_, word) in zip(lines, own, strict=True):
             parted = "" if above is None else " " if share_line(above, line) else "\n"
             if len(text) + len(parted) + len(word) > limit:
                 text = (text or word[:limit]) + CUT
