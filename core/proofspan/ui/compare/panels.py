@@ -309,11 +309,14 @@ def _value_cell(value: MetricValue | None, view: ViewState) -> Cell:
     if value is None or value.value is None:
         return Cell("–", look="quiet", tip=left_out_in_words(value) if value else "")
     metric, words = value.metric, value_in_words(value)
+    counted = counted_in_words(value)
+    # What is counted may take several words, which wrap in a narrow window: "35 answers with claims".
+    shown = unbroken(counted) if value.numerator is not None else counted.replace(" ", "\u00a0", 1)
     href = view.change(miss=metric.metric_id).link("") if metric.metric_id in MISSES else None
     spoken = f"{metric.name} of {view.run}: {words}. Open the questions that count against it in Triage."
     return Cell(
         number_in_words(metric, value.value),
-        note=", ".join(map(unbroken, filter(None, (interval_in_words(value), counted_in_words(value))))),
+        note=", ".join(filter(None, (unbroken(interval_in_words(value)), shown))),
         tip=left_out_in_words(value),
         href=href,
         spoken=spoken if href else "",
