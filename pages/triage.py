@@ -47,6 +47,7 @@ with above:
         panels.profile_notice(opened.profile, own)
     if facts.suggestion:
         panels.template_notice(facts.suggestion, opened.profile)
+job = session.locating(opened, store) if has_citations or has_claims else None
 if matching:
     rows = store.page(
         view.filter,
@@ -54,7 +55,9 @@ if matching:
         limit=table.ROWS_A_PAGE,
         offset=(view.at - 1) * table.ROWS_A_PAGE,
     )
-    table.show_table(rows, view, offsets=cited.offsets if cited else None)
+    # Where claims are being checked, their columns are there already: no row moves when they are filled.
+    has_columns = has_claims and (facts.checked is not None or (job is not None and job.is_running))
+    table.show_table(rows, view, offsets=cited.offsets if cited else None, has_claims=has_columns)
 
 counts = store.counts(view.filter)
 options = session.options(opened, store)
@@ -74,7 +77,6 @@ with above:
         view.filter.safety is not None or store.matching(Filter(view.run, safety=True)) > 0
     )
     buckets = store.bucket_counts(view.filter) if has_gold else {}
-    job = session.locating(opened, store) if has_citations or has_claims else None
     with st.container(key="toggle-lines", gap="xxsmall"):
         panels.gold_line(gold_counts, view, offered=options["gold"])
         if vs:

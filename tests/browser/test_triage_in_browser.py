@@ -211,6 +211,23 @@ def test_marking_words_in_a_row_opens_nothing(
     assert page.url == before
 
 
+def test_words_stay_marked_and_rows_in_place_while_claims_are_checked(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
+) -> None:
+    page = page_at(1400, 900)
+    url = serve(DEMO, FRESH="its claims are checked meanwhile").url
+    open_triage(page, f"{url}/?run=R005", wait_for_run, at_rest=False)
+    box = link(page, 3).bounding_box()
+    link(page, 3).select_text()
+    marked = page.evaluate("() => String(getSelection())")
+    assert len(marked) > 3
+    page.locator(".st-key-toggles-claims button").first.wait_for(state="visible")
+    page.locator(IDLE).wait_for(state="attached")
+    expect(rows(page).first).to_contain_text(re.compile(r"[01]\.\d\d"))
+    assert page.evaluate("() => String(getSelection())") == marked
+    assert link(page, 3).bounding_box() == box
+
+
 def test_foreign_text_stays_text(
     serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, workspace: Path
 ) -> None:

@@ -66,6 +66,14 @@ def sent(*rows: dict[str, object], view: ViewState = VIEW, sort: Sort | None = N
     return data
 
 
+def test_columns_of_claims_are_there_before_the_claims_are_checked() -> None:
+    rows = triage_rows(pd.DataFrame([ROW]), VIEW)
+    pending, without = (triage_grid(rows, VIEW.sort, has_claims=has) for has in (True, False))
+    names = [{column.name for column in grid.columns} for grid in (pending, without)]
+    assert {"support", "contradictions"} <= names[0] and "coverage" not in names[0]
+    assert "coverage" in names[1] and not names[1] & {"support", "contradictions"}
+
+
 def only_row(**changes: object) -> dict[str, str]:
     """The texts of a row's cells; of a label its chip."""
     (row,) = sent(changes)["rows"]

@@ -161,7 +161,7 @@ def _layout(name: str, help: str = "", **more: Any) -> Column:
 
 
 #: Below this many rem a narrow column moves under the question, after its title.
-_UNDER = {width: Folding(width, "question", titled=True) for width in (30, 38, 46, 60)}
+_UNDER = {width: Folding(width, "question", titled=True) for width in (30, 38, 46, 60, 84)}
 #: The columns in their order. Some may be new only here: what a cell reads is in
 #: `store.files.columns.PAGE_COLUMNS`, what a sort orders by in `store.query.filters.SORTS`.
 COLUMNS: Mapping[str, TriageColumn] = {
@@ -264,7 +264,7 @@ COLUMNS: Mapping[str, TriageColumn] = {
         "unsupported",
         ("fewest unsupported numbers first", "most unsupported numbers first"),
         _layout(
-            "numbers", "Numbers in the answer that the evidence does not contain", width=6.2, folds=_UNDER[46]
+            "numbers", "Numbers in the answer that the evidence does not contain", width=6.2, folds=_UNDER[84]
         ),
         descending_first=True,
         optional=True,
@@ -291,6 +291,8 @@ COLUMNS: Mapping[str, TriageColumn] = {
         optional=True,
     ),
 }
+#: Columns whose values come with the pass over claims.
+OF_CLAIMS = ("support", "contradictions")
 #: Orders that an address may ask for and no header does.
 _OTHER_ORDERS: Mapping[str, tuple[str, str]] = {
     "label": ("worst label first", "best label first"),
@@ -299,10 +301,17 @@ _OTHER_ORDERS: Mapping[str, tuple[str, str]] = {
 }
 
 
-def show_table(rows: pd.DataFrame, view: ViewState, *, offsets: Mapping[TraceKey, int] | None = None) -> None:
+def show_table(
+    rows: pd.DataFrame,
+    view: ViewState,
+    *,
+    offsets: Mapping[TraceKey, int] | None = None,
+    has_claims: bool = False,
+) -> None:
     """Draw the page of rows. A click on one opens its question, a click on a header sorts in SQL.
 
-    `offsets` gives the page offset of traces (see `TriageRow`); their `run_id` is "".
+    `offsets` gives the page offset of traces (see `TriageRow`); their `run_id` is "". `has_claims` as in
+    `triage_grid`.
     """
 
     def sort(column: str) -> None:
@@ -311,7 +320,8 @@ def show_table(rows: pd.DataFrame, view: ViewState, *, offsets: Mapping[TraceKey
         write_view(now.change(sort=asked.by, desc=asked.descending))
 
     with st.container(key="triage-table"):
-        show_grid(triage_grid(triage_rows(rows, view, offsets), view.sort), key=KEY, on_sort=sort)
+        grid = triage_grid(triage_rows(rows, view, offsets), view.sort, has_claims=has_claims)
+        show_grid(grid, key=KEY, on_sort=sort)
 
 
 def triage_rows(
@@ -327,13 +337,18 @@ def triage_rows(
     return made
 
 
-def triage_grid(rows: Sequence[TriageRow], sort: Sort) -> Grid:
-    """Return the table of these rows, in the order `sort`."""
+def triage_grid(rows: Sequence[TriageRow], sort: Sort, *, has_claims: bool = False) -> Grid:
+    """Return the table of these rows, in the order `sort`.
+
+    With `has_claims` their columns are there before the claims are checked, so that no row moves then.
+    """
     cells = {name: [column.cell(row) for row in rows] for name, column in COLUMNS.items()}
     filled = {
         name: column
         for name, column in COLUMNS.items()
-        if not column.optional or any(cell is not NOTHING for cell in cells[name])
+        if not column.optional
+        or (has_claims and name in OF_CLAIMS)
+        or any(cell is not NOTHING for cell in cells[name])
     }
     shown = {
         name: column

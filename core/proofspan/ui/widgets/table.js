@@ -2,6 +2,8 @@
 // (see `packed`). Foreign text enters the document through textContent, title and aria-label; addresses are ours and
 // come encoded.
 const views = new WeakMap();
+// How each cell was drawn, without what narrow windows show below it.
+const looks = new WeakMap();
 const DRAG_PIXELS = 4;
 // A longer text is a sentence or a hash, which may wrap; a short one never does.
 const [LONG, SHORT] = [24, 12];
@@ -68,8 +70,9 @@ function draw(view, data) {
   view.root.querySelector("style.columns")?.remove();
   if (data.layout === "list") view.root.append(columnStyles(data.columns));
   view.head.replaceChildren(...data.columns.map(header));
-  for (const body of [...view.table.tBodies]) body.remove();
-  view.table.append(...data.rows.map((row) => drawn(row, data)));
+  const bodies = data.rows.map((row) => drawn(row, data));
+  if (rows === view.rows) bodies.forEach((body, place) => update(view.table.tBodies[place], body));
+  else view.table.replaceChildren(view.head.parentElement, ...bodies);
   view.more.hidden = !data.rows.some((row) => row.details);
   view.more.textContent = data.more;
   if (data.layout === "list" && rows !== view.rows) view.frame.scrollTop = 0;
@@ -145,6 +148,7 @@ function drawn(row, data) {
     if (isHeader) box.scope = "row";
     filled(box, row.cells[column.name], data.choose === column.name ? "button" : "span");
     if (data.layout === "list" && !box.title) box.title = row.cells[column.name].text ?? "";
+    looks.set(box, box.outerHTML);
     const folded = data.columns.filter(({ folds }) => folds?.into === column.name);
     if (folded.length) box.append(below(row, folded));
     line.append(box);
@@ -152,6 +156,24 @@ function drawn(row, data) {
   made.append(line);
   if (row.details) made.append(details(row.details));
   return made;
+}
+
+// Of the same rows, cells that did not change stay: words that are being marked in them stay marked.
+function update(body, made) {
+  const [line, left] = [body.rows[0], [...body.rows[0].cells]];
+  for (const cell of [...made.rows[0].cells]) {
+    const place = left.findIndex((one) => looks.get(one) === looks.get(cell));
+    if (place < 0) line.insertBefore(cell, left[0] ?? null);
+    else {
+      const gone = left.splice(0, place + 1);
+      const same = gone.pop();
+      gone.forEach((one) => one.remove());
+      same.querySelector(":scope > .below")?.remove();
+      same.append(...cell.querySelectorAll(":scope > .below"));
+    }
+  }
+  for (const one of [...left, ...[...body.rows].slice(1)]) one.remove();
+  body.append(...[...made.rows].slice(1));
 }
 
 function details(words) {
