@@ -104,6 +104,14 @@ def test_a_value_in_another_scale_agrees(amount: str) -> None:
     assert (found.row, found.column, found.differences) == ("Total sales", "2025", ())
 
 
+def test_a_number_that_the_quote_misquotes_is_listed_though_cells_explain_its_other_words() -> None:
+    votes = page(
+        (("For", "101,102,370"), ("Against", "110,102,370"), ("Abstain", "8,796,897"), ("Broker votes", "77"))
+    )
+    found = find("Against 110,102,370 Abstain 8796897 Broker", votes)
+    assert (found.status, [each.quote for each in found.differences]) == ("fuzzy", ["8796897"])
+
+
 def test_a_sentence_may_have_a_value_for_each_head() -> None:
     found = find("Repairs fell from 7,687 in 2024 to 7,244 in 2025.", page(SALES))
     assert (found.status, found.row, found.differences) == ("fuzzy", "Repairs", ())

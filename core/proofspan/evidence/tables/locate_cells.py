@@ -32,9 +32,15 @@ def locate_cells(query: SpanQuery, pages: Pages, found: FoundSpan) -> FoundSpan:
     if citation is None:
         return found
     best = _Search(citation, query, pages, found).best()
-    if best is None or (found.status in CLEAN and best.status not in CLEAN):
+    if best is None or (best.status not in CLEAN and (found.status in CLEAN or _is_misquoted(found, best))):
         return found
     return best
+
+
+def _is_misquoted(found: FoundSpan, best: FoundSpan) -> bool:
+    """Whether the quote is there but for a number: cells that explain less of it leave the number out."""
+    has_number = any(each.kind == "number" for each in found.differences)
+    return has_number and not best.differences and found.agreement >= best.agreement
 
 
 class _Search:
