@@ -34,7 +34,7 @@ has_claims = bool(facts.checked.claims) if facts.checked else can_have_claims
 
 # People wait for the table: of the panels above it, only the words are sent first.
 has_gold, vs = opened.manifest.gold is not None, view.vs if view.vs in store.runs() else None
-lines = sum(map(bool, (has_gold, has_citations, has_claims, off_pages, facts.waiting_bytes, vs)))
+lines = 2 * has_gold + sum(map(bool, (has_citations, has_claims, off_pages, facts.waiting_bytes, vs)))
 above = st.container(key=f"above-{lines:d}", gap="xsmall")
 with above:
     with st.container(horizontal=True, vertical_alignment="center", key="head"):
@@ -89,22 +89,23 @@ with above:
             if omits:
                 omitting, other = (store.matching(replace(view.filter, safety=of)) for of in (True, False))
                 panels.safety_line(omitting, omitting + other, view)
-            if has_citations:
-                panels.cited_line(
-                    store.evidence_counts(view.filter),
-                    facts.placed,
-                    view,
-                    folder=opened.manifest.folder,
-                    job=job,
-                )
-            if has_claims:
-                panels.claims_line(
-                    store.claim_counts(view.filter),
-                    facts.checked,
-                    view,
-                    folder=opened.manifest.folder,
-                    job=job,
-                )
+        # Each has a line of its own while it is pending: what is found later has room there.
+        if has_citations:
+            panels.cited_line(
+                store.evidence_counts(view.filter),
+                facts.placed,
+                view,
+                folder=opened.manifest.folder,
+                job=job,
+            )
+        if has_claims:
+            panels.claims_line(
+                store.claim_counts(view.filter),
+                facts.checked,
+                view,
+                folder=opened.manifest.folder,
+                job=job,
+            )
         if off_pages:
             panels.page_base_line(off_pages, view)
     with st.container(horizontal=True, vertical_alignment="center", key="filters"):
