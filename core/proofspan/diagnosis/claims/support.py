@@ -24,8 +24,8 @@ from proofspan.diagnosis.claims.word_forms import forms, forms_in
 from proofspan.traces.records.chunks import Places
 from proofspan.traces.records.trace_record import place_by_id
 
-#: Figures of all passages that are compared.
-MOST_FIGURES = 20_000
+#: Figures of all passages that are compared, and of one passage with each figure of a claim.
+MOST_FIGURES, MOST_COMPARED = 20_000, 500
 #: Figures of a claim that are in words, or have words such as "about" before them.
 MOST_IN_WORDS = 20
 #: Neighbouring units count as close together up to this many words: about three sentences.
@@ -311,7 +311,7 @@ def _units_agreeing(figure: Figure, evidence: Evidence, *, is_bound: bool = Fals
     """
     units = 0
     for source, base in zip(evidence.sources, evidence.bases, strict=True):
-        for printed in source.text.figures:
+        for printed in islice(source.text.figures, MOST_COMPARED):
             if agrees(figure, printed) and not (
                 is_bound
                 and figure.bound != "~"
