@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from proofspan.diagnosis.claims.check import check_answer
+from proofspan.diagnosis.claims.check import SUPPORTED, check_answer
 from proofspan.diagnosis.claims.source import SourceText
 from proofspan.diagnosis.claims.support import EvidenceSource
 from proofspan.diagnosis.claims.types import CheckedClaim
@@ -54,7 +54,7 @@ def checked(answer: str, *texts: str) -> CheckedClaim:
 def test_a_comparison_follows_from_the_rows_that_it_names(claim: str, formula: str) -> None:
     found = checked(claim)
     assert (found.status, found.formula) == ("derived", formula)
-    assert found.support >= 0.5
+    assert found.support >= SUPPORTED
 
 
 def test_the_evidence_of_a_comparison_is_the_row() -> None:

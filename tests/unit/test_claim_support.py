@@ -224,3 +224,24 @@ def test_nonsense_is_bounded_and_says_so() -> None:
     row = "| " + " | ".join(f"{number},5" for number in range(400)) + " |"
     assert len(statuses("The value of c7 is 7,5.", wide + row)) == 1
     assert statuses("גובה הרכב הוא 1.46 מטר.", CHUNKS["oil"]) == ["other_language"]
+
+
+def test_words_that_share_no_sentence_support_less() -> None:
+    together, apart = (
+        check(words).support for words in ("Engine oil, slopes, parking", "Engine, slopes, oil, parking")
+    )
+    assert together is not None and apart is not None
+    assert together > apart
+
+
+def test_a_pronoun_needs_somebody_whom_the_question_names() -> None:
+    source = EvidenceSource("prompt", "c", SourceText("Ada Byron wrote the first programme in 1843."))
+
+    def support(question: str) -> float:
+        checked = check_answer("She wrote a programme.", [source], Corpus({}).survey, question=question)
+        return checked.claims[0].support
+
+    assert support("What does it say?") < support("What did Ada Byron do?")
+    # in small letters, or by a description, the question may name her
+    assert support("what did ada do") == support("What did Ada Byron do?")
+    assert support("What did the first known author do?") == support("What did Ada Byron do?")

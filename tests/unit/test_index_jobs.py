@@ -76,15 +76,19 @@ def test_a_failed_job_waits_for_forget() -> None:
     ended(second)
 
 
-def test_what_changed_again_later_is_indexed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_changed_again_later_is_indexed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(index_job, "REST_SECONDS", 0.0)
-    jobs = IndexJobs()
-    first = jobs.ensure("R1", lambda: python("pass"))
+    jobs, gate = IndexJobs(), tmp_path / "gate"
+    os.mkfifo(gate)
+    waiting = python(f"open({str(gate)!r}).read()")
+    first = jobs.ensure("R1", lambda: waiting)
     assert first is not None
+    gate.write_text("go on")
     ended(first)
-    second = jobs.ensure("R1", lambda: python("pass"))
+    second = jobs.ensure("R1", lambda: waiting)
     assert second is not None
     assert second is not first
+    gate.write_text("go on")
     ended(second)
 
 

@@ -17,6 +17,10 @@ MOST_WORDS = 400
 _OPENS = re.compile(r"(?:^|[.:!?•*–—-]\s|[\"“”‘«(\[*])[\s\"“‘«(\[*]*$")
 #: A text of as many words may be in title case.
 _TITLE_WORDS = 4
+#: Pronouns for people; "it" often refers to nothing.
+_PEOPLE = frozenset(("he", "she", "they", "elle", "elles", "ils"))
+#: A question with more words of content names somebody, if only by a description.
+_NAMES_NOBODY = 2
 #: Words of a figure's bound or approximation; alone they say nothing.
 _HEDGES = BOUND_WORDS | frozenset("more less fewer than up to a bit little slightly just".split())  # noqa: SIM905
 
@@ -24,11 +28,12 @@ _HEDGES = BOUND_WORDS | frozenset("more less fewer than up to a bit little sligh
 class ReadClaim:
     """A claim's words: `forms` in order and as `line`; those with content, and what each weighs, on demand.
 
-    `figures` and `names` are forms too.
+    `figures` and `names` are forms too. `of_nobody` says whether it is about people whom nothing names.
     """
 
-    def __init__(self, text: str, language: str | None, survey: Survey) -> None:
+    def __init__(self, text: str, language: str | None, survey: Survey, *, of_nobody: bool = False) -> None:
         self.text = text
+        self.of_nobody = of_nobody
         self.language = language
         self.forms = forms_in(text, language)[:MOST_WORDS]
         self.line = f" {' '.join(self.forms)} "
@@ -130,3 +135,20 @@ class ReadClaim:
         }
         of_figures = {form_of(word) for figure in self.figures.values() for word in words_of(figure.text)}
         return frozenset(named.intersection(self.weights)).difference(self.figures, of_figures)
+
+
+def opens_with_nobody(answer: str, question: str) -> bool:
+    """Return whether an answer opens with a pronoun for people, and the question names nobody it could mean.
+
+    A question without any capital may name somebody in small letters.
+    """
+    opening = WORD.search(answer)
+    if opening is None or opening[0].lower() not in _PEOPLE:
+        return False
+    asked = words_of(question)
+    stops = stop_words("en") | stop_words("fr")
+    return (
+        question != question.lower()
+        and not any(word[0].isupper() for word in asked[1:])
+        and sum(word.lower() not in stops for word in asked) <= _NAMES_NOBODY
+    )
