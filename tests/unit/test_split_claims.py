@@ -192,6 +192,9 @@ CLAUSES = [
         "It is hot (the oil is red; the air is blue) now.",
         ["It is hot (the oil is red; the air is blue) now."],
     ),
+    ("You can do the following: \n\n1.", []),
+    ("Signal filters\n3.", ["Signal filters"]),
+    ("Total:\n12", ["12"]),
 ]
 
 

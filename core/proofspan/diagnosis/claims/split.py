@@ -206,8 +206,7 @@ def claims_in(answer: str, question: str = "", *, blanked: str | None = None) ->
             del claims[MOST_CLAIMS:]
             notes.append(f"only the first {MOST_CLAIMS:,} claims were checked")
             break
-    if len(claims) > 1:  # a number of the list that an answer breaks off at
-        claims = [claim for claim in claims if not _is_list_number(text[claim.start : claim.end])]
+    claims = [claim for claim in claims if not _is_list_number(text, claim, is_only=len(claims) == 1)]
     return Split(tuple(claims), text, "; ".join(notes))
 
 
@@ -440,9 +439,16 @@ def _has_words(text: str, start: int, end: int, kind: ClaimKind) -> bool:
     return kind in ("item", "row") or _has_digit(first[0]) or length_in_words(first[0]) > 1
 
 
-def _is_list_number(piece: str) -> bool:
-    bare = piece.strip(" .)(")
-    return len(bare) < 3 and bare.isdigit()
+def _is_list_number(text: str, claim: Claim, *, is_only: bool) -> bool:
+    """Return whether a claim is the number of the list item at which an answer breaks off.
+
+    The only claim may be what was asked for: "Total:", and on the next line "12".
+    """
+    bare = text[claim.start : claim.end].strip(" .)(")
+    if len(bare) > 2 or not bare.isdigit():
+        return False
+    before = text[: claim.start].rstrip()
+    return not is_only or (before != "" and (bare == "1" or before[-1] not in ":："))
 
 
 def _repeats(words: list[str], asked: list[str]) -> bool:
