@@ -89,3 +89,33 @@ def test_the_right_cell_or_no_telling(claim: str, text: str) -> None:
 def test_dates_in_another_language(claim: str, status: str) -> None:
     text = "Issued on 6 July 2031 by the service department for owners and for the workshops that they go to."
     assert checked(claim, text).status == status
+
+
+def test_another_passage_may_have_the_date() -> None:
+    chunks = {
+        "issue": "Issued on 6 July 2031 by the service department for owners and for the workshops.",
+        "recall": "The pump of this series was recalled on 6 June 2031 because of its seal.",
+    }
+    answer = "Das Heft wurde am 6. Juni 2031 herausgegeben."
+    assert checked(answer, chunks["issue"]).status == "differs"
+    sources = [EvidenceSource("prompt", name, SourceText(text)) for name, text in chunks.items()]
+    (claim,) = check_answer(answer, sources, Corpus(chunks).survey).claims
+    assert claim.status != "differs"
+
+
+@pytest.mark.parametrize(
+    ("claim", "text", "status"),
+    [
+        # nothing but a unit in common, and two sentences that have it
+        (
+            "Das Fach unter dem Sitz trägt höchstens 5 kg.",
+            "The roof carries 15 kg at most. A spare wheel adds 18 kg to the weight of the van.",
+            "other_language",
+        ),
+        ("Das Fach trägt höchstens 5 kg.", "The shelf carries 8 kg at most.", "differs"),
+        # another size: another thing
+        ("Das Fach trägt höchstens 1,5 kg.", "The shelf is made for a person of 75 kg.", "other_language"),
+    ],
+)
+def test_a_figure_in_another_language_needs_more_than_its_unit(claim: str, text: str, status: str) -> None:
+    assert checked(claim, text).status == status

@@ -47,6 +47,27 @@ TYRES = (
             "The horn works without a key.",
             ("negation", "not work", "works"),
         ),
+        (
+            "The heating of the mirrors switches itself off after 20 minutes.",
+            "The button starts the heating of the mirrors. It works while the engine runs and switches "
+            "itself off after 12 minutes.",
+            ("number", "20 minutes", "12 minutes"),
+        ),
+        (
+            "Eva books seats for two, reaching Bern at 8:40 PM, and they bring their dogs.",
+            "You will be in Bern at 6:40 PM.",
+            ("number", "8:40 PM", "6:40 PM"),
+        ),
+        (
+            "Rents rose by 4 % in May to 315 crowns a month.",
+            "In the town, rents went up 4 % in May and are 280 crowns now.",
+            ("number", "315", "280"),
+        ),
+        (
+            "The mill has ordered 14 sets of the 856 S drive.",
+            "By then the mill had ordered 14 sets of the 846 S drive, 10 of them in May.",
+            ("number", "856", "846"),
+        ),
         ("The oil is hotter than 118 °F.", "The oil is hotter than 118 °C.", ("unit", "118 °F", "118 °C")),
         (
             "Sensors on the bar are switched off.",
@@ -339,6 +360,42 @@ def test_a_contradiction_names_both_words(claim: str, source: str, expected: tup
             "Visitors may enter with a guide.",
             "Visitors may not enter without a guide.",
         ),
+        # what a sibling of the true sentence says
+        (
+            "The rear tyres need 2.2 bar when the van is empty.",
+            "The front tyres take a pressure of 2.4 bar in summer.",
+        ),
+        (
+            "Orders are expected to reach 310 units in the second quarter of 2031.",
+            "Orders reached 280 units in the third quarter of 2030.",
+        ),
+        (
+            "Rents in the second quarter rose to 310 crowns a month.",
+            "Fourth-quarter rents rose to 280 crowns a month.",
+        ),
+        (
+            "The soup of Brenner Lane Kitchen contains 46 g of fat.",
+            "The soup of Old Mill Kitchen contains 31 g of fat.",
+        ),
+        ("The rear axle is 19 mm wider than the front axle.", "The axle is 1,789 mm wide."),
+        ("The mill is said to cost $3.5 billion a year.", "The mill is said to cost $12.25 a tonne."),
+        ("Oak was used for ships 4,000 years ago.", "A village was founded here 900 years ago."),
+        ("The guests are always welcomed with tea.", "Such guests are never seen in winter."),
+        (
+            "The shop offers exclusive covers to its members.",
+            "The shop offers its members everything, including covers and lamps.",
+        ),
+        (
+            "The toolbox has seven wrenches from 8 to 19 mm.",
+            "6 to 19 mm, sold singly: 12 kinds.",
+        ),
+        ("The rear tyres need 2.2 bar.", "The front tyres need 2.4 bar."),
+        ("Plant B makes 300 pumps a day.", "Plant A makes 250 pumps a day."),
+        ("In Lyon the shop opens at 9:00.", "In Turin the shop opens at 10:00."),
+        ("A ticket for adults costs 14 euros.", "A ticket for children costs 9 euros."),
+        ("The large box holds 14 litres.", "The small box holds 9 litres."),
+        ("Anna runs 5 km on Mondays.", "Ben runs 7 km on Mondays."),
+        ("Sales in Spain grew by 5%.", "Sales in France grew by 7%."),
     ],
 )
 def test_nothing_is_accused_where_nothing_contradicts(claim: str, source: str) -> None:

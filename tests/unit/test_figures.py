@@ -190,6 +190,28 @@ def test_kinds_are_distinguished(text: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "language", "kind", "value"),
+    [
+        ("a fifth season", "en", "ordinal", "5"),
+        ("a third attempt at it", "en", "ordinal", "3"),
+        ("a fifth of the staff", "en", "number", "0.2"),
+        ("Costs fell by a third.", "en", "number", "0.33"),
+        ("one-fifth smaller", "en", "number", "0.2"),
+        ("die fünfte Staffel", "de", "ordinal", "5"),
+        ("ein Fünftel der Kosten", "de", "number", "0.2"),
+        ("un cinquième joueur", "fr", "ordinal", "5"),
+        ("la cinquième saison", "fr", "ordinal", "5"),
+        ("un cinquième des coûts", "fr", "number", "0.2"),
+    ],
+)
+def test_an_ordinal_in_words_is_a_share_only_without_a_noun(
+    text: str, language: str, kind: str, value: str
+) -> None:
+    (figure,) = figures_of(text, language=language)
+    assert (figure.kind, figure.value) == (kind, Decimal(value))
+
+
+@pytest.mark.parametrize(
     ("caption", "power", "unit"),
     [
         ("(in thousands, except per share data)", 3, ""),

@@ -209,7 +209,8 @@ class _Task:
         if unit.role == "row":  # another row is about another subject
             found = tuple(each for each in found if unit.start <= each.found_start <= unit.end)
         if is_foreign and read.figures and not any(each.kind in OF_FIGURES for each in found):
-            found += foreign_figures(read, source.text, best.unit)
+            others = (each.text for each in where.sources if each is not source)
+            found += foreign_figures(read, source.text, best.unit, others)
         return tuple(
             replace(
                 each,

@@ -14,7 +14,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from proofspan.diagnosis.claims.cells import WITHOUT
-from proofspan.diagnosis.claims.derived import Operation, derivation, near_words, shown
+from proofspan.diagnosis.claims.derived import Operation, derivation, is_in_place, near_words, shown
 from proofspan.diagnosis.claims.figures import Figure, agrees
 from proofspan.diagnosis.claims.figures.units import NO_UNIT
 from proofspan.diagnosis.claims.read_claim import ReadClaim
@@ -133,6 +133,8 @@ def _searched(
     """
     source = evidence.sources[best.source].text
     spans = [source.units[number] for number in (best.unit, *best.close)]
+    if any(is_in_place(claim.text, figure, source.text, each) for each in _within(source.figures, spans)):
+        return None
     stated = [each for each in claim.figures.values() if each not in open_figures]
     has = set(tokens(source.text_of(best.unit)))  # "the average price" computes nothing where both say it
     words = " ".join([word for word in claim.text.split() if has.isdisjoint(tokens(word))])

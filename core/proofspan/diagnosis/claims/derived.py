@@ -19,7 +19,7 @@ from typing import Literal, NamedTuple
 from proofspan.diagnosis.claims.figures import Figure, agrees
 from proofspan.diagnosis.claims.figures.reading import rough_step, step_of
 from proofspan.diagnosis.claims.figures.units import may_be_same
-from proofspan.diagnosis.words import tokens
+from proofspan.diagnosis.words import form, tokens
 
 #: The most figures of the evidence that are tried.
 MOST_OPERANDS = 60
@@ -28,6 +28,10 @@ CHANCE_ANNOUNCED, CHANCE = 0.1, 0.01
 #: Characters of a line that are read for words.
 _LINE = 400
 _LINE_END = re.compile(r"\n|(?<=[.!?])\s")
+#: As many words beside a figure show that it has the place of another; characters that are read for them.
+_SAME_WORDS, _BESIDE = 3, 60
+#: Numbers up to this one that count nothing are added to no figure.
+_MOST_COUNT = 99
 #: Significant digits that a figure needs whose operation no word announces.
 DIGITS = 3
 
@@ -110,7 +114,10 @@ def derivation(
             possible = [operation for operation in operations if _may_give(operation, claimed)]
             if not possible:
                 continue
-            formula = _first(claimed, figures, order(len(figures)), possible, limit, figures is named)
+            tried = figures
+            if operations is _UNANNOUNCED and abs(claimed.value) > _MOST_COUNT:
+                tried = [each for each in figures if each.unit.name or abs(each.value) > _MOST_COUNT]
+            formula = _first(claimed, tried, order(len(tried)), possible, limit, figures is named)
             if formula is not None:
                 return formula
     return None
@@ -119,6 +126,29 @@ def derivation(
 def announced_in(claim: str) -> list[Operation]:
     """Return the operations that the words of a claim announce."""
     return [operation for operation, words in _ANNOUNCED.items() if words.search(claim)]
+
+
+def is_in_place(claim: str, figure: Figure, text: str, printed: Figure) -> bool:
+    """Return whether a claim repeats a text but for one figure: the same words are before and behind both.
+
+    Such a figure computes nothing: it is printed otherwise.
+    """
+    if figure.unit.dimension != printed.unit.dimension:
+        return False
+    before = _common(
+        tokens(claim[max(0, figure.start - _BESIDE) : figure.start])[::-1],
+        tokens(text[max(0, printed.start - _BESIDE) : printed.start])[::-1],
+    )
+    behind = _common(
+        tokens(claim[figure.end : figure.end + _BESIDE]), tokens(text[printed.end : printed.end + _BESIDE])
+    )
+    return min(before, behind) > 0 and before + behind >= _SAME_WORDS
+
+
+def _common(one: Sequence[str], other: Sequence[str]) -> int:
+    """Return how many words two texts begin with alike."""
+    pairs = enumerate(zip(map(form, one), map(form, other), strict=False))
+    return next((place for place, (mine, its) in pairs if mine != its), min(len(one), len(other)))
 
 
 def near_words(figures: Sequence[Figure], text: str, words: set[str]) -> list[Figure]:

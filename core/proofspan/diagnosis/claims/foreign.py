@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
-from proofspan.diagnosis.claims.figures import Figure, could_agree, unit_differs
-from proofspan.diagnosis.claims.figures.dates import contradicts
+from proofspan.diagnosis.claims.differences.matter import is_of_another_size
+from proofspan.diagnosis.claims.figures import Figure, agrees, could_agree, unit_differs
+from proofspan.diagnosis.claims.figures.dates import contradicts, covers
 from proofspan.diagnosis.claims.read_claim import ReadClaim
 from proofspan.diagnosis.claims.source import SourceText
 from proofspan.diagnosis.claims.types import ClaimDifference
+from proofspan.diagnosis.claims.word_forms import forms_in
 
 #: Year, month, day and quarter: as many must be the same.
 _SAME_PARTS = 2
@@ -17,25 +19,36 @@ _SAME_PARTS = 2
 MOST_TRIED = 30
 
 
-def foreign_figures(claim: ReadClaim, source: SourceText, number: int) -> tuple[ClaimDifference, ...]:
+def foreign_figures(
+    claim: ReadClaim, source: SourceText, number: int, others: Iterable[SourceText] = ()
+) -> tuple[ClaimDifference, ...]:
     """Return the figures of a claim in whose place its evidence, a unit of a source, has others.
 
-    Where the unit has one of the claim's figures of a kind, the others of that kind may belong elsewhere.
+    The two need something in common that is not compared: a name, another figure, a word of both languages;
+    or no other sentence counts the same. Where the unit has one of the claim's figures of a kind, the others
+    of that kind may belong elsewhere, and so may a date that the source or one of the `others` has.
     """
     unit = source.units[number]
     printed = [each for each in source.figures if unit.start <= each.start < unit.end]
     claimed = list(dict.fromkeys(claim.figures.values())) if printed else []
+    counted = {form for each in claim.all_figures for form in forms_in(each.text, claim.language)}
+    is_named = not frozenset(claim.content).difference(counted).isdisjoint(source.forms_of(number))
+    is_named = is_named or any(agrees(each, other) for each in claimed for other in printed)
+    texts = (source, *others)
     found: list[ClaimDifference] = []
     for figure in claimed:
         if figure.kind == "date":
-            found += _other_date(figure, printed)
+            if not any(_has_date(figure, text) for text in texts):
+                found += _other_date(figure, printed)
             continue
         kind = _kind(figure)
-        others = [each for each in printed if _kind(each) == kind]
+        rivals = [each for each in printed if _kind(each) == kind and not is_of_another_size(figure, each)]
         alike = [each for each in claimed if _kind(each) == kind]
         is_met = any(could_agree(each, other) for each in alike for other in printed)
-        if kind and others and not is_met and not _may_follow(figure, source):
-            other = others[0]
+        if not kind or not rivals or is_met or _may_follow(figure, source):
+            continue
+        if is_named or _is_only(figure, texts):
+            other = rivals[0]
             found.append(
                 ClaimDifference(
                     "unit" if unit_differs(figure, other) else "number",
@@ -48,6 +61,23 @@ def foreign_figures(claim: ReadClaim, source: SourceText, number: int) -> tuple[
                 )
             )
     return tuple(found)
+
+
+def _has_date(figure: Figure, text: SourceText) -> bool:
+    """Return whether a text has a date that agrees with a claimed one, with as many parts or more."""
+    return any(covers(one, other) for each in text.figures for one in figure.dates for other in each.dates)
+
+
+def _is_only(figure: Figure, texts: Iterable[SourceText]) -> bool:
+    """Return whether one sentence of all texts counts what a figure does: no other can be meant."""
+    kind = _kind(figure)
+    units = {
+        (place, text.unit_of(each.start))
+        for place, text in enumerate(texts)
+        for each in text.figures
+        if _kind(each) == kind and not is_of_another_size(figure, each)
+    }
+    return len(units) == 1
 
 
 def _other_date(figure: Figure, printed: Sequence[Figure]) -> Iterator[ClaimDifference]:

@@ -14,13 +14,14 @@ from functools import lru_cache
 from itertools import islice, pairwise
 from typing import NamedTuple
 
-from proofspan.diagnosis.claims.differences.aligned import SAME, SURELY_SAME, Found, WordsOf, best_alignment
+from proofspan.diagnosis.claims.differences.aligned import SAME, Found, WordsOf, best_alignment
 from proofspan.diagnosis.claims.differences.exchanges import (
     exchanged_changes,
     exchanged_figures,
     exchanged_names,
 )
 from proofspan.diagnosis.claims.differences.lists import WordLists, word_lists
+from proofspan.diagnosis.claims.differences.matter import is_same_matter
 from proofspan.diagnosis.claims.differences.parts import JOINS, exchanged_parts
 from proofspan.diagnosis.claims.differences.statements import (
     dropped_qualifiers,
@@ -47,13 +48,6 @@ MOST_SOURCE = 10_000
 #: Differences of one claim that are named.
 MOST_DIFFERENCES = 8
 
-#: The least share of a claim's words that the source's sentence has; and where only the nearest words agree.
-_LEAST_SHARE = 0.1
-_SHARE = 0.3
-#: The nearest name this many words before a word of the claim is what it is about: the source must have it in
-#: the sentence, or in the few before it.
-_NAME_REACH = 8
-_SENTENCES_BACK = 3
 #: Characters behind the evidence in which it may be denied: "It does not …", "There is no …".
 _BEHIND = 250
 #: What has changed places is known from words: at most a quarter of a claim may be new.
@@ -100,7 +94,7 @@ def differences_of(
         if rule is exchanged_parts and found:
             continue  # the same exchange, by the words that are opposed
         for each in islice(rule(ours, theirs), 4 * MOST_DIFFERENCES):
-            if _is_same_matter(ours, theirs, each):
+            if is_same_matter(ours, theirs, each):
                 further = tuple(elsewhere) if further is None else further
                 difference = _difference(ours, theirs, each)
                 if _is_stated(ours, theirs, each, further, least=_LEAST_STATED.get(rule, 0.0)):
@@ -135,24 +129,6 @@ def _moved(difference: ClaimDifference, offset: int) -> ClaimDifference:
         found_start=difference.found_start + offset,
         found_end=difference.found_end + offset,
     )
-
-
-def _is_same_matter(claim: WordsOf, source: WordsOf, found: Found) -> bool:
-    """Return whether the sentences around two words are about the same: words, and the nearest name."""
-    at, there = found.claimed[0], found.align.at
-    share = claim.share_in(at, source, there)
-    is_sure = found.align.score >= SURELY_SAME and found.kind != "date"
-    if share < _LEAST_SHARE or (share < _SHARE and not is_sure):
-        return False
-    for name in range(at - 1, max(-1, at - 1 - _NAME_REACH), -1):
-        if claim.sentences[name] != claim.sentences[at]:
-            break
-        if claim.is_name(name) and claim.language != "de":
-            places = source.places.get(claim.forms[name], ())
-            return any(
-                0 <= source.sentences[there] - source.sentences[place] <= _SENTENCES_BACK for place in places
-            )
-    return True
 
 
 #: The least share of a claim that a sentence of another text must have to agree with it, beside the share of

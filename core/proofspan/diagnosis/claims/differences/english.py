@@ -26,7 +26,8 @@ OPPOSITES = """
     confirm admit acknowledge claim | deny denial refute;
     allow permit permission enable authorize authorise legalise legalize | prohibit prohibition forbid
         forbidden ban disallow prevent block outlaw;
-    include inclusive inclusion contain | exclude exclusive exclusion omit;
+    include inclusion contain | exclude exclusion omit;
+    inclusive | exclusive;
     ~ win won winner victory beat beaten defeat triumph | lose lost loser;
     ~ buy bought purchase acquire acquisition | sell sold sale divest divestiture;
     love enjoy adore | hate dislike loathe dread detest;
@@ -86,7 +87,7 @@ OPPOSITES = """
     protect | endanger expose;
     simple simpler | complex complicated;
     wet moist | dry;
-    frequent frequently often usually always | rare rarely seldom never;
+    ! frequent frequently often usually always | rare rarely seldom never;
     majority | minority;
     temporary temporarily | permanent permanently;
     voluntary voluntarily optional | mandatory compulsory obligatory required;

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import permutations
 
-from proofspan.diagnosis.claims.derived import derivation
+from proofspan.diagnosis.claims.derived import derivation, is_in_place
 from proofspan.diagnosis.claims.differences.aligned import (
     MOST_PLACES,
     NOWHERE,
@@ -19,7 +19,8 @@ from proofspan.diagnosis.claims.differences.aligned import (
     best_alignment,
 )
 from proofspan.diagnosis.claims.differences.lists import CALENDAR
-from proofspan.diagnosis.claims.figures import Figure, could_agree, scale_differs, unit_differs
+from proofspan.diagnosis.claims.differences.matter import is_of_another_size
+from proofspan.diagnosis.claims.figures import Figure, alike, could_agree, scale_differs, unit_differs
 from proofspan.diagnosis.claims.figures.dates import contradicts
 from proofspan.diagnosis.claims.types import DifferenceKind
 
@@ -70,9 +71,9 @@ def _least(figure: Figure, other: Figure, *, is_elsewhere: bool) -> float:
     """Return the least score at which a figure takes the place of another."""
     if is_elsewhere:
         return _ENTIRELY
-    alike = _alike(figure, other)
-    if alike:
-        return _ALIKE if alike > 2 else 2 * _ALIKE
+    digits = alike(figure, other)
+    if digits:
+        return _ALIKE if digits > 2 else 2 * _ALIKE
     is_small = figure.kind == "number" and not figure.unit.dimension and abs(figure.value) <= _SMALL
     return _SMALL_SAME if is_small else SAME
 
@@ -90,32 +91,17 @@ def _contradicts(
     figure, first = own
     other, begin, _ = source.figures[place]
     has_same_unit = bool(figure.unit.dimension) and figure.unit.name == other.unit.name
-    if not (align.adjacent or has_same_unit or _alike(figure, other)):
+    if not (align.adjacent or has_same_unit or alike(figure, other)):
         return False
     if is_elsewhere and claim.share_in(first, source, begin) < _MOSTLY:
         return False
     printed = [each for each, _, _ in source.figures]
     beside = printed[max(0, place - _OPERANDS) : place + _OPERANDS]
+    if is_in_place(claim.text, figure, source.text, other):
+        return not _may_follow(claim, figure, first, beside)
     return derivation(figure, printed, claim=claim.text) is None and not _may_follow(
         claim, figure, first, beside
     )
-
-
-def _alike(figure: Figure, other: Figure) -> int:
-    """Return how many digits two numbers have that differ in one digit, or in two exchanged ones; else 0."""
-    if figure.kind != "number" or other.kind != "number":
-        return 0
-    one, two = _digits(figure), _digits(other)
-    if len(one) != len(two) or len(one) < 2:
-        return 0
-    off = [at for at, (here, there) in enumerate(zip(one, two, strict=True)) if here != there]
-    if len(off) == 1 or (len(off) == 2 and [one[at] for at in off] == [two[at] for at in reversed(off)]):
-        return len(one)
-    return 0
-
-
-def _digits(figure: Figure) -> tuple[int, ...]:
-    return figure.value.normalize().as_tuple().digits
 
 
 #: Words by which a claim computes; figures beside a contradicted one that it may compute with.
@@ -207,7 +193,7 @@ def _agrees(figure: Figure, other: Figure) -> bool:
 def _is_comparable(figure: Figure, other: Figure) -> bool:
     if figure.dates and other.dates:
         return all(contradicts(one, two) for one in figure.dates for two in other.dates)
-    if figure.kind != other.kind:
+    if figure.kind != other.kind or is_of_another_size(figure, other):
         return False
     return figure.unit.dimension == other.unit.dimension or unit_differs(figure, other)
 

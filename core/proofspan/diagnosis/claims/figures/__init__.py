@@ -3,7 +3,9 @@
 from proofspan.diagnosis.claims.figures.agreement import (
     FigureIndex,
     agrees,
+    alike,
     could_agree,
+    digits_of,
     scale_differs,
     unit_differs,
 )
@@ -15,7 +17,9 @@ __all__ = [
     "FigureIndex",
     "Scale",
     "agrees",
+    "alike",
     "could_agree",
+    "digits_of",
     "figures_of",
     "scale_differs",
     "scale_of",

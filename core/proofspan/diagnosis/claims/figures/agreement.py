@@ -205,6 +205,24 @@ def _same_digits(claimed: Figure, printed: Figure) -> bool:
     ).scaleb(-printed.scale)
 
 
+def alike(claimed: Figure, printed: Figure) -> int:
+    """Return how many digits two numbers have that differ in one digit, or in two exchanged ones; else 0."""
+    if claimed.kind != "number" or printed.kind != "number":
+        return 0
+    one, two = digits_of(claimed), digits_of(printed)
+    if len(one) != len(two) or len(one) < 2:
+        return 0
+    off = [at for at, (here, there) in enumerate(zip(one, two, strict=True)) if here != there]
+    if len(off) == 1 or (len(off) == 2 and [one[at] for at in off] == [two[at] for at in reversed(off)]):
+        return len(one)
+    return 0
+
+
+def digits_of(figure: Figure) -> tuple[int, ...]:
+    """Return the digits of a number without the zeros behind the last."""
+    return figure.value.normalize().as_tuple().digits
+
+
 class FigureIndex:
     """The figures of evidence by magnitude, to find one that agrees with a claim without trying all."""
 

@@ -133,6 +133,13 @@ LARGE_WORDS = (
 _KNOWN = WORDS | ARTICLES | SCALES
 #: The most words of one number.
 _MOST_WORDS = 20
+#: Behind a share: no noun, but what it is a share of, what compares by it, or an end.
+_NO_NOUN = re.compile(
+    r"\s*(?:$|[^\w\s-]|\n\s*\n)|\s+(?:of|off|and|or|as|to|than|in|at|from|by|is|are|was|were|has|have|had|more|less|fewer"
+    r"|higher|lower|larger|smaller|greater|longer|shorter|cheaper|faster|slower|full|empty|du|de|des|d['’]|et|ou|en|à|est"
+    r"|sont|était|plus|moins)(?!\w)",
+    re.IGNORECASE,
+)
 _TOKEN = re.compile(r"[^\W\d_]+")
 _JOINTS = frozenset((" ", "-", "\u00a0", "\u2011", " and ", " et ", "-et-", "-and-", "\n"))
 
@@ -144,22 +151,22 @@ def spelled_numbers(text: str, language: str = "") -> Iterator[Spelled]:
         word = match[0].lower()
         if word not in _KNOWN:
             if sequence and word not in ("and", "et"):
-                yield from _read(sequence)
+                yield from _read(sequence, text)
                 sequence = []
             continue
         if word in _ONLY_IN and language != _ONLY_IN[word]:
             if sequence:
-                yield from _read(sequence)
+                yield from _read(sequence, text)
                 sequence = []
             continue
         if sequence and text[sequence[-1][2] : match.start()] not in _JOINTS:
-            yield from _read(sequence)
+            yield from _read(sequence, text)
             sequence = []
         sequence.append((word, *match.span()))
-    yield from _read(sequence)
+    yield from _read(sequence, text)
 
 
-def _read(sequence: list[tuple[str, int, int]]) -> Iterator[Spelled]:
+def _read(sequence: list[tuple[str, int, int]], text: str) -> Iterator[Spelled]:
     """Read a run of number words, from left to right, as few numbers as possible."""
     at = 0
     while at < len(sequence):
@@ -180,6 +187,8 @@ def _read(sequence: list[tuple[str, int, int]]) -> Iterator[Spelled]:
             kind: Kind = "article" if word in _ARTICLES else "number"
             for word, _, behind in sequence[at : at + _MOST_WORDS]:
                 if word in _FRACTIONS and word not in _HALF and total + current <= 20:
+                    if word in _ORDINAL_VALUES and not _is_share(text, behind):
+                        break
                     share, kind = (total + current) * _FRACTIONS[word], "fraction"
                     at, end = at + 1, behind
                     break
@@ -212,6 +221,11 @@ def _read(sequence: list[tuple[str, int, int]]) -> Iterator[Spelled]:
                 yield Spelled(start, end, Decimal(total // limit).scaleb(len(str(limit)) - 1), kind)
             else:
                 yield Spelled(start, end, Decimal(total + current), kind)
+
+
+def _is_share(text: str, end: int) -> bool:
+    """Return whether an ordinal behind "a" or "one" is a share: "a fifth of", but not "a fifth season"."""
+    return _NO_NOUN.match(text, end) is not None
 
 
 def _is_half(words: list[tuple[str, int, int]]) -> bool:
