@@ -119,3 +119,28 @@ def test_another_passage_may_have_the_date() -> None:
 )
 def test_a_figure_in_another_language_needs_more_than_its_unit(claim: str, text: str, status: str) -> None:
     assert checked(claim, text).status == status
+
+
+FUSES = (
+    "Table 8. Fuses\nNo. Rating Protects Supply\nK1 15 A Front lamp always\nK2 20 A Grain auger ignition\n"
+    "K3 10 A Straw chopper ignition\nK4 30 A Cab fan always\nK5 25 A Rear lamp always"
+)
+
+
+def test_the_code_of_another_row() -> None:
+    found = checked("Fuse K3 of the harvester protects the grain auger.", FUSES)
+    assert [(each.kind, each.claimed, each.found) for each in found.differences] == [("name", "K3", "K2")]
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "Fuse K2 of the harvester protects the grain auger.",
+        "Fuse K3 protects the chopper, K2 the grain auger.",
+        "Fuse K3 protects the straw chopper beside the grain auger.",
+        "Fuse K9 is for the grain auger.",
+        "Fuse K3 and the lamp are at the front.",
+    ],
+)
+def test_a_code_that_may_be_right(claim: str) -> None:
+    assert checked(claim, FUSES).status != "differs"

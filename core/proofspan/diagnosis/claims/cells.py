@@ -11,12 +11,14 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from proofspan.diagnosis.claims.differences.parts import JOINS
 from proofspan.diagnosis.claims.figures import Figure, agrees
 from proofspan.diagnosis.claims.figures.dates import covers
 from proofspan.diagnosis.claims.figures.units import NO_UNIT
 from proofspan.diagnosis.claims.read_claim import ReadClaim
 from proofspan.diagnosis.claims.source import SourceText
 from proofspan.diagnosis.claims.word_forms import forms_in, stop_forms
+from proofspan.diagnosis.words import tokens
 
 #: Rows of one table that are compared, around the best.
 MOST_ROWS = 200
@@ -24,6 +26,8 @@ MOST_ROWS = 200
 MOST_FIGURES = 12
 #: Words that make a label the opposite of the one without them; no stop words here.
 WITHOUT = frozenset("without ohne sans".split())  # noqa: SIM905
+#: What a row is called by: E7, F21, P-104.
+_CODE = re.compile(r"(?<![\w-])[A-Z]{1,3}-?\d{1,4}(?![\w-])")
 #: Words of a row that say nothing about its subject.
 _TOTALS = frozenset("total sum overall insgesamt gesamt summe".split())  # noqa: SIM905
 
@@ -34,6 +38,15 @@ class WrongCell(NamedTuple):
     claimed: Figure
     found: Figure
     unit: int
+
+
+class WrongCode(NamedTuple):
+    """A claim's code and the one of the row that has what the claim says, each with its place."""
+
+    claimed: str
+    claimed_start: int
+    found: str
+    found_start: int
 
 
 class _Row(NamedTuple):
@@ -74,18 +87,57 @@ def wrong_cell(claim: ReadClaim, source: SourceText, unit: int) -> WrongCell | N
     return None
 
 
-def _rows(claim: ReadClaim, source: SourceText, unit: int) -> list[_Row]:
-    """Return the rows of the table that has a unit."""
+def wrong_code(claim: ReadClaim, source: SourceText, unit: int) -> WrongCode | None:
+    """Return the code of a row that a claim names together with what another row says: fuse E7, fuel pump.
+
+    The claim has one code of the table, and all words of the other row's label, which no other row has, but
+    none of those that only its own row has. With "and" it may say two things.
+    """
+    codes = {match[0]: match.start() for match in _CODE.finditer(claim.text)}
+    if not codes or source.units[unit].role != "row" or not JOINS.isdisjoint(tokens(claim.text)):
+        return None
+    rows = {
+        match[0]: (number, match.start())
+        for number in _table_of(source, unit)
+        if (match := _CODE.match(source.text, source.units[number].start)) is not None
+    }
+    named = [code for code in rows if code in codes]
+    its = next((code for code, (number, _) in rows.items() if number == unit), None)
+    if len(named) != 1 or its is None or its in codes:
+        return None
+    words = {code: _words_of_row(claim, source, number, code) for code, (number, _) in rows.items()}
+    own, other = words[named[0]] - words[its], words[its] - words[named[0]]
+    others = frozenset[str]().union(*[words[code] for code in rows if code not in (named[0], its)])
+    has_all = bool(other - others) and other <= others.union(claim.forms)
+    if not has_all or not own or not own.isdisjoint(claim.forms):
+        return None
+    return WrongCode(named[0], codes[named[0]], its, rows[its][1])
+
+
+def _words_of_row(claim: ReadClaim, source: SourceText, number: int, code: str) -> frozenset[str]:
+    """Return the words of a row but its code, its figures and little ones."""
+    found = [form for form in source.forms_of(number) if form.isalpha() and len(form) > 1]
+    return frozenset(found) - stop_forms(claim.language) - frozenset(forms_in(code, source.language))
+
+
+def _table_of(source: SourceText, unit: int) -> range:
+    """Return the units of the rows beside a row."""
     first = last = unit
     units = source.units
     while first > max(0, unit - MOST_ROWS) and units[first - 1].role == "row":
         first -= 1
     while last < min(len(units), unit + MOST_ROWS) - 1 and units[last + 1].role == "row":
         last += 1
+    return range(first, last + 1)
+
+
+def _rows(claim: ReadClaim, source: SourceText, unit: int) -> list[_Row]:
+    """Return the rows of the table that has a unit."""
+    units = source.units
     printed = sorted(source.figures, key=lambda each: each.start)
     starts = [each.start for each in printed]
     rows = []
-    for number in range(first, last + 1):
+    for number in _table_of(source, unit):
         begin, end = bisect_left(starts, units[number].start), bisect_left(starts, units[number].end)
         rows.append(_row(claim, source, number, tuple(printed[begin:end])))
     return rows

@@ -9,7 +9,7 @@ from itertools import count
 
 from proofspan.contracts.records.records import GoldQuestion, Trace
 from proofspan.diagnosis.answers import claims_of, payload_ids, refuses
-from proofspan.diagnosis.claims.cells import WrongCell, wrong_cell
+from proofspan.diagnosis.claims.cells import WrongCell, WrongCode, wrong_cell, wrong_code
 from proofspan.diagnosis.claims.computed import Computed, computed
 from proofspan.diagnosis.claims.differences import differences_of
 from proofspan.diagnosis.claims.figures import figures_of
@@ -152,6 +152,8 @@ class _Task:
                 if cell is not None:
                     evidence = _evidence(source, best._replace(unit=cell.unit))
                     differences = (*differences, _of_cell(claim, cell))
+            if not differences and not is_foreign:
+                differences = _of_code(claim, wrong_code(read, source.text, best.unit))
         if differences:
             support = round(best.score * WITH_DIFFERENCE ** len(differences), 4)
             return CheckedClaim(claim, "differs", support, evidence, differences)
@@ -243,6 +245,18 @@ def _of_cell(claim: Claim, cell: WrongCell) -> ClaimDifference:
         cell.found.start,
         cell.found.end,
     )
+
+
+def _of_code(claim: Claim, code: WrongCode | None) -> tuple[ClaimDifference, ...]:
+    """Return a wrong code of a row as a difference."""
+    if code is None:
+        return ()
+    start = claim.start + code.claimed_start
+    claimed, found = (
+        (start, start + len(code.claimed)),
+        (code.found_start, code.found_start + len(code.found)),
+    )
+    return (ClaimDifference("name", code.claimed, *claimed, code.found, *found),)
 
 
 def _language_of(source: EvidenceSource | None, evidence: Evidence) -> str | None:

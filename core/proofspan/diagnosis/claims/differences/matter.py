@@ -1,8 +1,8 @@
-"""Whether a claim and its source say something of the same thing, so that what they say can contradict.
+"""Decide whether a claim and its source are about the same thing, so that they can contradict each other.
 
 A source has many statements that are built alike: the front tyres need 2.4 bar, the rear ones 2.2; sales grew
 by 5 % in 2019, by 7 % in 2020. Where the source lacks the one that a claim is true of, its siblings must not
-accuse the claim. So what is said about, when, and how large it is have to agree beside the words at odds.
+accuse the claim. So the subject, the time and the size have to agree beside the words at odds.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def is_same_matter(claim: WordsOf, source: WordsOf, found: Found) -> bool:
         return False
     if found.kind != "date" and _is_at_another_time(claim, found.claimed, source, found.found):
         return False
-    if found.kind in _OF_VALUES and not _is_said_alike(claim, source, found):
+    if found.kind in _OF_VALUES and not _is_worded_alike(claim, source, found):
         return False
     return not _is_sibling(claim, source, found)
 
@@ -62,14 +62,14 @@ def is_of_another_size(figure: Figure, other: Figure) -> bool:
 
 
 def _share(claim: WordsOf, at: int, source: WordsOf, there: int) -> float:
-    """Return the share of the other content words of a claim's sentence that are said of the same."""
+    """Return the share of the other content words of a claim's sentence that its context has."""
     ours = {claim.forms[each] for each in range(*claim.sentence_of(at)) if claim.is_content[each]}
     ours.discard(claim.forms[at])
-    known = _said_in(source, there)
+    known = _context(source, there)
     return len(ours.intersection(source.forms[known.start : known.stop])) / len(ours) if ours else 0.0
 
 
-def _said_in(source: WordsOf, at: int) -> range:
+def _context(source: WordsOf, at: int) -> range:
     """Return the words of a word's sentence; behind a pronoun, also of the one before, which names it."""
     first, behind = source.sentence_of(at)
     if first and any(
@@ -102,17 +102,21 @@ def _has_subject(claim: WordsOf, at: int, source: WordsOf, there: int) -> bool:
 
 
 def _is_at_another_time(claim: WordsOf, own: tuple[int, int], source: WordsOf, its: tuple[int, int]) -> bool:
-    """Return whether the nearest period to a word of the claim contradicts all of the source's sentence."""
-    ours = sorted(_periods(claim, own), key=lambda each: each[0])
-    theirs = list(_periods(source, its)) if ours else []
+    """Return whether the nearest period to a word of the claim contradicts all of the source's sentence.
+
+    A word's period is in its clause, a figure's may be in another: "in 2031, growing by 4 %".
+    """
+    is_figure = own[0] in claim.figure_words
+    within = range(*claim.sentence_of(own[0])) if is_figure else _clause(claim, own)
+    ours = sorted(_periods(claim, own, within), key=lambda each: each[0])
+    theirs = list(_periods(source, its, range(*source.sentence_of(its[0])))) if ours else []
     return bool(theirs) and all(contradicts(ours[0][1], date) for _, date in theirs)
 
 
-def _periods(words: WordsOf, besides: tuple[int, int]) -> Iterator[tuple[int, Date]]:
-    """Yield the dates of a word's sentence, quarters and halves without a year too, with their distance."""
-    begin, end = words.sentence_of(besides[0])
+def _periods(words: WordsOf, besides: tuple[int, int], within: range) -> Iterator[tuple[int, Date]]:
+    """Yield the dates beside a word, quarters and halves without a year too, with their distance."""
     for figure, first, last in words.figures:
-        if not begin <= first < end or (first <= besides[1] and last >= besides[0]):
+        if first not in within or (first <= besides[1] and last >= besides[0]):
             continue
         distance = max(first - besides[1], besides[0] - last)
         if figure.kind == "ordinal" and not _PERIODS.isdisjoint(words.lower[last + 1 : last + 2]):
@@ -121,9 +125,9 @@ def _periods(words: WordsOf, besides: tuple[int, int]) -> Iterator[tuple[int, Da
             yield distance, figure.dates[0]
 
 
-def _is_said_alike(claim: WordsOf, source: WordsOf, found: Found) -> bool:
+def _is_worded_alike(claim: WordsOf, source: WordsOf, found: Found) -> bool:
     """Return whether the words nearest to a figure or a name are the source's, or another figure is."""
-    known = _said_in(source, found.align.at)
+    known = _context(source, found.align.at)
     nearest = _nearest(claim, found.claimed)
     new = [
         at for at in nearest if not any(place in known for place in source.places.get(claim.forms[at], ()))
