@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -37,13 +38,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def one_worker() -> Iterator[PdfPool]:
+    with PdfPool(workers=1) as pool:
+        yield pool
+
+
 @pytest.mark.parametrize("name", CLAIMS)
-def test_every_claim_is_answered_in_bounded_time(folder: Path, name: str) -> None:
+def test_every_claim_is_answered_in_bounded_time(folder: Path, one_worker: PdfPool, name: str) -> None:
     asks = [Ask(folder / "a.pdf", SpanQuery("", page, claim=CLAIMS[name])) for page in (0, None)]
     asks.append(Ask(folder / "a.md", SpanQuery("", claim=CLAIMS[name]), is_text=True))
     began = time.monotonic()
-    with PdfPool(workers=1) as pool:
-        spans = locate_bulk(asks, ClaimLocator(pool), workers=1, in_text=placed_in_text)
+    spans = locate_bulk(asks, ClaimLocator(one_worker), workers=1, in_text=placed_in_text)
     assert time.monotonic() - began < 60
     for span in spans:
         assert isinstance(span, ClaimSpan), span

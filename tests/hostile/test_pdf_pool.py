@@ -290,12 +290,14 @@ def test_a_worker_that_a_document_took_over_counts_as_crashed(
     ]
     with PdfPool(workers=1, timeout_s=NEVER_S) as pool:
         for ask in asks:
-            pool.document(good)
             with monkeypatch.context() as taken_over, pytest.raises(EvidenceFault) as error:
+                # The worker behind the false answer is not waited for: it is killed before it has loaded.
+                taken_over.setattr(Worker, "warm_up", lambda worker: None)
                 taken_over.setattr(Worker, "receive", lambda worker, limit_s: (dict(header), b""))
                 ask(pool)
             assert code_of(error) == "crashed"
         with monkeypatch.context() as taken_over:
+            taken_over.setattr(Worker, "warm_up", lambda worker: None)
             taken_over.setattr(Worker, "receive", lambda worker, limit_s: (dict(header), b""))
             (problem,) = pool.locate_each(good, [SpanQuery(TEXT, 0)])
         assert isinstance(problem, Problem)

@@ -25,9 +25,8 @@ GOOD = saved(two_colours(), "PNG")
 JPEG = saved(two_colours(), "JPEG")
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
 #: Metadata of 64 MB that compresses to 64 kB, in a picture of one pixel.
-TEXT_BOMB = png_of(
-    1, 1, *(chunk(b"zTXt", b"a%d\0\0" % n + zlib.compress(b" " * 2**20 * 4)) for n in range(16))
-)
+BLANKS = zlib.compress(b" " * 2**22)
+TEXT_BOMB = png_of(1, 1, *(chunk(b"zTXt", b"a%d\0\0" % n + BLANKS) for n in range(16)))
 PROFILE_BOMB = png_of(1, 1, chunk(b"iCCP", b"a\0\0" + zlib.compress(b" " * 2**26)))
 #: A frame of four thousand million pixels, of which three are there.
 VAST_GIF = b"".join(
