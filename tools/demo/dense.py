@@ -41,11 +41,14 @@ class Dense:
         weighted = self._svd.components_.T * self._svd.singular_values_
         #: one unit vector a word, shape (words, dimensions)
         self.words = unit_rows(weighted)
+        self._vectors: dict[tuple[str, ...], Scores] = {}
 
     def vector(self, words: Sequence[str]) -> Scores:
-        """The unit vector of a text, shape (dimensions,); all zero where no word is known."""
-        placed: Scores = unit_rows(self._svd.transform(self._tfidf.transform([words])))[0]
-        return placed
+        """The unit vector of a text, shape (dimensions,), made once; all zero where no word is known."""
+        key = tuple(words)
+        if key not in self._vectors:
+            self._vectors[key] = unit_rows(self._svd.transform(self._tfidf.transform([words])))[0]
+        return self._vectors[key]
 
     def scores(self, words: Sequence[str]) -> Scores:
         """Cosine of every chunk with the question, shape (chunks,), in -1 … 1."""

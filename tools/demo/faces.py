@@ -40,6 +40,7 @@ class Face:
     def __init__(self, code: str, fallback: pymupdf.Font) -> None:
         self._own, self._fallback = pymupdf.Font(code), fallback
         self._font_of: dict[str, pymupdf.Font] = {}
+        self._advances: dict[str, float] = {}
         self._lengths: dict[str, float] = {}
 
     def runs(self, text: str) -> Iterator[tuple[pymupdf.Font, str]]:
@@ -53,8 +54,14 @@ class Face:
     def length(self, text: str, size: float = BODY) -> float:
         """How wide the text is set."""
         if text not in self._lengths:
-            self._lengths[text] = sum(font.text_length(part, 1.0) for font, part in self.runs(text))
+            parts = (sum(map(self._advance, part)) for _, part in self.runs(text))
+            self._lengths[text] = sum(parts)
         return self._lengths[text] * size
+
+    def _advance(self, char: str) -> float:
+        if char not in self._advances:
+            self._advances[char] = self._font(char).text_length(char, 1.0)
+        return self._advances[char]
 
     def _font(self, char: str) -> pymupdf.Font:
         if char not in self._font_of:
@@ -77,6 +84,11 @@ def faces() -> dict[str, Face]:
 
 def wrap(text: str, width: float, face: Face, size: float = BODY) -> list[list[str]]:
     """Words line by line. A word is broken only at its soft hyphens, Japanese between its characters."""
+    return [list(line) for line in _wrapped(text, width, face, size)]
+
+
+@cache  # the columns of a table are tried in many widths, its cells again and again in the same one
+def _wrapped(text: str, width: float, face: Face, size: float) -> tuple[tuple[str, ...], ...]:
     gap = face.length(" ", size)
     lines: list[list[str]] = [[]]
     used = 0.0
@@ -92,7 +104,7 @@ def wrap(text: str, width: float, face: Face, size: float = BODY) -> list[list[s
             if ends:
                 lines.append([])
                 before, glued = 0.0, False
-    return [line for line in lines if line]
+    return tuple(tuple(line) for line in lines if line)
 
 
 def _pieces(word: str, room: float, width: float, face: Face, size: float) -> Iterator[tuple[str, bool]]:
