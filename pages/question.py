@@ -66,12 +66,32 @@ else:
     )
     notices.fault_panel((*facts.problems, *loaded.problems))
 
+    shown = load.placed(opened, chosen, targets, page=state.page) if chosen else None
+    apart = load.gold_apart(shown, targets) if shown else None
+    gold_page = None
+    if shown and apart and state.beside:
+        page_idx = state.page if shown.target == apart[0] else None
+        shown = load.placed(opened, apart[0], targets, page=page_idx)
+        gold_page = load.placed(opened, apart[1], targets, page=None)
+    found = load.indexed_citations(session.placed(opened, store), key) | dict(shown.found if shown else {})
+    seen = load.seen(opened, shown, state.see) if shown else None
+    region = region_of(seen, shown) if seen and shown else None
+
+    # From top to bottom: what is drawn later would move what a reader is about to click.
     answer, page, reading = panels.sides()
+    with answer:
+        answer_panel.answer(view, shown, found, claims, claim=state.at_claim)
+    with page:
+        if shown is not None and not shown.is_pending:
+            notices.notes(navigation.outline_notes(state, seen))
+        level = page_panel.page(
+            shown, view=view, region=region, claims=claims, gold=apart and apart[1], gold_page=gold_page
+        )
     with reading:
         answer_panel.claims_panel(view, claims, chosen=state.at_claim)
         with st.container(border=True, key="why", gap="xsmall"):
             panels.why(view, place.row)
-            step = st.container()
+            panels.next_step(view, found)
         panels.candidates(
             view,
             chosen=chosen.chunk_id if chosen else None,
@@ -90,32 +110,10 @@ else:
             store, opened.manifest, key, view, codes=place.row["codes"] or (), corpus=loaded.chunks
         )
         panels.show_findings(broken, state)
-        below = st.container(key="belonging")
+        with st.container(key="belonging"):
+            if shown is not None and not shown.is_pending:
+                attachments.show_belonging(opened, shown)
         panels.raw_record(view)
-
-    shown = load.placed(opened, chosen, targets, page=state.page) if chosen else None
-    apart = load.gold_apart(shown, targets) if shown else None
-    gold_page = None
-    if shown and apart and state.beside:
-        page_idx = state.page if shown.target == apart[0] else None
-        shown = load.placed(opened, apart[0], targets, page=page_idx)
-        gold_page = load.placed(opened, apart[1], targets, page=None)
-    found = load.indexed_citations(session.placed(opened, store), key) | dict(shown.found if shown else {})
-    with answer:
-        answer_panel.answer(view, shown, found, claims, claim=state.at_claim)
-    seen = load.seen(opened, shown, state.see) if shown else None
-    with page:
-        if shown is not None and not shown.is_pending:
-            notices.notes(navigation.outline_notes(state, seen))
-        region = region_of(seen, shown) if seen and shown else None
-        level = page_panel.page(
-            shown, view=view, region=region, claims=claims, gold=apart and apart[1], gold_page=gold_page
-        )
-    with step:
-        panels.next_step(view, found)
-    with below:
-        if shown is not None and not shown.is_pending:
-            attachments.show_belonging(opened, shown)
     with level:
         if shown is None or not shown.is_pending:
             attachments.show_level(opened, loaded, key)

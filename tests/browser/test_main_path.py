@@ -40,6 +40,11 @@ def is_ink(pixel: tuple[int, int, int]) -> bool:
     return max(pixel) < 110
 
 
+def top_of_rows(page: Page) -> float:
+    """Return where the table begins in the window."""
+    return float(page.get_by_test_id("ps-rows").evaluate("frame => frame.getBoundingClientRect().top"))
+
+
 def open_one_of(label: str, page: Page, url: str, wait_for_run: WaitForRun) -> None:
     """Triage, narrowed to one label by its card; then the second row of the table."""
     page.goto(url)
@@ -98,10 +103,15 @@ def test_a_candidate_shows_its_place_without_moving_the_page(
     page = page_at(1400, 900, dark=True)
     page.goto(f"{serve().url}/question?run=R002&q=Q01")
     wait_for_run(page)
-    page.get_by_test_id("ps-row").nth(1).get_by_role("cell").first.click()
+    cited_boxes(page).first.wait_for()  # a first visit shows progress, then the answer, then its page
+    main, row = page.get_by_test_id("stMain"), page.get_by_test_id("ps-row").nth(1)
+    row.scroll_into_view_if_needed()  # answer, claims and reasons leave room for one row
+    before = main.evaluate("main => main.scrollTop"), top_of_rows(page)
+    row.get_by_role("cell").first.click()
     wait_for_run(page)
     page.wait_for_url(lambda url: "chunk=" in url)
     box = page.locator("[data-testid=ps-box].retrieved.chosen").first
     expect(box).to_be_in_viewport(ratio=1)
     expect(page.get_by_test_id("ps-legend")).to_contain_text("retrieved")
-    assert page.get_by_test_id("stMain").evaluate("main => main.scrollTop") == 0
+    expect(row.get_by_role("button")).to_have_attribute("aria-current", "true")
+    assert (main.evaluate("main => main.scrollTop"), top_of_rows(page)) == before

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import FloatRect, Locator, Page, expect
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from tests.browser.conftest import IDLE, PageAt, Serve, WaitForRun
 from tests.hostile.workspaces import trace, write_workspace
@@ -63,6 +65,68 @@ def test_the_reading_is_where_it_stays_while_the_page_is_not_there_yet(
     ).first.evaluate("side => side.remove()")
     without = place(page, ".st-key-reading")
     assert (without["x"], without["width"]) == (there["x"], there["width"])
+
+
+def test_the_page_is_drawn_from_top_to_bottom(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
+) -> None:
+    page = page_at(own=True)
+    opened(page, f"{serve().url}/question?run=R002&q=Q01", wait_for_run)
+    expect(page.locator(".st-key-level .ps-badge")).to_be_visible()  # nothing is pending now
+    names: dict[tuple[int, ...], str] = {}
+    drawn: list[tuple[int, ...]] = []
+    ended: list[ForwardMsg] = []
+
+    def note(sent: str | bytes) -> None:
+        message = ForwardMsg.FromString(sent) if isinstance(sent, bytes) else ForwardMsg()
+        path = tuple(message.metadata.delta_path)
+        if message.WhichOneof("type") == "script_finished":
+            ended.append(message)
+        if message.WhichOneof("type") != "delta" or ended:  # what follows is drawn by fragments
+            return
+        if message.delta.WhichOneof("type") == "add_block":
+            names[path] = message.delta.add_block.id.rpartition("-")[2]
+        elif path[0] == 0:
+            drawn.append(path)
+
+    page.on("websocket", lambda websocket: websocket.on("framereceived", note))
+    page.reload()
+    wait_for_run(page)
+    level = next(path for path, name in names.items() if name == "level")
+    assert {"answer", "reading", "why"} <= {*names.values()}
+    in_place = [path for path in drawn if path[: len(level)] != level]  # the level's height is reserved
+    late = [path for before, path in pairwise(in_place) if path < before]
+    assert late == [], "it moves what is below it"
+
+
+#: Where what can be clicked begins, and how far the page is scrolled.
+TOPS = """names => [
+  document.querySelector('[data-testid=stMain]').scrollTop,
+  ...names.map(name => document.querySelector(`.st-key-${name}`).getBoundingClientRect().top)
+]"""
+
+
+def test_what_is_clicked_moves_neither_the_answer_nor_the_reading(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
+) -> None:
+    page = page_at(1400, 1200)
+    opened(page, f"{serve().url}/question?run=R002&q=Q01", wait_for_run)
+    expect(page.locator(".st-key-level .ps-badge")).to_be_visible()
+    names = ["answer-text", "citations", "claims-list", "why", "stage", "candidates"]
+    before = page.evaluate(TOPS, names)
+    candidate = page.get_by_test_id("ps-row").nth(1)
+    for target, parameter in (
+        (candidate.get_by_role("cell").first, "chunk="),
+        (page.locator(".st-key-cite-1 button"), "cite=1"),
+        (page.get_by_test_id("ps-claim-row").first, "at_claim="),
+        (page.get_by_test_id("ps-marked").get_by_role("button", name="citation 1").first, "cite=1"),
+        (page.locator("[class*=st-key-gold-] button").first, "chunk=gold"),
+    ):
+        target.click()
+        wait_for_run(page)
+        page.wait_for_url(lambda url, wanted=parameter: wanted in url)
+        expect(chosen_box(page)).to_be_in_viewport()
+        assert page.evaluate(TOPS, names) == before, parameter
 
 
 def test_a_retrieved_table_is_a_region_and_the_cited_row_stays_its_words(
