@@ -87,6 +87,18 @@ def test_evidence_out_of_sight_is_scrolled_to_inside_its_frame_only(page: Page) 
     assert page.evaluate("() => document.querySelector('[data-testid=stMain]').scrollTop") == 0
 
 
+@pytest.mark.parametrize("width", [1200, 800, 560, 420])
+def test_pointing_at_a_claim_moves_nothing(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 860})
+    row(page, 1).scroll_into_view_if_needed()
+    page.mouse.move(5, 5)
+    before = row(page, 1).bounding_box()
+    for number in (1, 2):
+        row(page, number).hover()
+        expect_lit(row(page, number))
+        assert row(page, 1).bounding_box() == before
+
+
 def test_pointing_at_a_box_lights_the_sentences_that_rest_on_it(page: Page) -> None:
     box(page, 1).hover()
     expect_lit(sentence(page, 1))

@@ -15,7 +15,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
 
 function opened(root) {
   const view = {
-    text: root.querySelector(".text"), says: root.querySelector(".says"), json: "", chosen: null, claims: [],
+    text: root.querySelector(".text"), lines: root.querySelector(".lines"), says: root.querySelector(".says"),
+    json: "", chosen: null, claims: [],
   };
   views.set(root, view);
   view.text.addEventListener("pointerdown", (event) => { view.pressed = [event.clientX, event.clientY]; });
@@ -41,6 +42,7 @@ function show(view, data) {
     view.json = json;
     view.text.replaceChildren(...inClaims(parts(data.pieces), data.claims));
     view.text.scrollTop = 0;
+    view.lines.replaceChildren(view.says, ...[counts(data.claims), ...data.claims.map(lineOf)].map(unseen));
   }
   view.text.className = `text ${data.size}`;
   view.text.setAttribute("aria-label", data.name);
@@ -200,7 +202,7 @@ function showPointed(view) {
   }
   const signs = holders.map(signOf);
   if (signs.length && !signs.some((sign) => sign.tabIndex === 0)) signs[0].tabIndex = 0;
-  view.says.hidden = !claims.length;
+  view.lines.hidden = !claims.length;
   const shown = claims.find(({ number }) => lit.has(number)) ?? claims.find(({ number }) => number === chosenClaim);
   view.says.className = shown ? `says ${shown.status}` : "says";
   view.says.replaceChildren(...(shown ? lineOf(shown) : counts(claims)));
@@ -211,6 +213,14 @@ function lineOf(claim) {
   const rest = claim.line.length ? [] : [claim.status_words];
   const words = [...rest, claim.where, claim.note, isLost ? LOST : ""].filter(Boolean).join(" · ");
   return [signed(claim.status, ""), ...comparison(claim), plain(claim.line.length && words ? ` · ${words}` : words)];
+}
+
+// Takes the room of a line that is shown later.
+function unseen(line) {
+  const made = document.createElement("p");
+  made.className = "says unseen";
+  made.append(...line);
+  return made;
 }
 
 function counts(claims) {
