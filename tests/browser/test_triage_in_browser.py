@@ -316,6 +316,25 @@ def test_a_longer_list_ends_in_the_middle_of_a_row(
     assert 0.25 < frame.evaluate(CUT) < 0.75
 
 
+def test_another_order_moves_nothing_below_the_list(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
+) -> None:
+    page = page_at(1400, 900)
+    open_triage(page, f"{serve().url}/?run=R002", wait_for_run)
+    ends = (
+        "frame => [frame.clientHeight, document.querySelector('.st-key-below').getBoundingClientRect().top]"
+    )
+    frame = page.get_by_test_id("ps-rows")
+    places = [frame.evaluate(ends)]
+    for title in ("Label", "Question"):
+        header(page, title).get_by_role("button").click()
+        expect(header(page, title)).to_have_attribute("aria-sort", re.compile("ending"))
+        places.append(frame.evaluate(ends))
+    heights, tops = zip(*places, strict=True)
+    assert len(set(heights)) > 1, "each order cuts a row at the same height"
+    assert len(set(tops)) == 1
+
+
 def test_a_list_that_is_only_a_little_longer_is_shown_whole(
     serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, workspace: Path
 ) -> None:

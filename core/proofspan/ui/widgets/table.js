@@ -103,7 +103,10 @@ function fit(view) {
       return end(CUT) <= data.height ? [Math.min(data.height, end(1 - CUT))] : [];
     });
     const isWhole = table.offsetHeight + border <= WHOLE * data.height;
-    frame.style.maxHeight = isWhole ? "" : `${Math.round(ends.at(-1) ?? data.height)}px`;
+    const height = Math.round(ends.at(-1) ?? data.height);
+    frame.style.maxHeight = isWhole ? "" : `${height}px`;
+    // What follows stays where it is when another order of the rows cuts the frame elsewhere.
+    frame.style.marginBottom = isWhole || !view.more.hidden ? "" : `${data.height - height}px`;
   }
   const scrolls = frame.scrollWidth > frame.clientWidth + 1 || frame.scrollHeight > frame.clientHeight + 1;
   if (scrolls && !targets(view).length) frame.tabIndex = 0;
