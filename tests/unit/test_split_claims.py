@@ -193,6 +193,7 @@ CLAUSES = [
         ["It is hot (the oil is red; the air is blue) now."],
     ),
     ("You can do the following: \n\n1.", []),
+    ("The approach has these three parts:\n\n1.", ["The approach has these three parts"]),
     ("Signal filters\n3.", ["Signal filters"]),
     ("Total:\n12", ["12"]),
 ]

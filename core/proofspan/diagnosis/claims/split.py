@@ -21,6 +21,8 @@ MOST_CLAIMS = 500
 MOST_TEXT = 200_000
 #: A longer piece is nonsense, or a list without an end; it is cut so that what reads a claim is quick.
 LONGEST_CLAIM = 2_000
+#: Words of an introduction that asserts something: "The approach has three parts:".
+INTRODUCES = 6
 #: A line of as many characters that ends without a mark was wrapped; the next line goes on.
 WRAPPED = 60
 
@@ -207,12 +209,24 @@ def claims_in(answer: str, question: str = "", *, blanked: str | None = None) ->
             notes.append(f"only the first {MOST_CLAIMS:,} claims were checked")
             break
     claims = [claim for claim in claims if not _is_list_number(text, claim, is_only=len(claims) == 1)]
+    if not claims and not is_cut:
+        claims = list(_introductions(answer, text))
     return Split(tuple(claims), text, "; ".join(notes))
 
 
 def split_claims(answer: str, *, question: str = "", blanked: str | None = None) -> tuple[Claim, ...]:
     """Return the claims of an answer, as `claims_in`, where nobody needs its text and its note."""
     return claims_in(answer, question, blanked=blanked).claims
+
+
+def _introductions(answer: str, text: str) -> Iterator[Claim]:
+    """Yield what introduces a list of which an answer has no item: then it is what the answer asserts."""
+    for start, end, kind in _pieces(text):
+        stop = len(text[:end].rstrip())
+        if text[stop - 1 : stop] in (":", "：") and length_in_words(text[start:stop]) >= INTRODUCES:
+            begin, stop = _asserted(answer, text, start, stop - 1)
+            for first, last in _bounded(text, begin, stop):
+                yield Claim(answer[first:last], first, last, kind)
 
 
 def _bounded(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
