@@ -47,7 +47,7 @@ from proofspan.traces.records.trace_record import STAGES, listed
 UNDECIDED = "the evidence is in another language, and the claim has no figure or name to compare"
 _UNDECIDED_SUPPORT = 0.5
 #: A claim with less support than this is about something else than its best evidence.
-COMPARABLE = 0.25
+COMPARABLE = 0.22
 #: The share of its support that a claim keeps for each difference.
 WITH_DIFFERENCE = 0.2
 #: Differences that show in any two languages.
