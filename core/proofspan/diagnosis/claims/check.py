@@ -57,8 +57,8 @@ OF_FIGURES = frozenset(("number", "unit", "scale"))
 VERBATIM = 0.9
 _DIGIT = re.compile(r"\d")
 #: A claim with at least this support is supported. Chosen once on the development files of four public sets
-#: (docs/measurements.md): from 0.40 to 0.50 the mean of their balanced accuracies is within 0.014 of the best,
-#: and of these a high one shows fewer claims as supported that are not.
+#: (docs/measurements.md): from 0.40 to 0.50 the mean of their balanced accuracies is within 0.014 of the
+#: best, and of these a high one shows fewer claims as supported that are not.
 SUPPORTED = 0.48
 
 
