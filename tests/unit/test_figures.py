@@ -18,6 +18,8 @@ from proofspan.diagnosis.claims.figures import (
     scale_of,
     unit_differs,
 )
+from proofspan.diagnosis.claims.figures import index as index_of_figures
+from proofspan.diagnosis.claims.figures.index import sameness_of
 
 THOUSANDS = "(in thousands, except per share data)\n"
 
@@ -461,6 +463,72 @@ def test_the_index_finds_what_comparing_each_finds(numbers: list[int], wanted: i
         claimed = last(words)
         found = FigureIndex(printed).agreeing(claimed)
         assert (found is not None) is any(agrees(claimed, figure) for figure in printed)
+
+
+NUMBERS = (
+    "1",
+    "3",
+    "12",
+    "45",
+    "60",
+    "300",
+    "2,684",
+    "41,287",
+    "2017",
+    "1.50",
+    "0.12",
+    "5,000,000",
+    "41287512",
+)
+AHEAD = ("", "about ", "more than ", "below ", "$", "€", "(", "in ")
+BEHIND = (
+    *("", " %", " bps", " million", " Mrd. €", " lakh", " kg", " t", " m", " miles", " °C", " °F", " months"),
+    *(" hours", "rd", "s", ":30", " pm", ")", " thousand dollars", " points", " USD"),
+)
+ODD = (
+    *("half a million", "twenty-five thousand", "60s", "FY2017", "Q3 2017", "March 12, 2017", "03/12/2017"),
+    *("3:1", "4.2.1", "15:00", "third", "12 March", "Q3", "a quarter of a kilogram", "2.7 billion", "205/55"),
+)
+
+
+def many_figures() -> list[Figure]:
+    texts = [f"{ahead}{number}{behind}" for number in NUMBERS for ahead in AHEAD for behind in BEHIND]
+    tables = [f"{THOUSANDS}a row {number}" for number in NUMBERS]
+    return [figure for text in (*texts, *tables, *ODD) for figure in figures_of(text)]
+
+
+def test_the_index_finds_all_that_comparing_each_finds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index_of_figures, "MOST_TRIED", 100_000)
+    figures = many_figures()
+    index = FigureIndex(figures)
+    distinct = {sameness_of(figure): number for number, figure in enumerate(figures)}
+    for claimed in [figures[number] for number in distinct.values()]:
+        found = {sameness_of(printed) for printed, _ in index.all_agreeing(claimed)}
+        assert found == {same for same, number in distinct.items() if agrees(claimed, figures[number])}
+
+
+def test_the_index_numbers_each_place_of_a_figure() -> None:
+    figures = figures_of("5 kg of flour, 5 kg of salt and 5,000 g of sugar, not 6 kg")
+    found = [list(places) for _, places in FigureIndex(figures).all_agreeing(last("5 kg"))]
+    assert sorted(found) == [[0, 1], [2]]
+
+
+def test_the_index_compares_few_of_many_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[Figure] = []
+
+    def counting(claimed: Figure, printed: Figure) -> bool:
+        compared.append(printed)
+        return agrees(claimed, printed)
+
+    monkeypatch.setattr(index_of_figures, "agrees", counting)
+    printed = figures_of("\n".join(f"{number * 37:,}" for number in range(100, 10_000)), language="en")
+    index = FigureIndex(printed)
+    for number in range(1_000):
+        index.agreeing(figures_of(f"{number * 353 + 100_000:,}", language="en")[0])
+    assert len(compared) < 20 * 1_000
+    compared.clear()
+    assert len(list(FigureIndex(figures_of("4.5 litres. " * 1_000)).all_agreeing(last("4.5 litres")))) == 1
+    assert len(compared) == 1  # what is the same is compared once
 
 
 def test_many_figures_are_bounded() -> None:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from proofspan.diagnosis.claims.derived import DIGITS, announced_in, derivation, near_words
 from proofspan.diagnosis.claims.figures import Figure, FigureIndex, figures_of
-from proofspan.diagnosis.claims.figures.agreement import sizes_of
+from proofspan.diagnosis.claims.figures.index import sizes_of
 from proofspan.diagnosis.claims.figures.number_words import LARGE_WORDS
 from proofspan.diagnosis.claims.figures.units import CONVERTIBLE, Unit
 from proofspan.diagnosis.claims.word_forms import language_of

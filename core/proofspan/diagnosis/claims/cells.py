@@ -7,7 +7,6 @@ text has no columns: the row is found by the words of its label, the column by a
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -16,7 +15,7 @@ from proofspan.diagnosis.claims.figures import Figure, agrees
 from proofspan.diagnosis.claims.figures.dates import covers
 from proofspan.diagnosis.claims.figures.units import NO_UNIT
 from proofspan.diagnosis.claims.read_claim import ReadClaim
-from proofspan.diagnosis.claims.source import SourceText
+from proofspan.diagnosis.claims.source import SourceText, TableRow
 from proofspan.diagnosis.claims.word_forms import forms_in, stop_forms
 from proofspan.diagnosis.words import tokens
 
@@ -70,9 +69,19 @@ def wrong_cell(claim: ReadClaim, source: SourceText, unit: int) -> WrongCell | N
     figures = list(dict.fromkeys(each for each in claim.figures.values() if each.kind == "number"))
     if not 0 < len(figures) <= MOST_FIGURES:
         return None
-    rows = _rows(claim, source, unit)
+    table = _table_of(source, unit)
+    rows: list[_Row] = []
     for figure in figures:
-        holders = [row for row in rows if any(agrees(figure, printed) for printed in row.figures)]
+        agreeing = {
+            source.figures[place].start
+            for _, places in source.figure_index.all_agreeing(figure)
+            for place in places
+        }
+        begin, end = source.units[table[0]].start, source.units[table[-1]].end
+        if not any(begin <= start < end for start in agreeing):
+            continue
+        rows = rows or [_row(claim, source, number) for number in table]
+        holders = [row for row in rows if any(each.start in agreeing for each in row.figures)]
         if not holders:
             continue
         best = _named(claim, rows, figure, frozenset.intersection(*(row.label for row in holders)))
@@ -131,23 +140,20 @@ def _table_of(source: SourceText, unit: int) -> range:
     return range(first, last + 1)
 
 
-def _rows(claim: ReadClaim, source: SourceText, unit: int) -> list[_Row]:
-    """Return the rows of the table that has a unit."""
-    units = source.units
-    printed = sorted(source.figures, key=lambda each: each.start)
-    starts = [each.start for each in printed]
-    rows = []
-    for number in _table_of(source, unit):
-        begin, end = bisect_left(starts, units[number].start), bisect_left(starts, units[number].end)
-        rows.append(_row(claim, source, number, tuple(printed[begin:end])))
-    return rows
+def _row(claim: ReadClaim, source: SourceText, number: int) -> _Row:
+    key = number, claim.language
+    if key not in source.rows:
+        source.rows[key] = _read_row(source, number, claim.language)
+    words, written, label = source.rows[key]
+    shared = words.intersection(claim.forms) - stop_forms(claim.language).difference(WITHOUT)
+    return _Row(number, shared, written, label, tuple(source.figures_in(number)))
 
 
-def _row(claim: ReadClaim, source: SourceText, number: int, figures: tuple[Figure, ...]) -> _Row:
-    unit = source.units[number]
+def _read_row(source: SourceText, number: int, language: str | None) -> TableRow:
+    figures, unit = source.figures_in(number), source.units[number]
     words = forms_in(source.text_of(number), source.language)
     digits = {word for figure in figures for word in forms_in(figure.text, source.language)}
-    stops = stop_forms(claim.language) - WITHOUT
+    stops = stop_forms(language) - WITHOUT
     label: list[str] = []
     for word in words:
         if word in digits:
@@ -157,9 +163,7 @@ def _row(claim: ReadClaim, source: SourceText, number: int, figures: tuple[Figur
             label.append(word)
     first = next((each.start for each in figures if each.kind != "label"), unit.end)
     written = source.text[unit.start : first].strip(" \t$€£(|:.").casefold()
-    return _Row(
-        number, frozenset(words).intersection(claim.forms) - stops, written, frozenset(label), figures
-    )
+    return TableRow(frozenset(words), written, frozenset(label))
 
 
 def _named(claim: ReadClaim, rows: Sequence[_Row], figure: Figure, common: frozenset[str]) -> _Row | None:
@@ -169,15 +173,14 @@ def _named(claim: ReadClaim, rows: Sequence[_Row], figure: Figure, common: froze
     those that are `common` to the rows with its figure, and more words of the row than of any other.
     """
     text = claim.text.casefold()
-    exact = [
-        row for row in rows if row.written and re.search(rf"(?<!\w){re.escape(row.written)}(?!\w)", text)
-    ]
+    exact = [row for row in rows if row.written and _has_phrase(text, row.written)]
     if exact:
         longest = max(exact, key=lambda row: len(row.written))
         if all(row is longest or row.written in longest.written != row.written for row in exact):
             return longest
     own = set(forms_in(figure.text, claim.language))
-    named = [row for row in rows if row.label and row.label <= common.union(claim.forms)]
+    known = common.union(claim.forms)
+    named = [row for row in rows if row.label and row.label <= known]
     if not named:
         return None
     best = max(named, key=lambda row: sum([claim.weights.get(word, 0.0) for word in row.shared - own]))
@@ -221,8 +224,7 @@ def _other_column(
 def _by_date(claim: ReadClaim, source: SourceText, head: int, columns: int) -> int | None:
     """Return the number of the column whose head is the claim's only date."""
     dates = list(dict.fromkeys(date for each in claim.figures.values() for date in each.dates))
-    start, end, _ = source.units[head]
-    heads = [each.dates for each in source.figures if start <= each.start < end and each.dates]
+    heads = [each.dates for each in source.figures_in(head) if each.dates]
     if len(dates) != 1 or len(heads) != columns:
         return None
     named = [place for place, at in enumerate(heads) if any(covers(dates[0], date) for date in at)]

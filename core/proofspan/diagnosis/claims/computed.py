@@ -20,7 +20,6 @@ from proofspan.diagnosis.claims.figures.units import NO_UNIT
 from proofspan.diagnosis.claims.read_claim import ReadClaim
 from proofspan.diagnosis.claims.source import SourceText
 from proofspan.diagnosis.claims.support import Evidence, Support
-from proofspan.diagnosis.claims.units import Unit
 from proofspan.diagnosis.claims.word_forms import forms_in
 from proofspan.diagnosis.words import tokens
 
@@ -132,14 +131,14 @@ def _searched(
     of the units that come next, then those of the passage, nearest first.
     """
     source = evidence.sources[best.source].text
-    spans = [source.units[number] for number in (best.unit, *best.close)]
-    if any(is_in_place(claim.text, figure, source.text, each) for each in _within(source.figures, spans)):
+    units = (best.unit, *best.close)
+    if any(is_in_place(claim.text, figure, source.text, each) for each in _within(source, units)):
         return None
     stated = [each for each in claim.figures.values() if each not in open_figures]
     has = set(tokens(source.text_of(best.unit)))  # "the average price" computes nothing where both say it
     words = " ".join([word for word in claim.text.split() if has.isdisjoint(tokens(word))])
     for printed in (
-        *(_within(source.figures, spans[:more]) for more in range(1, len(spans) + 1)),
+        *(_within(source, units[:more]) for more in range(1, len(units) + 1)),
         near_words(source.figures, source.text, set(tokens(claim.text))),
     ):
         formula = derivation(figure, printed, claim=words, stated=stated)
@@ -148,9 +147,9 @@ def _searched(
     return None
 
 
-def _within(figures: Sequence[Figure], units: Sequence[Unit]) -> list[Figure]:
+def _within(source: SourceText, units: Sequence[int]) -> list[Figure]:
     """Return the figures within some units, in the order of the text."""
-    return [each for each in figures if any(unit.start <= each.start < unit.end for unit in units)]
+    return [each for number in sorted(units) for each in source.figures_in(number)]
 
 
 def _comparisons(claim: ReadClaim) -> Iterator[_Comparison]:
@@ -190,12 +189,13 @@ def _is_stated(comparison: _Comparison, best: Support, evidence: Evidence) -> bo
     text = evidence.sources[best.source].text
     if comparison.operation == "ratio":
         return _MULTIPLE.search(text.text_of(best.unit)) is not None
-    if any(agrees(figure, each) for each in _within(text.figures, [text.units[best.unit]])):
+    if any(agrees(figure, each) for each in text.figures_in(best.unit)):
         return True
     return any(
-        _sign_behind(source.text.text, each) is not None and agrees(figure, each)
+        _sign_behind(source.text.text, source.text.figures[place]) is not None
         for source in evidence.sources
-        for each in source.text.figures
+        for _, places in source.text.figure_index.all_agreeing(figure)
+        for place in places
     )
 
 
@@ -247,7 +247,7 @@ def _named_rows(claim: ReadClaim, evidence: Evidence) -> list[_Row]:
             units ^= low
             unit = low.bit_length() - 1
             if text.units[unit].role == "row" and claim.names_all(label := text.label_of(unit)):
-                rows.append(_Row(number, unit, label, tuple(_within(text.figures, [text.units[unit]]))))
+                rows.append(_Row(number, unit, label, tuple(text.figures_in(unit))))
     return [row for row in rows if not any(row.label < other.label - WITHOUT for other in rows)]
 
 

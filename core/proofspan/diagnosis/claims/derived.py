@@ -13,7 +13,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from functools import lru_cache
+from itertools import islice, pairwise
 from typing import Literal, NamedTuple
 
 from proofspan.diagnosis.claims.figures import Figure, agrees
@@ -156,19 +157,30 @@ def near_words(figures: Sequence[Figure], text: str, words: set[str]) -> list[Fi
 
     A line of figures alone has the words of the last line that has any.
     """
-    lines = [0, *(match.end() for match in _LINE_END.finditer(text)), len(text)]
     shared: list[int] = []
     line, weight = -1, 0
+    lines, words_in = _lines_of(text)
     for figure in figures:
-        at = bisect_right(lines, figure.start) - 1
+        at = min(bisect_right(lines, figure.start), len(words_in)) - 1
         for other in range(max(line + 1, at - 5), at + 1):
-            if found := tokens(text[lines[other] : min(lines[other + 1], lines[other] + _LINE)]):
-                weight = len(words.intersection(found)) if any(map(str.isalpha, found)) else weight
+            if has := words_in[other]:
+                weight = len(words & has)
         line = max(line, at)
         shared.append(weight)
     return [
-        figures[place] for place in sorted(range(len(figures)), key=lambda place: (-shared[place], place))
+        figures[place] for place in sorted(range(len(figures)), key=[-each for each in shared].__getitem__)
     ]
+
+
+@lru_cache(maxsize=16)
+def _lines_of(text: str) -> tuple[list[int], list[frozenset[str]]]:
+    """Return where the lines of a text begin, and the words of each that has any, for many claims alike."""
+    lines = [0, *(match.end() for match in _LINE_END.finditer(text)), len(text)]
+    words = []
+    for start, end in pairwise(lines):
+        found = tokens(text[start : min(end, start + _LINE)])
+        words.append(frozenset(found if any(map(str.isalpha, found)) else ()))
+    return lines, words
 
 
 def _operands(printed: Sequence[Figure]) -> list[Figure]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from operator import attrgetter
+from typing import NamedTuple
 
-from proofspan.diagnosis.claims.figures import Figure, figures_of
+from proofspan.diagnosis.claims.figures import Figure, FigureIndex, figures_of
 from proofspan.diagnosis.claims.units import Unit, units_of
 from proofspan.diagnosis.claims.word_forms import forms_in, forms_of_each, language_of, stop_forms
 
@@ -19,6 +20,14 @@ MOST_UNITS = 4_000
 _HYPHENED_BREAK = re.compile(r"(?<=[^\W\d_])[-‐\u00ad]\s*\n\s*(?=[^\W\d_])")
 #: Labels before a table's rows that count as its head.
 _MOST_HEADS = 8
+
+
+class TableRow(NamedTuple):
+    """A row: all its words, its label as written, and the label's words that say something."""
+
+    words: frozenset[str]
+    written: str
+    label: frozenset[str]
 
 
 class SourceText:
@@ -32,8 +41,8 @@ class SourceText:
     """
 
     __slots__ = (
-        *("_figures", "index", "language", "length", "line", "note", "offsets", "places", "tables", "text"),
-        "units",
+        *("_figure_index", "_figures", "_labels", "_starts", "index", "language", "length", "line", "note"),
+        *("offsets", "places", "rows", "tables", "text", "units"),
     )
     index: dict[str, int]
     language: str | None
@@ -42,12 +51,17 @@ class SourceText:
     note: str
     offsets: array[int]
     places: array[int]
+    rows: dict[tuple[int, str | None], TableRow]
     tables: list[tuple[int, int]]
     units: list[Unit]
 
     def __init__(self, text: str) -> None:
         self.text = text
         self._figures: Sequence[Figure] | None = None
+        self._figure_index: FigureIndex | None = None
+        self._starts: array[int] | None = None
+        self._labels: dict[int, frozenset[str]] | None = None
+        self.rows = {}
         if len(text) < 2 * MOST_UNITS:  # too short for more
             self.note = ""
 
@@ -102,6 +116,20 @@ class SourceText:
         return self._figures
 
     @property
+    def figure_index(self) -> FigureIndex:
+        """Return the figures by value, numbered as `figures` has them."""
+        if self._figure_index is None:
+            self._figure_index = FigureIndex(self.figures)
+        return self._figure_index
+
+    def figures_in(self, number: int) -> Sequence[Figure]:
+        """Return the figures that begin within a unit."""
+        figures, unit = self.figures, self.units[number]
+        if self._starts is None:
+            self._starts = array("L", [each.start for each in figures])
+        return figures[bisect_left(self._starts, unit.start) : bisect_left(self._starts, unit.end)]
+
+    @property
     def cost(self) -> int:
         """Return the approximate bytes of what is kept beside the text, once it is made."""
         return 1_000 + 9 * min(len(self.text), MOST_TEXT)
@@ -121,9 +149,15 @@ class SourceText:
 
     def label_of(self, number: int) -> frozenset[str]:
         """Return what names a row: the words before its first figure, else the code there, else all words."""
-        unit = self.units[number]
-        first = next((each for each in self.figures if unit.start <= each.start < unit.end), None)
-        before = "" if first is None else self.text[unit.start : first.start]
+        if self._labels is None:
+            self._labels = {}
+        if number not in self._labels:
+            self._labels[number] = self._label(number)
+        return self._labels[number]
+
+    def _label(self, number: int) -> frozenset[str]:
+        figures = self.figures_in(number)
+        before = self.text[self.units[number].start : figures[0].start] if figures else ""
         ahead, stops = forms_in(before, self.language), stop_forms(self.language)
         words = frozenset(form for form in ahead if len(form) > 1 and not form[0].isdigit())
         if ahead:

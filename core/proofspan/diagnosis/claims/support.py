@@ -13,10 +13,11 @@ import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from itertools import accumulate, chain, islice, pairwise
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
-from proofspan.diagnosis.claims.figures import Figure, FigureIndex, agrees
+from proofspan.diagnosis.claims.figures import Figure, FigureIndex
+from proofspan.diagnosis.claims.figures.index import Sameness, sameness_of
 from proofspan.diagnosis.claims.read_claim import ReadClaim
 from proofspan.diagnosis.claims.source import SourceText
 from proofspan.diagnosis.claims.types import Origin
@@ -25,8 +26,8 @@ from proofspan.diagnosis.claims.word_forms import forms, forms_in
 from proofspan.traces.records.chunks import Places
 from proofspan.traces.records.trace_record import place_by_id
 
-#: Figures of all passages that are compared, and of one passage with each figure of a claim.
-MOST_FIGURES, MOST_COMPARED = 20_000, 500
+#: Figures of all passages that are compared.
+MOST_FIGURES = 20_000
 #: Figures of a claim that are in words, or have words such as "about" before them.
 MOST_IN_WORDS = 20
 #: Neighbouring units count as close together up to this many words: about three sentences.
@@ -102,7 +103,9 @@ class Evidence:
     def __init__(self, sources: Sequence[EvidenceSource], *, given: Sequence[Figure] = ()) -> None:
         """`given` are figures that need no source, such as those of the question."""
         self.sources = sources
-        self._given = given
+        self._given = FigureIndex(given)
+        self._left = MOST_FIGURES - len(given)
+        self._agreeing: dict[tuple[Sameness, bool], int | None] = {}
 
     @cached_property
     def bases(self) -> list[int]:
@@ -127,10 +130,43 @@ class Evidence:
         return frozenset([form for name in named for form in forms_in(name, None)])
 
     @cached_property
-    def figures(self) -> FigureIndex:
-        """Return the figures of all passages by value."""
-        found = chain(self._given, *(source.text.figures for source in self.sources))
-        return FigureIndex(islice(found, MOST_FIGURES))
+    def _with_figures(self) -> list[tuple[int, SourceText]]:
+        """Return the passages whose figures are compared, each with the number of its first unit."""
+        found, left = [], self._left
+        for source, base in zip(self.sources, self.bases, strict=True):
+            if left <= 0:
+                break
+            left -= len(source.text.figures)
+            if source.text.figures:
+                found.append((base, source.text))
+        return found
+
+    def units_agreeing(self, figure: Figure, *, is_bound: bool = False) -> int | None:
+        """Return the units with a figure that agrees with a claimed one, as bits; None where none does.
+
+        The given figures are in no unit. With `is_bound` the figure must agree as a bound: "below 50" is one
+        of "less than 50" and of 48, not of 50.
+        """
+        key = sameness_of(figure), is_bound
+        if key not in self._agreeing:
+            self._agreeing[key] = self._units_agreeing(figure, is_bound=is_bound)
+        return self._agreeing[key]
+
+    def _units_agreeing(self, figure: Figure, *, is_bound: bool) -> int | None:
+        units = 0
+        is_met = self._given.agreeing(figure) is not None
+        for base, text in self._with_figures:
+            for printed, places in text.figure_index.all_agreeing(figure):
+                is_met = True
+                if not (
+                    is_bound
+                    and figure.bound != "~"
+                    and printed.bound != figure.bound
+                    and abs(printed.value) == abs(figure.value)
+                ):
+                    for place in places:
+                        units |= 1 << base + text.unit_of(text.figures[place].start)
+        return units if is_met else None
 
     def place(self, unit: int) -> tuple[int, int]:
         """Return the numbers of a unit's source and of the unit there."""
@@ -278,20 +314,21 @@ def _add_by_value(claim: ReadClaim, found: dict[str, tuple[float, int]], evidenc
     for form, figure in claim.figures.items():
         if form in found and not figure.unit.dimension:  # the same digits of another unit are another figure
             continue
-        if evidence.figures.agreeing(figure) is None:
+        units = evidence.units_agreeing(figure)
+        if units is None:
             if form not in found or not _is_in_code(figure, evidence):
                 lost.append(figure)
             continue
-        units = _units_agreeing(figure, evidence)
         for part in forms_in(figure.text, claim.language):  # its unit too: 1.2 tonnes are 1,200 kg
             found[part] = 1.0, units | found.get(part, (0.0, 0))[1]
     for figure in claim.spelled[:MOST_IN_WORDS]:  # these are never lost: many are no figures
-        if evidence.figures.agreeing(figure) is not None:
+        units = evidence.units_agreeing(figure)
+        if units is not None:
             for part in forms_in(figure.text, claim.language):
-                found[part] = 1.0, _units_agreeing(figure, evidence) | found.get(part, (0.0, 0))[1]
+                found[part] = 1.0, units | found.get(part, (0.0, 0))[1]
     hedged = [each for each in claim.all_figures if each.bound and each not in lost]
     for figure in hedged[:MOST_IN_WORDS]:
-        if units := _units_agreeing(figure, evidence, is_bound=True):
+        if units := evidence.units_agreeing(figure, is_bound=True):
             for part in claim.hedges(figure):
                 found[part] = 1.0, units | found.get(part, (0.0, 0))[1]
     return lost
@@ -304,24 +341,6 @@ def _is_in_code(figure: Figure, evidence: Evidence) -> bool:
         re.search(rf"(?<![^\W_])[A-Za-z]{{1,2}}{size[1]}(?!\w|[.,]\d)", source.text.text)
         for source in evidence.sources
     )
-
-
-def _units_agreeing(figure: Figure, evidence: Evidence, *, is_bound: bool = False) -> int:
-    """Return the units with a figure that agrees with a claimed one, as bits; with `is_bound`, as a bound.
-
-    "Below 50" is a bound of "less than 50" and of 48, not of 50.
-    """
-    units = 0
-    for source, base in zip(evidence.sources, evidence.bases, strict=True):
-        for printed in islice(source.text.figures, MOST_COMPARED):
-            if agrees(figure, printed) and not (
-                is_bound
-                and figure.bound != "~"
-                and printed.bound != figure.bound
-                and abs(printed.value) == abs(figure.value)
-            ):
-                units |= 1 << base + source.text.unit_of(printed.start)
-    return units
 
 
 def _alike(form: str, evidence: Evidence) -> int:

@@ -1,7 +1,6 @@
 """Figures by value: what a number in a text amounts to, and whether two figures agree."""
 
 from proofspan.diagnosis.claims.figures.agreement import (
-    FigureIndex,
     agrees,
     alike,
     could_agree,
@@ -10,6 +9,7 @@ from proofspan.diagnosis.claims.figures.agreement import (
     unit_differs,
 )
 from proofspan.diagnosis.claims.figures.captions import Scale, scale_of, scales_of
+from proofspan.diagnosis.claims.figures.index import FigureIndex
 from proofspan.diagnosis.claims.figures.reading import Figure, figures_of
 
 __all__ = [

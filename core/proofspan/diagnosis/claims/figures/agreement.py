@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
-from itertools import islice
 
 from proofspan.diagnosis.claims.figures.around import Bound
 from proofspan.diagnosis.claims.figures.dates import contradicts, covers
@@ -44,7 +42,7 @@ def _within(claimed: Decimal, printed: Decimal, bound: Bound) -> bool:
 
 
 #: Powers of ten that tables count in.
-_POWERS = (3, 6, 9, 12)
+POWERS = (3, 6, 9, 12)
 #: Conversions are published rounded: a litre is 0.264 gallons.
 _ROUNDED_CONVERSION = Decimal("0.0005")
 
@@ -67,14 +65,18 @@ def could_agree(claimed: Figure, printed: Figure) -> bool:
 
 
 def _could_be(claimed: Decimal, printed: Decimal, bound: Bound) -> bool:
+    if claimed == printed:
+        return True
     off = abs(printed - claimed)
     step, printed_step = step_of(claimed), step_of(printed)
-    if off <= max(printed_step, step) / 2:
+    if 2 * off <= max(printed_step, step):
         return True
     if printed_step < step and 0 <= printed - claimed < step:  # cut off instead of rounded
         return True
+    if off > claimed > 0:  # no place value is larger than the number
+        return False
     rough = rough_step(claimed)
-    return off <= rough if bound else rough > 10 * step and off <= rough / 2 and off * 100 <= claimed
+    return off <= rough if bound else rough > 10 * step and 2 * off <= rough and off * 100 <= claimed
 
 
 def _compare(claimed: Figure, printed: Figure, test: _Test) -> bool:
@@ -157,28 +159,29 @@ def _counted_otherwise(claimed: Figure, printed: Figure, test: _Test) -> bool:
         return False
     if claimed.kind != "number" or printed.kind not in ("number", "year"):
         return False
+    if printed.scaled:
+        if claimed.scaled:
+            return False
+    elif not claimed.scaled and not is_written_out(claimed):
+        return False
     is_precise = claimed.digits > 2 or (test is _could_be and bool(claimed.scaled))
-    powers = _POWERS if is_precise and printed.kind == "number" else ()
-    if not claimed.scaled and printed.scaled:
+    powers = POWERS if is_precise and printed.kind == "number" else ()
+    if printed.scaled:
         counted = [each.scaleb(power) for each in claimed.readings for power in powers]
         if _any(counted, printed.readings, claimed.bound, test):
             return True
         return any(
             one.scaleb(printed.scale) == other for one in claimed.readings for other in printed.readings
         )
-    if (claimed.scaled or _is_written_out(claimed)) and not printed.scaled:
-        counted = [each.scaleb(power) for each in printed.readings for power in powers]
-        if _any(claimed.readings, counted, claimed.bound, test):
-            return True
-        return any(
-            one.scaleb(-claimed.scale) == other for one in claimed.readings for other in printed.readings
-        )
-    return False
+    counted = [each.scaleb(power) for each in printed.readings for power in powers]
+    if _any(claimed.readings, counted, claimed.bound, test):
+        return True
+    return any(one.scaleb(-claimed.scale) == other for one in claimed.readings for other in printed.readings)
 
 
-def _is_written_out(figure: Figure) -> bool:
+def is_written_out(figure: Figure) -> bool:
     """Return whether a figure ends with thousands written out: a table may print 1,577,000,000 as 1,577."""
-    return not figure.scaled and rough_step(figure.value) >= 1000
+    return not figure.scaled and abs(figure.value) >= 1000 and rough_step(figure.value) >= 1000
 
 
 def unit_differs(claimed: Figure, printed: Figure) -> bool:
@@ -221,76 +224,3 @@ def alike(claimed: Figure, printed: Figure) -> int:
 def digits_of(figure: Figure) -> tuple[int, ...]:
     """Return the digits of a number without the zeros behind the last."""
     return figure.value.normalize().as_tuple().digits
-
-
-class FigureIndex:
-    """The figures of evidence by magnitude, to find one that agrees with a claim without trying all."""
-
-    def __init__(self, figures: Iterable[Figure]) -> None:
-        self._by_size: list[tuple[float, int]] = []
-        self._others: dict[tuple[str, str], Figure] = {}
-        self._figures: list[Figure] = []
-        seen: set[tuple[object, ...]] = set()
-        for figure in figures:
-            same = (figure.value, figure.unit.name, figure.scaled, figure.others, figure.kind, figure.dates)
-            if figure.kind in ("date", "label", "ratio", "time"):
-                self._others.setdefault((figure.kind, figure.text), figure)
-            if figure.kind in ("label", "ratio", "time", "date") or same in seen:
-                continue
-            seen.add(same)
-            if figure.kind == "year":
-                self._others.setdefault((figure.kind, figure.text), figure)
-            place = len(self._figures)
-            self._figures.append(figure)
-            unit = figure.unit
-            for reading in figure.readings:
-                self._by_size.append((float(reading), place))
-                if unit.factor != 1 or unit.offset:
-                    self._by_size.append((float(reading * unit.factor + unit.offset), place))
-        self._by_size.sort()
-
-    def agreeing(self, claimed: Figure) -> Figure | None:
-        """Return a figure that agrees with the claimed one; None also if too many would have to be tried."""
-        if claimed.kind in ("date", "label", "ratio", "time", "year"):
-            for figure in islice(self._others.values(), MOST_TRIED * 8):
-                if agrees(claimed, figure):
-                    return figure
-            if claimed.kind != "year":
-                return None
-        tried: set[int] = set()
-        for low, high in sizes_of(claimed):
-            at = bisect_left(self._by_size, (low, -1))
-            for size, place in islice(self._by_size, at, at + MOST_TRIED):
-                if size > high:
-                    break
-                if place not in tried:
-                    tried.add(place)
-                    if agrees(claimed, self._figures[place]):
-                        return self._figures[place]
-        return None
-
-
-#: The most figures of a like size that are compared with a claimed one.
-MOST_TRIED = 64
-
-
-def sizes_of(claimed: Figure) -> Iterator[tuple[float, float]]:
-    """Yield the ranges of magnitudes in which a figure can lie that agrees by any rule of `agrees`."""
-    unit = claimed.unit
-    for reading in claimed.readings:
-        step = rough_step(reading) if claimed.bound else step_of(reading) / 2
-        low, high = float(reading - step), float(reading + step)
-        low, high = low - abs(low) * 1e-3, high + abs(high) * 1e-3
-        yield low, high
-        if unit.factor != 1 or unit.offset:
-            factor, offset = float(unit.factor), float(unit.offset)
-            yield low * factor + offset, high * factor + offset
-        if unit.dimension in ("", "currency", "share"):
-            for sign in (-1,) if claimed.scaled else (1, -1) if _is_written_out(claimed) else (1,):
-                for power in _POWERS:
-                    yield low * 10.0 ** (sign * power), high * 10.0 ** (sign * power)
-        for power in METRIC.get(unit.name, ()):
-            yield low * 10.0**power, high * 10.0**power
-        if unit.dimension in ("", "share"):
-            yield low * 100, high * 100
-            yield low / 100, high / 100

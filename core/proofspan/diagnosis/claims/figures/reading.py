@@ -15,6 +15,7 @@ import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from decimal import Decimal, localcontext
+from functools import cache
 from typing import Literal, NamedTuple
 
 from proofspan.diagnosis.claims.figures.around import (
@@ -534,7 +535,12 @@ def exponent_of(value: Decimal) -> int:
 
 def step_of(value: Decimal) -> Decimal:
     """The place value of the last digit."""
-    return Decimal((0, (1,), exponent_of(value)))
+    return _place_value(exponent_of(value))
+
+
+@cache
+def _place_value(exponent: int) -> Decimal:
+    return Decimal((0, (1,), exponent))
 
 
 def rough_step(value: Decimal) -> Decimal:
