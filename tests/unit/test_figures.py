@@ -19,6 +19,7 @@ from proofspan.diagnosis.claims.figures import (
     unit_differs,
 )
 from proofspan.diagnosis.claims.figures import index as index_of_figures
+from proofspan.diagnosis.claims.figures.first_digits import digits_in, first_digits_of
 from proofspan.diagnosis.claims.figures.index import sameness_of
 
 THOUSANDS = "(in thousands, except per share data)\n"
@@ -491,10 +492,13 @@ ODD = (
 )
 
 
-def many_figures() -> list[Figure]:
+def many_texts() -> list[str]:
     texts = [f"{ahead}{number}{behind}" for number in NUMBERS for ahead in AHEAD for behind in BEHIND]
-    tables = [f"{THOUSANDS}a row {number}" for number in NUMBERS]
-    return [figure for text in (*texts, *tables, *ODD) for figure in figures_of(text)]
+    return [*texts, *(f"{THOUSANDS}a row {number}" for number in NUMBERS), *ODD]
+
+
+def many_figures() -> list[Figure]:
+    return [figure for text in many_texts() for figure in figures_of(text)]
 
 
 def test_the_index_finds_all_that_comparing_each_finds(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -505,6 +509,42 @@ def test_the_index_finds_all_that_comparing_each_finds(monkeypatch: pytest.Monke
     for claimed in [figures[number] for number in distinct.values()]:
         found = {sameness_of(printed) for printed, _ in index.all_agreeing(claimed)}
         assert found == {same for same, number in distinct.items() if agrees(claimed, figures[number])}
+
+
+@pytest.mark.parametrize("language", ["", "de", "fr"])
+def test_a_text_without_the_first_digits_of_a_figure_has_none_that_agrees(language: str) -> None:
+    figures = {sameness_of(figure): figure for figure in many_figures()}
+    wanted = [(figure, first_digits_of(figure)) for figure in list(figures.values())[::9]]
+    more = (
+        "1 234,5 km",
+        "ein Liter",
+        "1,2,3",
+        "5'000 Fr.",
+        "2018–19",
+        "two hundred",
+        "12 ½",
+        "٤٥ kg",
+        "a million",
+    )
+    for text in (
+        *many_texts(),
+        *more,
+        "0.05 or .45 m",
+        "41.287,5 kg",
+        "nine",
+        "3/4 of a mile",
+        "the '60s",
+        "05",
+    ):
+        printed, digits = FigureIndex(figures_of(text, language=language)), digits_in(text).first
+        for claimed, its in wanted:
+            assert its & digits or printed.agreeing(claimed) is None, (claimed, text)
+
+
+def test_most_texts_need_not_be_read() -> None:
+    (claimed,) = figures_of("4.5 litres")
+    assert not first_digits_of(claimed) & digits_in("The tank holds 60 litres, and 7 in reserve.").first
+    assert first_digits_of(claimed) & digits_in("The tank holds 4,512 ml.").first
 
 
 def test_the_index_numbers_each_place_of_a_figure() -> None:

@@ -12,9 +12,8 @@ from collections.abc import Iterator, Sequence
 
 from proofspan.diagnosis.claims.derived import DIGITS, announced_in, derivation, near_words
 from proofspan.diagnosis.claims.figures import Figure, FigureIndex, figures_of
-from proofspan.diagnosis.claims.figures.index import sizes_of
+from proofspan.diagnosis.claims.figures.first_digits import leading_digits, leading_ranges
 from proofspan.diagnosis.claims.figures.number_words import LARGE_WORDS
-from proofspan.diagnosis.claims.figures.units import CONVERTIBLE, Unit
 from proofspan.diagnosis.claims.word_forms import language_of
 from proofspan.diagnosis.corpus import ChunkView
 from proofspan.diagnosis.numbers import Number
@@ -82,57 +81,16 @@ def _worth_reading(wanted: Sequence[Figure], evidence: Sequence[ChunkView]) -> I
         return
     leading: list[tuple[float, int]] = []
     for place, view in enumerate(evidence):
-        leading += [(_leading(value), place) for value in view.numbers]
+        leading += [(leading_digits(value), place) for value in view.numbers]
     leading.sort()
     found = {place for place, view in enumerate(evidence) if not view.words.isdisjoint(LARGE_WORDS)}
     for figure in wanted:
-        for low, high in _leading_ranges(figure):
+        for low, high in leading_ranges(figure):
             for number in range(bisect_left(leading, (low, -1)), len(leading)):
                 if leading[number][0] > high or len(found) == len(evidence):
                     break
                 found.add(leading[number][1])
     yield from (evidence[place] for place in sorted(found))
-
-
-def _leading(value: str) -> float:
-    """The digits of a number as one from 1 to 10, wherever its decimal point is; 0 of zero and of 4.2.1."""
-    digits = value.replace(".", "", 1).lstrip("0")[:16]
-    return int(digits) / 10 ** (len(digits) - 1) if digits.isdecimal() else 0.0
-
-
-def _leading_ranges(figure: Figure) -> Iterator[tuple[float, float]]:
-    """Yield the ranges of leading digits with which a figure can agree."""
-    if figure.dates:
-        for part in {
-            part for date in figure.dates for part in (date.year, date.year % 100, date.day) if part
-        }:
-            yield _leading(str(part)) - 1e-9, _leading(str(part)) + 1e-9
-    elif figure.kind == "time":
-        hours = int(figure.value) // 60
-        for hour in (hours, hours - 12, hours + 12):
-            yield _leading(str(abs(hour))) - 1e-9, _leading(str(abs(hour))) + 1e-9
-    elif figure.kind in ("number", "year"):
-        yield from {
-            leading
-            for low, high in sizes_of(figure)
-            for unit in (None, *CONVERTIBLE.get(figure.unit.dimension, ()))
-            for leading in _leading_range(low, high, unit)
-        }
-
-
-def _leading_range(low: float, high: float, unit: Unit | None) -> Iterator[tuple[float, float]]:
-    """Yield the leading digits of a range of magnitudes; of one in base units, in this unit."""
-    if unit is not None:
-        factor, offset = float(unit.factor), float(unit.offset)
-        low, high = (low - offset) / factor, (high - offset) / factor
-    if high <= 0:
-        return
-    low = max(low, high / 10)
-    power = 10.0 ** int(f"{high:e}".partition("e")[2])
-    low, high = round(low / power, 9), round(high / power, 9)
-    yield low, high
-    if low < 1:
-        yield 10 * low, 10.0
 
 
 def _follows(figure: Figure, claims: str, named: Sequence[Figure], nearest: _Nearest) -> bool:

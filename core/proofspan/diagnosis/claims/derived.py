@@ -11,7 +11,6 @@ it is as much larger as they are rounder.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import islice, pairwise
@@ -158,18 +157,19 @@ def near_words(figures: Sequence[Figure], text: str, words: set[str]) -> list[Fi
     A line of figures alone has the words of the last line that has any.
     """
     shared: list[int] = []
-    line, weight = -1, 0
+    line, weight, at = -1, 0, 0
     lines, words_in = _lines_of(text)
     for figure in figures:
-        at = min(bisect_right(lines, figure.start), len(words_in)) - 1
-        for other in range(max(line + 1, at - 5), at + 1):
-            if has := words_in[other]:
-                weight = len(words & has)
-        line = max(line, at)
+        while at + 1 < len(words_in) and lines[at + 1] <= figure.start:
+            at += 1
+        if at > line:
+            for other in range(max(line + 1, at - 5), at + 1):
+                if has := words_in[other]:
+                    weight = len(words & has)
+            line = at
         shared.append(weight)
-    return [
-        figures[place] for place in sorted(range(len(figures)), key=[-each for each in shared].__getitem__)
-    ]
+    order = sorted(range(len(figures)), key=[-each for each in shared].__getitem__)
+    return [figures[place] for place in order]
 
 
 @lru_cache(maxsize=16)

@@ -10,6 +10,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from proofspan.diagnosis.claims.figures import Figure, FigureIndex, figures_of
+from proofspan.diagnosis.claims.figures.first_digits import Digits, digits_in
 from proofspan.diagnosis.claims.units import Unit, units_of
 from proofspan.diagnosis.claims.word_forms import forms_in, forms_of_each, language_of, stop_forms
 
@@ -41,7 +42,18 @@ class SourceText:
     """
 
     __slots__ = (
-        *("_figure_index", "_figures", "_labels", "_starts", "index", "language", "length", "line", "note"),
+        *(
+            "_digits",
+            "_figure_index",
+            "_figures",
+            "_labels",
+            "_starts",
+            "index",
+            "language",
+            "length",
+            "line",
+            "note",
+        ),
         *("offsets", "places", "rows", "tables", "text", "units"),
     )
     index: dict[str, int]
@@ -59,6 +71,7 @@ class SourceText:
         self.text = text
         self._figures: Sequence[Figure] | None = None
         self._figure_index: FigureIndex | None = None
+        self._digits: Digits | None = None
         self._starts: array[int] | None = None
         self._labels: dict[int, frozenset[str]] | None = None
         self.rows = {}
@@ -114,6 +127,13 @@ class SourceText:
         if self._figures is None:
             self._figures = figures_of(self.text[:MOST_TEXT], language=self.language or "")
         return self._figures
+
+    @property
+    def digits(self) -> Digits:
+        """Return the first digits of the text's numbers, by which its figures need not be read."""
+        if self._digits is None:
+            self._digits = digits_in(self.text[:MOST_TEXT])
+        return self._digits
 
     @property
     def figure_index(self) -> FigureIndex:

@@ -17,6 +17,7 @@ from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from proofspan.diagnosis.claims.figures import Figure, FigureIndex
+from proofspan.diagnosis.claims.figures.first_digits import first_digits_of
 from proofspan.diagnosis.claims.figures.index import Sameness, sameness_of
 from proofspan.diagnosis.claims.read_claim import ReadClaim
 from proofspan.diagnosis.claims.source import SourceText
@@ -136,8 +137,8 @@ class Evidence:
         for source, base in zip(self.sources, self.bases, strict=True):
             if left <= 0:
                 break
-            left -= len(source.text.figures)
-            if source.text.figures:
+            left -= source.text.digits.runs
+            if source.text.digits.first:
                 found.append((base, source.text))
         return found
 
@@ -155,7 +156,10 @@ class Evidence:
     def _units_agreeing(self, figure: Figure, *, is_bound: bool) -> int | None:
         units = 0
         is_met = self._given.agreeing(figure) is not None
+        digits = first_digits_of(figure)
         for base, text in self._with_figures:
+            if not text.digits.first & digits:
+                continue
             for printed, places in text.figure_index.all_agreeing(figure):
                 is_met = True
                 if not (

