@@ -85,6 +85,7 @@ class Dashboards:
     def __init__(self, folders: pytest.TempPathFactory) -> None:
         self._folders = folders
         self._running: dict[Started, Dashboard] = {}
+        self._ending: list[Dashboard] = []
 
     def get(self, workspace: Path = HANDBOOK, *, app: Path = CHECKOUT / "app.py", **env: str) -> Dashboard:
         """The one that was started with the same arguments, else a new one."""
@@ -94,10 +95,16 @@ class Dashboards:
         return self._running[key]
 
     def stop(self, keys: Iterable[Started]) -> None:
-        ending = [self._running.pop(key) for key in keys]
-        for dashboard in ending:
+        """End these, and go on meanwhile: one with a document that hangs takes seconds."""
+        for key in keys:
+            dashboard = self._running.pop(key)
             dashboard.process.terminate()
-        for dashboard in ending:
+            self._ending.append(dashboard)
+
+    def close(self) -> None:
+        """End all, and wait until they have."""
+        self.stop(self.all())
+        for dashboard in self._ending:
             try:
                 dashboard.process.wait(timeout=10)
             except subprocess.TimeoutExpired:
@@ -216,7 +223,7 @@ def dashboards(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dashboards]
     """The dashboards that run, by what they were started with."""
     running = Dashboards(tmp_path_factory)
     yield running
-    running.stop(running.all())
+    running.close()
 
 
 @pytest.fixture(scope="module")

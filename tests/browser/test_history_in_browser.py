@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.browser.conftest import PageAt, Serve, WaitForRun
 
@@ -83,10 +83,10 @@ def press(page: Page, link: Locator) -> None:
 
 
 @pytest.fixture(scope="module")
-def url(serve: Serve, chromium: Browser) -> str:
+def url(serve: Serve, profile: BrowserContext) -> str:
     """A dashboard that has indexed both runs: what its pages show does not change any more."""
     url = serve().url
-    page = chromium.new_page()
+    page = profile.new_page()
     page.goto(f"{url}/trends?run=R002")
     expect(page.locator(f"{TRENDS} .point")).to_have_count(2)
     page.close()
