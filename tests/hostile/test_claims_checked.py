@@ -7,6 +7,7 @@ import pytest
 
 from proofspan.diagnosis.claims.check import Checker
 from proofspan.diagnosis.claims.split import MOST_CLAIMS
+from proofspan.diagnosis.claims.support import MOST_FIGURES
 from proofspan.diagnosis.claims.types import MOST_EVIDENCE, CheckedAnswer, claim_records
 from proofspan.diagnosis.corpus import Corpus
 from proofspan.diagnosis.types import Profile
@@ -64,3 +65,15 @@ def test_a_chunk_that_is_one_sentence_is_not_repeated_whole_for_each_claim() -> 
     texts = [record["evidence"]["text"] for record in records if record["evidence"]]
     assert max(map(len, texts)) <= MOST_EVIDENCE
     assert len(orjson.dumps(records)) < 100 * 2 * MOST_EVIDENCE
+
+
+def test_figures_that_are_not_compared_are_named() -> None:
+    figures = " ".join(map(str, range(10_001, 19_000)))
+    chunks = {f"c{number}": figures for number in range(4)}
+    corpus = Corpus(chunks)
+    trace = made_trace(
+        {"q": "?", "answer": "It holds 7.5 litres.", "chunks": [{"id": each} for each in chunks]}
+    )
+    found = Checker(corpus.texts, corpus.survey, {}).check(trace, Profile())
+    assert f"{MOST_FIGURES:,}" in found.note
+    assert not checked("It holds 7.5 litres.", figures).note

@@ -87,7 +87,7 @@ def check_answer(
         return CheckedAnswer(note=split.note)
     task = _Task(split.text, question, survey, prompt, further)
     checked = tuple(map(task.checked, split.claims))
-    return CheckedAnswer(checked, support_of(checked), _note(split, prompt))
+    return CheckedAnswer(checked, support_of(checked), _note(split, prompt, task.note))
 
 
 def support_of(checked: Iterable[CheckedClaim]) -> float | None:
@@ -115,6 +115,11 @@ class _Task:
         self._given = figures_of(question) if _DIGIT.search(question) else []
         self._read = [Evidence(prompt, given=self._given)]
         self._rest = iter(further)
+
+    @property
+    def note(self) -> str:
+        """Return what was left out of the prompt's passages so far."""
+        return self._read[0].note
 
     def checked(self, claim: Claim) -> CheckedClaim:
         """Return a claim with its best evidence."""
@@ -280,8 +285,8 @@ def _evidence(source: EvidenceSource, best: Support) -> ClaimEvidence:
     )
 
 
-def _note(split: Split, prompt: Sequence[EvidenceSource]) -> str:
-    notes = [split.note] if split.note else []
+def _note(split: Split, prompt: Sequence[EvidenceSource], of_figures: str) -> str:
+    notes = [each for each in (split.note, of_figures) if each]
     notes += dict.fromkeys(source.text.note for source in prompt if source.text.note)
     return "; ".join(notes)
 

@@ -102,8 +102,12 @@ class Evidence:
     """Passages that are read one after the other; their units are numbered through."""
 
     def __init__(self, sources: Sequence[EvidenceSource], *, given: Sequence[Figure] = ()) -> None:
-        """`given` are figures that need no source, such as those of the question."""
+        """`given` are figures that need no source, such as those of the question.
+
+        `note` says afterwards what was left out.
+        """
         self.sources = sources
+        self.note = ""
         self._given = FigureIndex(given)
         self._left = MOST_FIGURES - len(given)
         self._agreeing: dict[tuple[Sameness, bool], int | None] = {}
@@ -136,6 +140,7 @@ class Evidence:
         found, left = [], self._left
         for source, base in zip(self.sources, self.bases, strict=True):
             if left <= 0:
+                self.note = f"only the first {MOST_FIGURES:,} figures of the passages were compared"
                 break
             left -= source.text.digits.runs
             if source.text.digits.first:
