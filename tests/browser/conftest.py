@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
@@ -98,7 +100,8 @@ class Dashboards:
         """End these, and go on meanwhile: one with a document that hangs takes seconds."""
         for key in keys:
             dashboard = self._running.pop(key)
-            dashboard.process.terminate()
+            with suppress(ProcessLookupError):  # with the index that it may be building: nobody waits for it
+                os.killpg(dashboard.process.pid, signal.SIGTERM)
             self._ending.append(dashboard)
 
     def close(self) -> None:
@@ -362,6 +365,7 @@ def _launched(workspace: Path, app: Path, env: dict[str, str], folder: Path) -> 
             env=variables,
             stdout=stream,
             stderr=subprocess.STDOUT,
+            start_new_session=True,
         )
     return Dashboard(f"http://localhost:{port}", output, process)
 
