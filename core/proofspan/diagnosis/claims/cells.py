@@ -102,8 +102,10 @@ def wrong_code(claim: ReadClaim, source: SourceText, unit: int) -> WrongCode | N
     The claim has one code of the table, and all words of the other row's label, which no other row has, but
     none of those that only its own row has. With "and" it may say two things.
     """
+    if source.units[unit].role != "row":
+        return None
     codes = {match[0]: match.start() for match in _CODE.finditer(claim.text)}
-    if not codes or source.units[unit].role != "row" or not JOINS.isdisjoint(tokens(claim.text)):
+    if not codes or not JOINS.isdisjoint(tokens(claim.text)):
         return None
     rows = {
         match[0]: (number, match.start())

@@ -141,6 +141,8 @@ class _Task:
         if where is None:
             return CheckedClaim(claim, "unsupported", 0.0)
         source = where.sources[best.source] if best.source >= 0 else None
+        if source is not None and best.score == 1.0 and _is_whole(read, source, best):
+            return CheckedClaim(claim, "supported", 1.0, _evidence(source, best))
         of = _language_of(source, where)
         is_foreign = language is not None and of is not None and of != language
         evidence: ClaimEvidence | None = None
@@ -196,9 +198,7 @@ class _Task:
         """
         score = best.score / WITHOUT_FIGURE if best.lost else best.score
         unit = source.text.units[best.unit]
-        if (score < COMPARABLE and not is_foreign) or read.text.split() == source.text.text_of(
-            best.unit
-        ).split():
+        if (score < COMPARABLE and not is_foreign) or _is_whole(read, source, best):
             return ()  # it is about something else, or word for word the same
         found = differences_of(
             read.text,
@@ -238,6 +238,11 @@ class _Task:
                     return
                 self._read.append(Evidence(group, given=self._given))
             yield self._read[number]
+
+
+def _is_whole(read: ReadClaim, source: EvidenceSource, best: Support) -> bool:
+    """Return whether a claim is word for word a whole sentence, item or row of its source."""
+    return read.text.split() == source.text.text_of(best.unit).split()
 
 
 def _of_cell(claim: Claim, cell: WrongCell) -> ClaimDifference:

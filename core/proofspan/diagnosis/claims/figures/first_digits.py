@@ -21,6 +21,8 @@ _RUN = re.compile(r"(\d+)(?:(?=([.,'’\s]\d)))?")
 #: A fraction, or a decade without its century: their value has other digits.
 _OTHER_DIGITS = re.compile(r"\d\s?[/⁄]\s?\d|[¼-¾⅐-⅞]|\d0s(?![^\W_])")
 _LETTERS = re.compile(r"[^\W\d_]+")
+#: ASCII letters as they are, all other characters as spaces.
+_ASCII_LETTERS = bytes(code if chr(code).isalpha() else 32 for code in range(128)) + bytes([32]) * 128
 #: Words that are a number by themselves; with those of any other number digits are not known.
 _SMALL = {word: str(value) for value, word in enumerate(CARDINALS) if word != "twenty"}
 _PARTS = (WORDS - _SMALL.keys() - frozenset(ORDINALS)) | {"third", "fifth", "tenth"}
@@ -40,7 +42,11 @@ class Digits(NamedTuple):
 def digits_in(text: str) -> Digits:
     """Return the first digits of a text's numbers."""
     runs = _RUN.findall(text)
-    words = frozenset(map(str.lower, _LETTERS.findall(text)))
+    lower = text.lower()
+    if text.isascii():  # what the pattern finds, three times as fast
+        words = frozenset(lower.encode().translate(_ASCII_LETTERS).decode().split())
+    else:
+        words = frozenset(_LETTERS.findall(lower))
     small = words & _SMALL.keys()
     may_be_other = "/" in text or "0s" in text or not text.isascii()
     if (
