@@ -48,7 +48,7 @@ def header(view: ViewState, beside: Neighbours, what: str, was: Side, now: Side)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="compare-question"):
         st.page_link(
             "pages/compare.py",
-            label=markup.label(f"← {view.run} against {view.vs}"),
+            label=markup.label(f"← {view.run} compared with {view.vs}"),
             query_params=view.change(q=None, cite=None, chunk=None, page=None, flip="", at=view.at).params(),
             width="content",
         )
@@ -164,7 +164,7 @@ def candidates(was: Side, now: Side, view: ViewState) -> None:
     """
     stages = [side.loaded.view.last_stage if side.loaded else None for side in (was, now)]
     rows = aligned(*stages)
-    names = " against ".join(
+    names = " compared with ".join(
         f"{side.run_id}, {STAGE_NAMES[stage.name]}"
         for side, stage in zip((was, now), stages, strict=True)
         if stage
