@@ -93,8 +93,9 @@ def test_from_the_list_to_the_highlighted_words_and_back_by_url(
     wait_for_run(page)
     assert query(page) == second
     expect(page.get_by_test_id("ps-title").nth(1)).to_have_text(title)
-    expect(page.get_by_test_id("ps-box")).to_have_count(len(places))
-    assert [box.get_attribute("style") for box in page.get_by_test_id("ps-box").all()] == places
+    # What had not been located yet when the page was first looked at may be there as well by now.
+    expect(page.get_by_test_id("ps-box").nth(len(places) - 1)).to_be_attached()
+    assert set(places) <= {box.get_attribute("style") for box in page.get_by_test_id("ps-box").all()}
 
 
 def test_a_candidate_shows_its_place_without_moving_the_page(
