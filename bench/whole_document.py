@@ -95,7 +95,7 @@ def report(folder: Path) -> None:
     quotes = quotes_of(world, make_world(500, seed=2), rng)
     document = Documents().get(str(path))
     started = time.perf_counter()
-    document.word_index()
+    document.word_index(range(document.page_count))
     print(f"  {document.page_count} pages read in {time.perf_counter() - started:.1f} s")
     with PdfPool(workers=1, timeout_s=120, recycle_after=100_000) as pool:
         pool.locate(path, SpanQuery(quotes["absent"][0]))
