@@ -93,7 +93,7 @@ def test_from_the_list_to_the_highlighted_words_and_back_by_url(
     wait_for_run(page)
     assert query(page) == second
     expect(page.get_by_test_id("ps-title").nth(1)).to_have_text(title)
-    # What had not been located yet when the page was first looked at may be there as well by now.
+    # What had not been located yet when the page was first looked at may be there as well.
     expect(page.get_by_test_id("ps-box").nth(len(places) - 1)).to_be_attached()
     assert set(places) <= {box.get_attribute("style") for box in page.get_by_test_id("ps-box").all()}
 
