@@ -16,6 +16,7 @@ from proofspan.diagnosis.claims.figures.dates import covers
 from proofspan.diagnosis.claims.figures.units import NO_UNIT
 from proofspan.diagnosis.claims.read_claim import ReadClaim
 from proofspan.diagnosis.claims.source import SourceText, TableRow
+from proofspan.diagnosis.claims.types import ClaimDifference
 from proofspan.diagnosis.claims.word_forms import forms_in, stop_forms
 from proofspan.diagnosis.words import tokens
 
@@ -37,15 +38,6 @@ class WrongCell(NamedTuple):
     claimed: Figure
     found: Figure
     unit: int
-
-
-class WrongCode(NamedTuple):
-    """A claim's code and the one of the row that has what the claim says, each with its place."""
-
-    claimed: str
-    claimed_start: int
-    found: str
-    found_start: int
 
 
 class _Row(NamedTuple):
@@ -96,7 +88,7 @@ def wrong_cell(claim: ReadClaim, source: SourceText, unit: int) -> WrongCell | N
     return None
 
 
-def wrong_code(claim: ReadClaim, source: SourceText, unit: int) -> WrongCode | None:
+def wrong_code(claim: ReadClaim, source: SourceText, unit: int) -> ClaimDifference | None:
     """Return the code of a row that a claim names together with what another row says: fuse E7, fuel pump.
 
     The claim has one code of the table, and all words of the other row's label, which no other row has, but
@@ -122,7 +114,8 @@ def wrong_code(claim: ReadClaim, source: SourceText, unit: int) -> WrongCode | N
     has_all = bool(other - others) and other <= others.union(claim.forms)
     if not has_all or not own or not own.isdisjoint(claim.forms):
         return None
-    return WrongCode(named[0], codes[named[0]], its, rows[its][1])
+    claimed, start, found = named[0], codes[named[0]], rows[its][1]
+    return ClaimDifference("name", claimed, start, start + len(claimed), its, found, found + len(its))
 
 
 def _words_of_row(claim: ReadClaim, source: SourceText, number: int, code: str) -> frozenset[str]:

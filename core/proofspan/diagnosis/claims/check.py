@@ -9,7 +9,7 @@ from itertools import count
 
 from proofspan.contracts.records.records import GoldQuestion, Trace
 from proofspan.diagnosis.answers import claims_of, payload_ids, refuses
-from proofspan.diagnosis.claims.cells import WrongCell, WrongCode, wrong_cell, wrong_code
+from proofspan.diagnosis.claims.cells import WrongCell, wrong_cell, wrong_code
 from proofspan.diagnosis.claims.computed import Computed, computed
 from proofspan.diagnosis.claims.differences import differences_of
 from proofspan.diagnosis.claims.figures import figures_of
@@ -161,7 +161,8 @@ class _Task:
                     evidence = _evidence(source, best._replace(unit=cell.unit))
                     differences = (*differences, _of_cell(claim, cell))
             if not differences and not is_foreign:
-                differences = _of_code(claim, wrong_code(read, source.text, best.unit))
+                code = wrong_code(read, source.text, best.unit)
+                differences = (_in_answer(claim, code),) if code is not None else ()
         if differences:
             support = round(best.score * WITH_DIFFERENCE ** len(differences), 4)
             return CheckedClaim(claim, "differs", support, evidence, differences)
@@ -219,14 +220,7 @@ class _Task:
         if is_foreign and read.figures and not any(each.kind in OF_FIGURES for each in found):
             others = (each.text for each in where.sources if each is not source)
             found += foreign_figures(read, source.text, best.unit, others)
-        return tuple(
-            replace(
-                each,
-                claimed_start=each.claimed_start + claim.start,
-                claimed_end=each.claimed_end + claim.start,
-            )
-            for each in found
-        )
+        return tuple(_in_answer(claim, each) for each in found)
 
     def _evidence(self) -> Iterator[Evidence]:
         """Yield the groups of passages, read one after the other as they are asked for."""
@@ -258,16 +252,13 @@ def _of_cell(claim: Claim, cell: WrongCell) -> ClaimDifference:
     )
 
 
-def _of_code(claim: Claim, code: WrongCode | None) -> tuple[ClaimDifference, ...]:
-    """Return a wrong code of a row as a difference."""
-    if code is None:
-        return ()
-    start = claim.start + code.claimed_start
-    claimed, found = (
-        (start, start + len(code.claimed)),
-        (code.found_start, code.found_start + len(code.found)),
+def _in_answer(claim: Claim, difference: ClaimDifference) -> ClaimDifference:
+    """Return a difference with its place in the answer instead of the claim."""
+    return replace(
+        difference,
+        claimed_start=difference.claimed_start + claim.start,
+        claimed_end=difference.claimed_end + claim.start,
     )
-    return (ClaimDifference("name", code.claimed, *claimed, code.found, *found),)
 
 
 def _language_of(source: EvidenceSource | None, evidence: Evidence) -> str | None:
