@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import count
 
 from proofspan.contracts.records.records import GoldQuestion, Trace
@@ -236,7 +235,8 @@ class _Task:
 
 def _is_whole(read: ReadClaim, source: EvidenceSource, best: Support) -> bool:
     """Return whether a claim is word for word a whole sentence, item or row of its source."""
-    return read.text.split() == source.text.text_of(best.unit).split()
+    text = source.text.text_of(best.unit)
+    return read.text == text or read.text.split() == text.split()
 
 
 def _of_cell(claim: Claim, cell: WrongCell) -> ClaimDifference:
@@ -254,8 +254,7 @@ def _of_cell(claim: Claim, cell: WrongCell) -> ClaimDifference:
 
 def _in_answer(claim: Claim, difference: ClaimDifference) -> ClaimDifference:
     """Return a difference with its place in the answer instead of the claim."""
-    return replace(
-        difference,
+    return difference._replace(
         claimed_start=difference.claimed_start + claim.start,
         claimed_end=difference.claimed_end + claim.start,
     )
@@ -283,7 +282,7 @@ def _evidence(source: EvidenceSource, best: Support) -> ClaimEvidence:
 
 def _note(split: Split, prompt: Sequence[EvidenceSource], of_figures: str) -> str:
     notes = [each for each in (split.note, of_figures) if each]
-    notes += dict.fromkeys(source.text.note for source in prompt if source.text.note)
+    notes += dict.fromkeys([source.text.note for source in prompt if source.text.note])
     return "; ".join(notes)
 
 
@@ -307,7 +306,7 @@ class Checker:
         """
         answer = trace.answer
         lower = answer.lower()
-        refusals = tuple([phrase.lower() for phrase in profile.refusal])
+        refusals = [phrase.lower() for phrase in profile.refusal]
         if not lower.strip() or refuses(lower, refusals):
             return CheckedAnswer()
         cited = payload_ids(trace) or trace.ids_in_text

@@ -311,6 +311,8 @@ def _add_joined(claim: ReadClaim, found: dict[str, tuple[float, int]], evidence:
     for (word, form), (after, following) in pairwise(claim.words):
         if form in lost and following in lost:
             joined, units = form_of(word.lower() + after.lower()), 0
+            if f" {joined} " not in evidence.line:
+                continue
             for source, base in zip(evidence.sources, evidence.bases, strict=True):
                 units |= source.text.index.get(joined, 0) << base
             if units:

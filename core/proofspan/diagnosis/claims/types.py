@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from typing import Literal, NamedTuple
 
 from proofspan.contracts.records.records import Json
@@ -43,8 +42,7 @@ class Claim(NamedTuple):
     kind: ClaimKind
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimEvidence:
+class ClaimEvidence(NamedTuple):
     """The sentence, list item or table row that supports a claim best.
 
     `text` is `[start:end]` of the chunk's text, or of the gold quote where `chunk_id` is None. `page_idx` is
@@ -60,8 +58,7 @@ class ClaimEvidence:
     page_idx: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimDifference:
+class ClaimDifference(NamedTuple):
     """A point where a claim and its evidence say different things.
 
     `claimed` is `answer[claimed_start:claimed_end]`, `found` is `[found_start:found_end]` of the evidence's
@@ -78,8 +75,7 @@ class ClaimDifference:
     found_end: int
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedClaim:
+class CheckedClaim(NamedTuple):
     """A claim with its status. `support` lies in 0–1; `formula` says how a derived figure follows.
 
     `note` says why a claim could not be decided, or what was left out.
@@ -94,8 +90,7 @@ class CheckedClaim:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedAnswer:
+class CheckedAnswer(NamedTuple):
     """The claims of an answer in its order; `support` in 0–1 is led by the weakest, None without claims."""
 
     claims: tuple[CheckedClaim, ...] = ()
@@ -116,7 +111,7 @@ def claim_records(claims: Sequence[CheckedClaim]) -> list[dict[str, Json]]:
             "support": round(checked.support, DIGITS),
             "status": checked.status,
             "evidence": None if checked.evidence is None else _evidence_record(checked.evidence),
-            "differences": [asdict(difference) for difference in checked.differences],
+            "differences": [difference._asdict() for difference in checked.differences],
             "formula": checked.formula,
             "note": checked.note,
         }
@@ -127,4 +122,4 @@ def claim_records(claims: Sequence[CheckedClaim]) -> list[dict[str, Json]]:
 def _evidence_record(evidence: ClaimEvidence) -> dict[str, Json]:
     text = evidence.text
     cut = text if len(text) <= MOST_EVIDENCE else f"{text[: MOST_EVIDENCE - 1]}…"
-    return {**asdict(evidence), "text": cut}
+    return {**evidence._asdict(), "text": cut}

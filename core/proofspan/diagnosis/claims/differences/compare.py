@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from functools import lru_cache
 from itertools import islice, pairwise
 from typing import NamedTuple
@@ -124,8 +123,7 @@ def _difference(claim: WordsOf, source: WordsOf, found: Found) -> ClaimDifferenc
 def _moved(difference: ClaimDifference, offset: int) -> ClaimDifference:
     if not offset:
         return difference
-    return replace(
-        difference,
+    return difference._replace(
         found_start=difference.found_start + offset,
         found_end=difference.found_end + offset,
     )
