@@ -15,6 +15,7 @@ from proofspan.cli import group
 from proofspan.contracts.records.records import Trace
 from proofspan.diagnosis.corpus import Corpus
 from proofspan.diagnosis.types import Profile
+from proofspan.diagnosis.verdicts.types import CAUSES
 from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.evidence.types import FoundSpan
 from proofspan.manifest.load import load_manifest
@@ -33,7 +34,7 @@ from proofspan.traces.records.chunks import read_chunks
 from proofspan.traces.records.gold import read_gold
 from proofspan.traces.records.traces import iter_traces
 from tests.places import DEMO
-from tools.demo.faults import read_faults
+from tools.demo.faults import declared_causes, read_faults
 
 pytestmark = pytest.mark.slow
 
@@ -178,7 +179,7 @@ def _one_based_pages(fault: Fault, product: Product) -> None:
     }
     mismatched = {q_id for q_id in cited if product.cited(q_id).page_mismatch}
     assert mismatched == {q_id for q_id, section in cited.items() if section == fault["section"]}
-    assert mismatched
+    assert mismatched == {fault["cited_by"]}
     assert {row["q_id"] for row in product.rows.values() if "page_mismatch" in row["evidence"]} == mismatched
     (message,) = [sentence(finding) for finding in product.pages.findings]
     section = f"in section {fault['section']}"
@@ -277,6 +278,13 @@ def test_every_fault_and_no_other_is_declared() -> None:
     rows = [line.split("|")[1].split()[0] for line in declared if line.startswith("| F")]
     assert rows == [fault["id"] for fault in FAULTS]
     assert {fault["kind"] for fault in FAULTS} == set(FINDERS)
+
+
+def test_every_fault_of_an_answer_declares_its_cause(product: Product) -> None:
+    causes = declared_causes(FAULTS)
+    assert set(causes.values()) <= set(CAUSES)
+    asked = {fault["q_id"] for fault in FAULTS if "q_id" in fault}
+    assert set(causes) & asked == asked & set(product.rows)
 
 
 def test_the_repaired_run_has_none_of_it(tmp_path: Path) -> None:

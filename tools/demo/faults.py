@@ -21,8 +21,10 @@ FILE = Path(__file__).parent / "faults.yaml"
 MARKER = " citations: ["
 #: What of a trace an answer brings with it.
 _ANSWER = ("chunks", "stages", "answer", "citations", "ok", "ΔS")
+#: Kinds that leave the question without a trace: its line cannot be read.
+CUT = frozenset({"bad_line", "unfinished_line"})
 #: Kinds that are no change of a trace: a setting of the run, another file, or the bytes of a line.
-ELSEWHERE = frozenset({"analyzer_mismatch", "stale_report", "bad_line", "unfinished_line", "copied_metrics"})
+ELSEWHERE = CUT | {"analyzer_mismatch", "stale_report", "copied_metrics"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,11 +127,14 @@ def read_faults() -> list[dict[str, Json]]:
     return declared
 
 
+def declared_causes(faults: Sequence[Fault]) -> dict[str, str]:
+    """Return the cause that the verdict on each faulty question must name, by question."""
+    return {fault.get("cited_by") or fault["q_id"]: fault["cause"] for fault in faults if "cause" in fault}
+
+
 def lines(records: Sequence[Mapping[str, Json]], faults: Sequence[Fault]) -> bytes:
     """The trace file. The line of a `bad_line` ends early; behind that of an `unfinished_line` nothing is."""
-    kept = {
-        fault["q_id"]: fault["keep"] for fault in faults if fault["kind"] in ("bad_line", "unfinished_line")
-    }
+    kept = {fault["q_id"]: fault["keep"] for fault in faults if fault["kind"] in CUT}
     unfinished = next((fault["q_id"] for fault in faults if fault["kind"] == "unfinished_line"), None)
     if unfinished is not None and records[-1]["q_id"] != unfinished:
         raise ValueError(f"{unfinished} is not the last line, which is {records[-1]['q_id']}")
@@ -151,14 +156,15 @@ def table(faults: Sequence[Fault]) -> str:
         "R005 has faults that were put in, so that every kind of trouble can be seen and looked for; R006 is",
         "the fixed run. Whatever else goes wrong in these runs is what the pipeline really did.",
         "",
-        "*Found by* names what of Proofspan shows the fault today; *waiting* says what will look for it.",
+        "*Cause* is the first failure that the verdict on the fault's question names; a fault of the whole",
+        "run counts in the release verdict. *Found by* names what of Proofspan shows the fault.",
         "",
-        "| fault | question | what was done | how it shows | where to look | found by |",
-        "|---|---|---|---|---|---|",
+        "| fault | question | what was done | how it shows | where to look | cause | found by |",
+        "|---|---|---|---|---|---|---|",
     ]
     rows = [
         f"| {fault['id']} {_words(fault['kind'])} | {_questions(fault)} | {fault['done']} | {fault['sign']} "
-        f"| {fault['look']} | {fault['found_by']} |"
+        f"| {fault['look']} | {_cause(fault)} | {fault['found_by']} |"
         for fault in faults
     ]
     return "\n".join([*head, *rows]) + "\n"
@@ -166,6 +172,12 @@ def table(faults: Sequence[Fault]) -> str:
 
 def _questions(fault: Fault) -> str:
     return str(fault.get("q_id", f"section {fault['section']}" if "section" in fault else "whole run"))
+
+
+def _cause(fault: Fault) -> str:
+    if "cause" in fault:
+        return f"`{fault['cause']}`"
+    return "no trace" if fault["kind"] in CUT else "release verdict"
 
 
 def _words(kind: str) -> str:
