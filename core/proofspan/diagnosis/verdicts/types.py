@@ -39,8 +39,8 @@ CAUSES: tuple[Cause, ...] = get_args(Cause)
 #: Where a gold passage is looked for, in the order of the pipeline.
 TrailStage = Literal["corpus", "retrieved", "fused", "reranked", "prompt", "cited"]
 TRAIL_STAGES: tuple[TrailStage, ...] = get_args(TrailStage)
-#: `held`: its words are in the text of one candidate; `part`: a share of them; `same_page`: a candidate is on
-#: its page, with other text; `absent`: none of these.
+#: `held`: its words are in the text of one candidate, or of several together; `part`: a share of them;
+#: `same_page`: a candidate is on its page, with other text; `absent`: none of these.
 Holding = Literal["held", "part", "same_page", "absent"]
 
 
@@ -65,7 +65,9 @@ class Correctness(NamedTuple):
 class PartPlace(NamedTuple):
     """The best candidate of a stage for a gold passage: 1-based rank, its chunk, and the share held in 0–1.
 
-    `start` and `end` are the characters of that chunk's text that hold it, 0 and 0 without any.
+    `start` and `end` are the characters of that chunk's text that hold it, 0 and 0 without any. `together`
+    is the share that all candidates of the stage hold, from which `holding` follows, and `has_answer`
+    whether they hold what the expected answer rests on, None where that cannot be decided.
     """
 
     holding: Holding
@@ -74,15 +76,21 @@ class PartPlace(NamedTuple):
     chunk_id: str | None = None
     start: int = 0
     end: int = 0
+    together: float = 0.0
+    has_answer: bool | None = None
 
 
 class GoldPart(NamedTuple):
-    """A passage that the answer needs, and its place in each stage that the trace lists."""
+    """A passage that the answer needs, and its place in each stage that the trace lists.
+
+    Where gold has no words `text` is empty, and `target` is the id of the chunk or section.
+    """
 
     text: str
     doc_id: str | None
     page_idx: int | None
     places: Mapping[TrailStage, PartPlace]
+    target: str = ""
 
 
 class GoldTrail(NamedTuple):
