@@ -142,6 +142,18 @@ def test_one_run_without_gold_says_what_is_missing_and_draws_no_empty_axes(
     assert "Rank of the gold section by question and run" not in grids(app)
 
 
+def test_without_the_chunk_file_a_figure_is_not_available(two_runs: Path, open_app: Open) -> None:
+    manifest = yaml.safe_load((two_runs / MANIFEST_NAME).read_text())
+    del manifest["chunks"]
+    (two_runs / MANIFEST_NAME).write_text(yaml.safe_dump(manifest))
+    app = open_app(two_runs, page=PAGE)
+    assert not app.exception
+    rows = {row["head"]["text"]: row["cells"] for row in grids(app)["All metrics of R2"]["rows"]}
+    for name in ("Citation match", "Over-refusal", "Section coverage"):
+        assert [cell["text"] for cell in rows[name][:2]] == ["–", "not available"]
+    assert "the manifest names no chunks" in html.unescape(shown(app))
+
+
 def test_a_run_without_a_question_says_so(make_workspace: MakeWorkspace, open_app: Open) -> None:
     app = open_app(make_workspace([]), page=PAGE)
     assert not app.exception

@@ -234,6 +234,14 @@ def test_a_declining_answer_is_not_judged_by_what_it_cites(
     assert (found.refused, found.cited, found.q_type, found.answerable) == (refused, cited, "figure", True)
 
 
+def test_an_answer_without_a_verdict_may_decline_so_what_it_cites_does_not_count() -> None:
+    """Without the chunk file a refusal would count as an answer that covers nothing."""
+    judge = Judge({"Q": gold(chunks=("a",), anchor="engine oil is")}, NO_CHUNK_FILE)
+    for trace in (trace_of(), trace_of({"chunk_id": "a", "quote": "The engine oil is changed"})):
+        found = judge.judged(trace, None)
+        assert (found.refused, found.cited) == (None, NOT_COUNTED)
+
+
 def test_where_the_documents_hold_no_answer_nothing_can_be_cited_rightly() -> None:
     found = judged(trace_of("a"), gold(answerable=False, chunks=("a",), anchor="engine oil is"))
     assert (found.answerable, found.ranked.unranked, found.cited) == (False, "unanswerable", NOT_COUNTED)

@@ -9,9 +9,11 @@ import orjson
 import pytest
 
 from proofspan.cli import main
-from proofspan.metrics.catalogue import METRICS
+from proofspan.errors import InputFault
+from proofspan.metrics.catalogue import LEFT_OUT, METRICS
 from tests.unit.metrics_room import (
     DECLINED,
+    GOLD,
     json_report,
     measured_workspace,
     printed_line,
@@ -20,7 +22,7 @@ from tests.unit.metrics_room import (
     three_traces,
     with_pack,
 )
-from tests.unit.store_workspace import lines, trace
+from tests.unit.store_workspace import lines, manifest_of, trace
 
 pytestmark = pytest.mark.slow
 
@@ -113,6 +115,62 @@ def test_runs_over_different_questions_compare_on_those_of_both(ws: Path) -> Non
     measured_workspace(ws, {"R1": [trace("Q1"), trace("Q9")], "R2": [trace("Q1"), trace("Q2")]})
     output = " ".join(report_of_run(ws, "--run", "R2", "--against", "R1")["against"]["sentences"])
     assert "1 only in R2" in output and "1 only in R1" in output
+
+
+@pytest.mark.parametrize("trouble", ["not named", "missing", "other", "no chunks"])
+def test_without_the_chunk_file_it_stops_instead_of_counting_other_questions(
+    ws: Path, trouble: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Refusals are not known without it: anchor coverage would count them as answers that cover nothing."""
+    gold = [{**each, "anchor": "oil filter holds"} if each["q_id"] == "Q1" else each for each in GOLD]
+    listed = [{"run_id": "R1", "traces": {"path": "runs/R1.jsonl"}}]
+    records = [trace("Q1"), trace("Q2"), trace("Q3", **DECLINED)]
+    measured_workspace(ws, {"R1": records}, gold=gold)
+    assert report_of_run(ws)["metrics"]["anchor_coverage"]["denominator"] == 1
+    chunks: dict[str, object] = {"path": "chunks.jsonl"}
+    if trouble == "missing":
+        (ws / "chunks.jsonl").unlink()
+    elif trouble == "no chunks":
+        (ws / "chunks.jsonl").write_bytes(b"[{")
+    elif trouble == "other":
+        chunks["sha256"] = "0" * 64
+    named = {} if trouble == "not named" else {"chunks": chunks}
+    manifest_of(ws, runs=listed, gold={"path": "gold.jsonl"}, **named)
+    with pytest.raises(SystemExit) as ended:
+        main(["metrics", str(ws), "--cache-dir", str(ws.parent / "cache")])
+    assert ended.value.code == 2
+    printed = capsys.readouterr()
+    file = "pipeline_manifest.yaml: chunks:" if trouble == "not named" else "chunks.jsonl"
+    assert printed.out == "" and file in printed.err and "chunks: " in printed.err
+    assert "cannot be measured" in printed.err and "--metric gt_in_top_20" in printed.err
+    line = printed_line(run_metrics(ws, "--metric", "section_match_at_1"), "SectionMatch@1")
+    assert "not available" in line
+    alone = report_of_run(ws, "--metric", "section_match_at_1")["metrics"]["section_match_at_1"]
+    assert alone["left_out"] == {"unanswerable": 1, "unplaced": 2}
+    both = run_metrics(ws, "--metric", "delta_s_mean", "--metric", "anchor_coverage")
+    assert isinstance(both.exception, InputFault)
+    assert run_metrics(ws, "--pack").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("template", "answer", "citations", "reason"),
+    [
+        ("payload", "The filter holds 4 litres.\ncitations: [c1]", [], "cited_in_text"),
+        ("seed", "The filter holds 4 litres.", [{"chunk_id": "c1"}], "cited_in_payload"),
+        ("payload", "The filter holds 4 litres.", [{"doc_id": "manual", "page_idx": 3}], "places_cited"),
+        ("seed", "The filter holds 4 litres.", [], "nothing_cited"),
+    ],
+)
+def test_ids_that_the_profile_does_not_read_are_not_reported_as_no_citation(
+    ws: Path, template: str, answer: str, citations: list[object], reason: str
+) -> None:
+    one = trace("Q1", answer=answer, citations=citations)
+    measured_workspace(ws, {"R1": [one]}, triage={"template": template})
+    counted = report_of_run(ws)["metrics"]["citation_overlap"]
+    assert (counted["denominator"], counted["left_out"]) == (0, {reason: 1})
+    line = " ".join(run_metrics(ws, "--metric", "citation_overlap").stdout.split())
+    assert LEFT_OUT[reason] in line
+    assert (": use " in line) == (reason in ("cited_in_text", "cited_in_payload"))
 
 
 def test_stored_bundles_are_counted_and_an_answer_without_one_is_not_covered(ws: Path) -> None:

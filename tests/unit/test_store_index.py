@@ -64,6 +64,7 @@ def test_a_row_holds_what_its_line_and_its_label_say(tmp_path: Path, cache: Path
         "cited": 1,
         "cited_retrieved": 1,
         "cited_resolved": 1,
+        "uncited": None,
         "query_coverage": 1.0,
         "answer_coverage": 1.0,
         "numbers_unsupported": [],

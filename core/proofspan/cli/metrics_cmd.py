@@ -40,6 +40,7 @@ from proofspan.metrics.values import (
     counted_in_words,
     difference_in_words,
     interval_in_words,
+    missing_in_words,
     number_in_words,
     value_in_words,
 )
@@ -50,6 +51,7 @@ from proofspan.services.metrics.report import (
     definitions,
     metrics_report,
     report_to_json,
+    require_labels,
     run_pack,
 )
 from proofspan.services.metrics.run_metrics import GoldGaps, RunMetrics
@@ -95,7 +97,8 @@ def command(
     """Measure runs of WORKSPACE: each metric with its counts, interval, goal, and what was left out.
 
     The index is refreshed and claims are checked first. A run's stored metrics pack is compared with the
-    computed numbers.
+    computed numbers. Without the chunk file no answer has a label, so only metrics that need none can be
+    measured: name them with --metric.
 
     Exit status: 0 good, 1 a goal fails, a stored pack differs or something could not be read, 2 unusable
     input. With --pack: 0 or 2.
@@ -113,6 +116,8 @@ def command(
         pack = run_pack(store, manifest, runs[0].run_id, cache_dir=cache)
         write_bytes(pack.encode("utf-8", "replace"), output)
         return
+    for run in (*runs, *compared):
+        require_labels(store, manifest, run.run_id, asked["named"] or METRICS)
     reports = [metrics_report(store, manifest, run.run_id, by=asked["by"], vs=vs) for run in runs]
     problems = goals_of(manifest)[1]
     if as_json:
@@ -236,7 +241,7 @@ def _metrics(measured: RunMetrics, named: Sequence[str]) -> Table:
         table.add_row(
             Text(f"  {value.metric.name}"),
             Text(number_in_words(value.metric, value.value)),
-            Text(counted_in_words(value) if value.denominator else "nothing to count", "dim"),
+            Text(counted_in_words(value) if value.denominator else missing_in_words(value), "dim"),
             Text(interval_in_words(value), "dim"),
             Text(str(goal) if goal else ""),
             Text(f"{sign} {verdict.why}", style) if verdict else Text(),

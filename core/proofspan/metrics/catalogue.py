@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import entry_points
-from typing import Literal
+from typing import Literal, get_args
 
 from proofspan.display_names import LABEL_NAMES
+from proofspan.metrics.relevance import Unranked
 
 Group = Literal["ranking", "citations", "claims", "refusals", "labels", "pipeline", "evidence"]
 Kind = Literal["share", "mean", "quantile"]
@@ -35,9 +36,13 @@ LEFT_OUT: Mapping[str, str] = {
     "answerable": "the documents hold an answer",
     "gold_unplaced": "the gold names no place",
     "no_candidates": "the trace lists no candidates",
+    "unplaced": "without the chunk file no candidate has a place",
     "no_corpus": "the chunks of the gold place are not known",
     "short_list": "the list is shorter",
     "nothing_cited": "nothing is cited",
+    "cited_in_text": "its ids are in the text, where template payload does not look: use seed or none",
+    "cited_in_payload": "its ids are in the payload, where template seed does not look: use payload or none",
+    "places_cited": "only places are cited, no chunk ids",
     "declined": "the answer declines",
     "no_anchor": "the gold has no anchor",
     "not_checked": "claims not checked yet",
@@ -110,13 +115,15 @@ def measure(value: str, *left: tuple[str, str], columns: tuple[str, ...]) -> Mea
 
 
 #: The values of the column `unranked`.
-_UNRANKED: tuple[str, ...] = ("no_gold", "unanswerable", "gold_unplaced", "no_candidates")
+_UNRANKED: tuple[str, ...] = get_args(Unranked)
 _NO_GOLD: tuple[str, str] = ("answerable IS NULL", "no_gold")
 _UNANSWERABLE: tuple[str, str] = ("NOT answerable", "unanswerable")
 _ANSWERABLE: tuple[str, str] = ("answerable", "answerable")
 _NO_VERDICT: tuple[str, str] = ("refused IS NULL", "no_label")
 _DECLINED: tuple[str, str] = ("refused", "declined")
-_NOTHING_CITED: tuple[str, str] = ("coalesce(cited, 0) = 0", "nothing_cited")
+#: Why a trace counts no cited id: the values of the column `uncited`.
+UNCITED: tuple[str, ...] = ("nothing_cited", "cited_in_text", "cited_in_payload", "places_cited")
+_NOTHING_CITED: tuple[str, str] = (f"uncited = '{UNCITED[0]}'", UNCITED[0])
 _UNPLACED: tuple[str, str] = ("TRUE", "gold_unplaced")
 
 
@@ -134,7 +141,7 @@ def _of_chunks(column: str) -> Measure:
 def _cited(value: str, column: str, *absent: tuple[str, str]) -> Measure:
     """Measure a number of each answer with gold; `absent` are the reasons for its absence."""
     reasons = (_NO_GOLD, _UNANSWERABLE, _NO_VERDICT, _DECLINED, *absent)
-    columns = ("answerable", "refused", "cited", column)
+    columns = ("answerable", "refused", "uncited", column)
     left = f"CASE WHEN {column} IS NULL THEN {case(*reasons)} END"
     return Measure(value, left, tuple(dict.fromkeys(word for _, word in reasons)), columns)
 
@@ -282,13 +289,14 @@ _BUILT_IN = (
         "Citation overlap",
         "citations",
         "share",
-        "Cited chunk ids that are among the chunks that the answerer saw, of all cited ids.",
+        "Cited chunk ids that are among the chunks that the answerer saw, of all ids cited where the profile "
+        "looks.",
         "Always check cited against retrieved ids",
         Measure(
             "cited_retrieved",
-            case(("cited IS NULL", "no_label"), ("cited = 0", "nothing_cited")),
-            ("no_label", "nothing_cited"),
-            ("cited", "cited_retrieved"),
+            f"CASE WHEN cited IS NULL THEN '{_NO_VERDICT[1]}' WHEN cited = 0 THEN uncited END",
+            (_NO_VERDICT[1], *UNCITED),
+            ("cited", "cited_retrieved", "uncited"),
             weight="cited",
         ),
         of="cited ids",

@@ -243,7 +243,7 @@ class Judge:
     def judged(
         self, trace: Trace, verdict: ReportRow | None, cited: Sequence[Citation] | None = None
     ) -> Judged:
-        """Return the outcomes of a trace. Its citations count if it should answer and does not decline.
+        """Return the outcomes of a trace. Its citations count if it should answer and is known to do so.
 
         `cited` are its citations, if they have been read already.
         """
@@ -253,7 +253,8 @@ class Judge:
             return Judged(None, None, refused, LEFT_OUT["no_gold"])
         relevance, passages, anchor = self._wanted(trace.q_id)
         outcome = ranked(trace, relevance, self._known.places)
-        if not gold.answerable or refused or not (passages or anchor):
+        # Without a verdict it is not known whether the answer declines, and a refusal would count as a miss.
+        if not gold.answerable or refused is not False or not (passages or anchor):
             return Judged(gold.type, gold.answerable, refused, outcome)
         spans = cited_spans(citations(trace) if cited is None else cited, self._known)
         is_readable = self._known.texts or not spans or any(span.words for span in spans)

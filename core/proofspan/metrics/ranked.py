@@ -100,6 +100,9 @@ def ranked(trace: Trace, relevance: Relevance, places: Places) -> Ranked:
     if last is None and "chunks_missing" in trace.suspicions:
         return LEFT_OUT["no_candidates"]
     top = first_of(TOP_STAGES) or last
+    # Without a chunk file bare ids would all seem to lie elsewhere.
+    if not places and (last or top) and not any(_has_place(relevance, placed(name)) for name in (last, top)):
+        return LEFT_OUT["unplaced"]
     section_rank = _first_rank(placed(last), relevance, places)
     top_rank = section_rank if top == last else _first_rank(placed(top), relevance, places)
     is_missed = relevance.is_absent and section_rank is None and top_rank is None
@@ -135,6 +138,14 @@ def _first_rank(placed: Iterable[Placed], relevance: Relevance, places: Places) 
         if relevance.has(chunk_id, place_in(entry, chunk_id, places)):
             return rank
     return None
+
+
+def _has_place(relevance: Relevance, placed: Iterable[Placed]) -> bool:
+    """Return whether any candidate can be compared with the gold by what its own entry or id says."""
+    if relevance.ids:
+        return True
+    known = (place_in(entry, chunk_id, {}) for _, chunk_id, entry in placed)
+    return any((at.section_id if relevance.sections else at.page_idx) is not None for at in known)
 
 
 def _ranks_of(wanted: Container[str], placed: Iterable[Placed]) -> list[int]:

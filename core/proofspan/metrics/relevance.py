@@ -28,7 +28,7 @@ from proofspan.traces.records.chunks import Place, Places
 from proofspan.traces.records.trace_record import place_by_id
 
 #: Why the ranking metrics leave a trace out.
-Unranked = Literal["no_gold", "unanswerable", "gold_unplaced", "no_candidates"]
+Unranked = Literal["no_gold", "unanswerable", "gold_unplaced", "no_candidates", "unplaced"]
 #: A page of a document.
 Page = tuple[str | None, int]
 #: A section of a document, None where it may be any.

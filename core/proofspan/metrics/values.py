@@ -114,10 +114,19 @@ def counted_in_words(value: MetricValue) -> str:
     return "1" if value.denominator == 1 else f"{value.denominator:,} {value.metric.of}"
 
 
+#: Reasons for which a number exists and is not known here, rather than there being nothing to count.
+_UNKNOWN = ("no_label", "not_checked", "no_corpus", "unplaced")
+
+
+def missing_in_words(value: MetricValue) -> str:
+    """`nothing to count`, or `not available` where what the number is counted from is missing."""
+    return "not available" if any(map(value.left_out.get, _UNKNOWN)) else "nothing to count"
+
+
 def value_in_words(value: MetricValue) -> str:
     """`26 of 37, 70 % (54–83 %)`, `0.412 (0.381–0.452) over 37 questions`, `nothing to count`."""
     if value.value is None:
-        return "nothing to count"
+        return missing_in_words(value)
     number, interval = number_in_words(value.metric, value.value), interval_in_words(value)
     sure = f"{number} ({interval})" if interval else number
     counted = counted_in_words(value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from math import isfinite
 from pathlib import Path
@@ -14,7 +14,7 @@ import pandas as pd
 from proofspan.contracts.records.field_values import text_of
 from proofspan.contracts.records.records import Json
 from proofspan.contracts.rules.envelope import USUAL
-from proofspan.errors import Problem
+from proofspan.errors import InputFault, Problem
 from proofspan.manifest.types import Manifest
 from proofspan.metrics.catalogue import METRICS
 from proofspan.metrics.packs import PACK_SOURCE, RATE, RATE_COUNTED, pack_text
@@ -96,6 +96,45 @@ def metrics_report(
     slices = metrics_by(store, run_id, by) if by else None
     gaps = gold_gaps(store, manifest, run_id)
     return MetricsReport(measured, store.run_facts(run_id), gaps, by, slices, compared)
+
+
+def require_labels(store: Store, manifest: Manifest, run_id: str, metric_ids: Iterable[str]) -> None:
+    """Raise InputFault if one of the metrics needs labels and the run has none for want of the chunk file.
+
+    Without labels refusals are not known, and these numbers would count other questions than with them. A run
+    that is counted from its stored report has the labels of that.
+    """
+    facts = store.run_facts(run_id)
+    measures = (METRICS[metric_id].measure for metric_id in metric_ids)
+    if facts.from_report or not any(each and "no_label" in each.reasons for each in measures):
+        return
+    file = manifest.chunks.path if manifest.chunks is not None else ""
+    needless = "ask only for metrics that need no labels, such as --metric gt_in_top_20"
+    lost = [
+        replace(
+            problem,
+            message=f"{problem.message}; metrics of {run_id} that need labels cannot be measured",
+            where=_named_place(manifest, problem.where),
+            fix=f"{problem.fix.removesuffix('.')}; or {needless}",
+        )
+        for problem in facts.problems
+        if problem.severity == "error" and _is_about_chunks(problem, file)
+    ]
+    if lost:
+        raise InputFault(*lost)
+
+
+def _is_about_chunks(problem: Problem, file: str) -> bool:
+    """Return whether a problem is about the manifest's key `chunks` or its `file` ("" if it names none)."""
+    place = problem.where.partition(": ")[0]
+    return place == "chunks" or (bool(file) and (place == file or place.startswith(f"{file}:")))
+
+
+def _named_place(manifest: Manifest, where: str) -> str:
+    """Return where a problem with the chunk file is, with the manifest's key and a file."""
+    if manifest.chunks is None:
+        return f"{manifest.file or manifest.folder}: {where}"
+    return where if where.startswith("chunks: ") else f"chunks: {where}"
 
 
 def report_to_json(report: MetricsReport) -> dict[str, Json]:

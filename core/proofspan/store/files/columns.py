@@ -30,7 +30,7 @@ from proofspan.traces.records.citations import citations, cited_record
 from proofspan.traces.records.trace_record import doc_ids, measures, rank_one_place
 
 #: Raise it whenever the meaning of a column changes: existing indexes are then rebuilt.
-INDEX_VERSION = "10"
+INDEX_VERSION = "11"
 #: The position of a label in the worst-first order; rows without a label come last.
 SEVERITY: Mapping[str | None, int] = {label: place for place, label in enumerate(LABELS)} | {
     None: len(LABELS)
@@ -45,6 +45,7 @@ _WORDS = pa.list_(pa.string())
 #: is in milliseconds. `docs` are the documents of the answerer's chunks, `candidates` counts those chunks.
 #: `cited_print` is equal for two answers that cite the same chunks (or places), in any order. `citations` is
 #: the part of the trace's record that its citations are read from (see `cited_record`), null without any.
+#: `uncited` says why `cited` is 0 (see `UNCITED`), null where it is not.
 #: `settings` are the index, embedding model, analyzer and revisions that the trace logs (see `settings_of`).
 #: `gold_…` are the fields of a `GoldOutcome`, null where no gold is known; ranks count from 1 and are null
 #: where no candidate is the gold one, `gold_retrieved_stage` is the list that was searched.
@@ -74,6 +75,7 @@ ROW_SCHEMA = pa.schema(
         ("cited", pa.int32()),
         ("cited_retrieved", pa.int32()),
         ("cited_resolved", pa.int32()),
+        ("uncited", _WORD),
         ("query_coverage", pa.float64()),
         ("answer_coverage", pa.float64()),
         ("numbers_unsupported", _WORDS),
@@ -243,6 +245,7 @@ def index_row(
             "cited": signals.cited,
             "cited_retrieved": signals.cited_retrieved,
             "cited_resolved": signals.cited_resolved,
+            "uncited": None if signals.cited else _uncited(trace, names_any=bool(cited)),
             "query_coverage": signals.query_coverage,
             "answer_coverage": signals.answer_coverage,
             "numbers_unsupported": signals.numbers_unsupported,
@@ -258,6 +261,15 @@ def index_row(
             "gold_retrieved_stage": gold.stage,
         }
     return row
+
+
+def _uncited(trace: Trace, *, names_any: bool) -> str:
+    """Return why a trace counts no cited id; `names_any` is whether it cites anything anywhere."""
+    if payload_ids(trace):
+        return "cited_in_payload"
+    if trace.ids_in_text:
+        return "cited_in_text"
+    return "places_cited" if names_any else "nothing_cited"
 
 
 def row_table(rows: Iterable[Row]) -> pa.Table:

@@ -23,6 +23,7 @@ from proofspan.metrics.values import (
     counted_in_words,
     interval_in_words,
     left_out_in_words,
+    missing_in_words,
     number_in_words,
     value_in_words,
 )
@@ -152,7 +153,9 @@ def line_table(trends: Trends, metric_ids: Sequence[str], view: ViewState, *, na
     def number(run: RunTrend, metric_id: str) -> Cell:
         value = run.value(metric_id)
         if value is None:
-            return Cell("–", look="quiet", tip="nothing to count")
+            known = run.measured.values.get(metric_id)
+            words = (missing_in_words(known), left_out_in_words(known)) if known else ("nothing to count",)
+            return Cell("–", look="quiet", tip=": ".join(filter(None, words)))
         counts, interval = counted_in_words(value), interval_in_words(value)
         return Cell(
             number_in_words(value.metric, value.value),

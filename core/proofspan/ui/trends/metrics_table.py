@@ -16,6 +16,7 @@ from proofspan.metrics.values import (
     difference_in_words,
     interval_in_words,
     left_out_in_words,
+    missing_in_words,
     number_in_words,
     value_in_words,
 )
@@ -131,7 +132,7 @@ def _cells(metric: Metric, run: RunTrend, other: RunTrend | None, view: ViewStat
     metric_id, measured = metric.metric_id, run.measured
     value = measured.values[metric_id]
     if value.value is None:
-        yield Cell("–", look="quiet")
+        yield Cell("–", look="quiet", tip=missing_in_words(value))
     else:
         opens = "the questions that count against it" if metric_id in MISSES else "its questions"
         yield Cell(
@@ -139,7 +140,7 @@ def _cells(metric: Metric, run: RunTrend, other: RunTrend | None, view: ViewStat
             href=address_behind(metric_id, run.run_id, view),
             spoken=f"{metric.name} {value_in_words(value)}: {opens}",
         )
-    yield Cell(counted_in_words(value) if value.denominator else "", look="quiet")
+    yield Cell(counted_in_words(value) if value.denominator else missing_in_words(value), look="quiet")
     yield Cell(interval_in_words(value), look="quiet")
     goal, verdict = measured.goals.get(metric_id), measured.verdicts.get(metric_id)
     if goal is None or verdict is None:

@@ -17,6 +17,7 @@ from proofspan.metrics.values import (
     difference_in_words,
     interval_in_words,
     left_out_in_words,
+    missing_in_words,
     number_in_words,
     value_in_words,
 )
@@ -217,7 +218,7 @@ def card(run: RunTrend, other: RunTrend | None, metric_id: str, flipped: str) ->
     metric, value = METRICS[metric_id], run.measured.values[metric_id]
     yield markup.text([Piece(metric.name, "strong")], role="line")
     if value.value is None:
-        yield markup.text([Piece("–"), Piece("nothing to count", "muted")], role="title")
+        yield markup.text([Piece("–"), Piece(missing_in_words(value), "muted")], role="title")
         yield markup.text([Piece(left_out_in_words(value) or f"no {metric.of}", "muted")], role="hint")
         return
     sure = " · ".join(filter(None, (counted_in_words(value), interval_in_words(value))))
