@@ -33,6 +33,7 @@ def gold(**more: object) -> GoldQuestion:
 
 
 PAGE = gold(spans=(GoldSpan("d", 57, "wire"),))
+TWO_PAGES = gold(spans=(GoldSpan("d", 57, "wire"), GoldSpan("d", 59, "flux")))
 
 
 @pytest.mark.parametrize(
@@ -77,7 +78,23 @@ PAGE = gold(spans=(GoldSpan("d", 57, "wire"),))
         (
             gold(chunks=("c2", "m|r=00000000|s=4.2|p=008|b=001", "c2", "x", "y")),
             {},
-            "chunk c2 or section 4.2, p. 8 or chunk x or 1 more · not in the prompt",
+            "chunk c2 or chunk of section 4.2, p. 8 or chunk x or 1 more · none of them in the prompt",
+        ),
+        (
+            TWO_PAGES,
+            RETRIEVED,
+            "page 58 and page 60 · the first of them retrieved at rank 2 of 2 · none of them in the prompt",
+        ),
+        (
+            TWO_PAGES,
+            {"chunks": [{"id": "c1"}, {"id": "c2"}], "answer": "rosin citations: [c2]"},
+            "page 58 and page 60 · the first of them in the prompt at rank 2 of 2 · "
+            "at least one of them cited",
+        ),
+        (
+            gold(spans=(GoldSpan("d", 57, "wire"), GoldSpan("d", 57, "strip"))),
+            {},
+            "page 58 · not in the prompt",
         ),
         (gold(answerable=False), {}, "the documents contain no answer · Should have refused"),
         (gold(), {}, None),
@@ -101,7 +118,7 @@ def test_the_document_is_named_where_the_passages_are_of_several() -> None:
     assert gold_words(PAGE, **other) == "page 58 of d · not in the prompt"
     of_id = gold(chunks=("m|r=00000000|s=4.2|p=008|b=001",))
     assert gold_words(of_id, chunks=[{"id": "c1"}, *other["chunks"]]) == (
-        "section 4.2, p. 8 of m · not in the prompt"
+        "chunk of section 4.2, p. 8 of m · not in the prompt"
     )
 
 

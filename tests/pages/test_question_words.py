@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from proofspan.contracts.records.records import Chunk
 from proofspan.diagnosis.corpus import Corpus
-from proofspan.diagnosis.types import Profile, Signals
+from proofspan.diagnosis.types import Profile, Signals, Template
 from proofspan.evidence.types import Difference, FoundSpan, Place, SpanQuery, TextRange
 from proofspan.services.page.target import Target
 from proofspan.services.page.text_view import TextView
@@ -166,15 +166,35 @@ def test_marking_never_changes_the_text(
 
 
 def test_as_many_passages_as_badges_are_reported_beside_the_cited_ids() -> None:
-    in_words = question._citation_words
+    def in_words(signals: Signals, *, passages: int) -> str:
+        cites = [{"chunk_id": f"c{number}"} for number in range(passages)]
+        return cited_words({"citations": cites}, signals)
+
     two = Signals(cited=2, cited_retrieved=1, cited_resolved=2)
     one = Signals(cited=1, cited_retrieved=1, cited_resolved=1)
     assert in_words(two, passages=2) == "2 cited, 1 retrieved, 2 with a chunk"
     assert in_words(one, passages=2) == "1 chunk cited for 2 passages, 1 retrieved, 1 with a chunk"
-    assert (
-        in_words(Signals(), passages=2) == "none where the profile looks; 2 passages in the citation payload"
-    )
     assert in_words(Signals(), passages=0) == "none"
+
+
+def cited_words(record: dict[str, object], signals: Signals, template: Template = "seed") -> str:
+    line = {"q_id": "Q1", "q": "Which flux?", "answer": "Rosin.", "chunks": [{"id": "c1"}]} | record
+    view = load_question(made_trace(line), chunks={}, corpus=None, profile=Profile(template))
+    return question._citation_words(view, signals)
+
+
+def test_citations_that_the_profile_does_not_read_are_reported_elsewhere() -> None:
+    in_payload = cited_words({"citations": [{"chunk_id": "c1"}, {"chunk_id": "c2"}]}, Signals())
+    assert in_payload == (
+        "none where template seed looks; 2 passages in the citation payload, "
+        "which template payload or none reads"
+    )
+    in_text = cited_words({"answer": "Rosin. citations: [c1]"}, Signals(), "payload")
+    assert in_text == (
+        "none where template payload looks; 1 passage in the answer's text, which template seed or none reads"
+    )
+    of_page = cited_words({"citations": [{"doc_id": "d", "page_idx": 4}]}, Signals(), "payload")
+    assert of_page == "no chunk id; 1 passage in the citation payload"
 
 
 def test_a_quote_of_the_payload_is_marked_whole_with_its_own_number() -> None:

@@ -16,7 +16,7 @@ from proofspan.services.question.view import QuestionView, load_question
 from proofspan.store.query.filters import Filter
 from proofspan.ui.question.panels import stability_words, variants_grid
 from proofspan.ui.visit.view_state import ViewState
-from proofspan.ui.wording.question import ranking_rows
+from proofspan.ui.wording.question import gold_rows, ranking_rows
 from tests.made_traces import made_trace
 from tests.pages.conftest import MakeWorkspace, Open, grids, shown, trace
 
@@ -140,6 +140,31 @@ def test_ranking_is_reported_by_its_lists_with_what_to_do(
 ) -> None:
     rows = ranking_rows(viewed(GoldQuestion("Q1", "?", sections=("4.2",)), **record), ranking)
     assert ["".join(piece.text for piece in pieces) for _, pieces in rows] == ([expected] if expected else [])
+
+
+def test_a_rank_by_another_chunk_than_the_gold_one_says_so() -> None:
+    """The row above says that the gold chunk is not in that list."""
+    fused = [{"id": "d|r=00000000|s=4.2|p=008|b=002", "section_id": "4.2", "score": 0.9}]
+    gold_id = "d|r=00000000|s=4.2|p=008|b=001"
+    known = GoldQuestion("Q1", "?", chunks=(gold_id,))
+    view = viewed(known, stages={"fused": fused})
+    (_, gold), (_, ranking) = *gold_rows(view), *ranking_rows(view, indexed("hit", 1, 1))
+    assert "".join(piece.text for piece in gold) == "chunk of section 4.2, p. 8 · not among the 1 fused"
+    words = "".join(piece.text for piece in ranking)
+    assert words == "Hit · gold section at rank 1 of fused (another chunk of it)"
+    # Where scores are equal, the rank may be the gold chunk's; where it is, there is nothing to explain.
+    for score in (0.9, 0.8):
+        own = {"id": gold_id, "section_id": "4.2", "score": score}
+        for listed in ([own, *fused], [*fused, own])[: 2 if score == 0.9 else 1]:
+            view = viewed(known, stages={"fused": listed})
+            ((_, ranking),) = ranking_rows(view, indexed("hit", 1, 1))
+            assert "another" not in "".join(piece.text for piece in ranking)
+
+
+def test_a_gold_chunk_without_a_section_is_called_a_chunk() -> None:
+    view = viewed(GoldQuestion("Q1", "?", chunks=("c1",)))
+    ((_, pieces),) = ranking_rows(view, indexed("hit", 1, 1))
+    assert "gold chunk at rank 1 of the prompt" in "".join(piece.text for piece in pieces)
 
 
 def test_gold_that_is_only_a_page_is_called_one() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from proofspan.contracts.records.chunk_id import parse
 from proofspan.contracts.records.records import LABELS, GoldQuestion
+from proofspan.diagnosis.answers import payload_ids
 from proofspan.diagnosis.gold import GoldOutcome, GoldState, gold_target
 from proofspan.diagnosis.labelling import GROUNDED
 from proofspan.diagnosis.messages import GOLD_MEANINGS, next_step, step_for, suspicion_text
@@ -16,7 +17,7 @@ from proofspan.metrics.ranked import BUCKET_LEVERS, BUCKET_MEANINGS, BUCKET_STEP
 from proofspan.metrics.statistics import percent
 from proofspan.services.page.target import cite_id
 from proofspan.services.page.view import PageView
-from proofspan.services.question.view import QuestionView
+from proofspan.services.question.view import CandidateView, QuestionView
 from proofspan.traces.records.stored_reports import StoredRow
 from proofspan.traces.records.trace_record import top_stage
 from proofspan.ui.widgets.markup import Kind, Piece, chip
@@ -58,6 +59,8 @@ _AT_LAST: Mapping[GoldState, str] = {
     "seen": "the answer cites nothing",
     "cited": "cited",
 }
+#: The same of several passages.
+_OF_SEVERAL: Mapping[str, str] = {"not cited": "none of them cited", "cited": "at least one of them cited"}
 #: Gold chunks, sections or pages that are named; the rest is counted.
 MAX_NAMED = 3
 
@@ -65,68 +68,81 @@ MAX_NAMED = 3
 def gold_rows(view: QuestionView) -> list[tuple[str, list[Piece]]]:
     """Return the row `Gold`: `page 58 of 3M_2018_10K · retrieved at rank 15 of 75 · not in the prompt`.
 
-    No row without gold. Pages count from 1.
+    All of it is about the same chunks, sections or pages, which it names first. No row without gold. Pages
+    count from 1.
     """
     gold, outcome = view.gold, view.gold_outcome
     if gold is None:
         return []
     if not gold.answerable:
         return [("Gold", [Piece("the documents contain no answer"), *(_ending(outcome) if outcome else ())])]
-    what = _what(gold, names_document=is_of_several_documents(view))
-    if what is None:
+    names = _names(gold, names_document=is_of_several_documents(view))
+    if not names:
         return []
+    what, is_several = _listed_names(gold, names), len(names) > 1
+    first, none = ("the first of them ", "none of them") if is_several else ("", "not")
     pieces = [Piece(what)]
     if outcome is not None:
         sizes = {stage.name: len(stage.candidates) for stage in view.stages}
         size, in_prompt = sizes.get(outcome.stage or "chunks", 0), sizes.get("chunks", 0)
-        missed = "not in the prompt"
+        missed = f"{none} in the prompt"
         if outcome.stage is not None and outcome.stage != "chunks":
             if outcome.retrieved is not None:
-                pieces.append(Piece(f" · {outcome.stage} at rank {outcome.retrieved:,} of {size:,}"))
+                pieces.append(Piece(f" · {first}{outcome.stage} at rank {outcome.retrieved:,} of {size:,}"))
             else:
-                missed = f"not among the {size:,} {outcome.stage}"
+                missed = f"{none} among the {size:,} {outcome.stage}"
                 pieces += [Piece(" · "), Piece(missed, "strong")] if outcome.seen is not None else []
         if outcome.seen is not None:
-            pieces.append(Piece(f" · in the prompt at rank {outcome.seen:,} of {in_prompt:,}"))
-            pieces += _ending(outcome)
+            pieces.append(Piece(f" · {first}in the prompt at rank {outcome.seen:,} of {in_prompt:,}"))
+            pieces += _ending(outcome, is_several=is_several)
         else:
             tip = f"The prompt has {counted(in_prompt, 'chunk') if in_prompt else 'no chunk'}."
             pieces += [Piece(" · "), Piece(missed, "strong", tip=tip)]
     return [("Gold", pieces)]
 
 
-def _ending(outcome: GoldOutcome) -> list[Piece]:
+def _ending(outcome: GoldOutcome, *, is_several: bool = False) -> list[Piece]:
     """Return what the answer does with the passage; the tip is the meaning of that state."""
     state = outcome.state
     name = "refused" if state == "uncited" and outcome.is_refusal else _AT_LAST.get(state, GOLD_NAMES[state])
+    if is_several and name in _OF_SEVERAL:
+        name = _OF_SEVERAL[name]
     kind: Kind = "plain" if state in ("cited", "declined") else "strong"
     return [Piece(" · "), Piece(name, kind, tip=GOLD_MEANINGS[state])]
 
 
-def _what(gold: GoldQuestion, *, names_document: bool) -> str | None:
-    """Return `section 5.4.1, p. 43 of manual`, several with "or" between; None if gold names no place."""
+def _names(gold: GoldQuestion, *, names_document: bool) -> list[str]:
+    """Return the names of what candidates are compared with: `chunk of section 5.4.1, p. 43 of manual`."""
     target = gold_target(gold)
     if target is None:
-        return None
+        return []
 
     def place(name: str, doc_id: str | None) -> str:
         return f"{name} of {doc_id}" if names_document and doc_id else name
 
-    names, start = [], ""
+    names = []
     if target.kind == "chunk":
         for chunk_id in gold.chunks:
             parts = parse(chunk_id)
             page = f", p. {parts.page}" if parts and parts.page else ""
-            section = place(f"section {parts.sect_path}{page}", parts.doc_uid) if parts else ""
-            names.append(section or f"chunk {chunk_id}")
+            chunk = place(f"chunk of section {parts.sect_path}{page}", parts.doc_uid) if parts else ""
+            names.append(chunk or f"chunk {chunk_id}")
     elif target.kind == "section":
-        start, names = "section ", [section.strip() for section in gold.sections if section.strip()]
+        names = [f"section {section.strip()}" for section in gold.sections if section.strip()]
     else:
         pages = ((span.page_idx, span.doc_id) for span in gold.spans if span.page_idx is not None)
         names = [place(f"page {page_idx + 1}", doc_id) for page_idx, doc_id in pages]
-    names = list(dict.fromkeys(names))
+    return list(dict.fromkeys(names))
+
+
+def _listed_names(gold: GoldQuestion, names: Sequence[str]) -> str:
+    """Return `page 59 and page 61`; "or" where the gold names alternatives for one passage.
+
+    Spans on several pages are parts of one answer, which needs all of them.
+    """
+    needs_all = len({(span.doc_id, span.page_idx) for span in gold.spans}) > 1
     more = [f"{len(names) - MAX_NAMED} more"] if len(names) > MAX_NAMED else []
-    return start + " or ".join([*names[:MAX_NAMED], *more])
+    return (" and " if needs_all else " or ").join([*names[:MAX_NAMED], *more])
 
 
 def ranking_rows(view: QuestionView, indexed: Mapping[str, object]) -> list[tuple[str, list[Piece]]]:
@@ -141,18 +157,45 @@ def ranking_rows(view: QuestionView, indexed: Mapping[str, object]) -> list[tupl
     ranks = {last.name: indexed["section_rank"]}
     if top is not None:
         ranks.setdefault(top, indexed["top_rank"])
+    stages = {each.name: each.candidates for each in view.stages}
     places = []
     for stage, rank in ranks.items():
         name = "the prompt" if stage == "chunks" else stage
-        places.append(f"not in {name}" if rank is None else f"at rank {rank:,} of {name}")
+        by = " (another chunk of it)" if _is_other_chunk(view, stages.get(stage, ()), rank) else ""
+        places.append(f"not in {name}" if rank is None else f"at rank {rank:,} of {name}{by}")
     meaning = f"{BUCKET_MEANINGS[bucket]} {BUCKET_STEPS.get(bucket) or ''}".strip()
     lever = BUCKET_LEVERS.get(bucket)
-    is_section = view.gold is None or view.gold.sections or view.gold.chunks
     pieces = [
         Piece(BUCKET_NAMES[bucket], "strong" if lever else "plain", tip=f"{bucket}: {meaning}"),
-        Piece(f" · gold {'section' if is_section else 'page'} {', '.join(places)}"),
+        Piece(f" · gold {_ranked_kind(view)} {', '.join(places)}"),
     ]
     return [("Ranking", [*pieces, *([Piece(f" · next: {lever}")] if lever else [])])]
+
+
+def _ranked_kind(view: QuestionView) -> str:
+    """Return by which place of the gold ranks are counted: its section, else its chunk or page."""
+    gold = view.gold
+    if gold is None or gold.sections:
+        return "section"
+    if not gold.chunks:
+        return "page"
+    listed = (each for stage in view.stages for each in stage.candidates if each.gold == "chunk")
+    has_section = any(each.candidate.section_id for each in listed) or any(map(parse, gold.chunks))
+    return "section" if has_section else "chunk"
+
+
+def _is_other_chunk(view: QuestionView, candidates: Sequence[CandidateView], rank: object) -> bool:
+    """Return whether the candidate at a rank of the gold section is another chunk than the gold ones.
+
+    The row `Gold` speaks of gold chunks where there are any, so both rows together would seem to disagree.
+    Ranks of equal scores are given by id, so among those it is not known which candidate has the rank.
+    """
+    if view.gold is None or not view.gold.chunks:
+        return False
+    gold = [each.candidate for each in candidates if each.gold == "chunk"]
+    there = [each.candidate for each in candidates if each.candidate.rank == rank]
+    scores = {each.score for each in there} - {None}
+    return bool(there) and not any(each.rank == rank or each.score in scores for each in gold)
 
 
 # The reasons of a label: its rule, and each signal with its value.
@@ -240,7 +283,7 @@ def signal_rows(
         rows.append(("Answer words", pieces))
     elif refusal is None:
         rows.append(("Answer words", [Piece("it has no content word")]))
-    rows.append(("Citations", [Piece(_citation_words(signals, passages=len(view.citations)))]))
+    rows.append(("Citations", [Piece(_citation_words(view, signals))]))
     own = view.measures
     measures = (
         None if own.ok is None else Piece(f"ok: {'yes' if own.ok else 'no'}"),
@@ -276,11 +319,21 @@ def stored_rows(view: QuestionView, stored: StoredRow) -> list[tuple[str, list[P
     return rows
 
 
-def _citation_words(signals: Signals, *, passages: int) -> str:
-    """Return `2 cited, 1 retrieved, 2 with a chunk`: ids; one may be cited for several passages."""
+def _citation_words(view: QuestionView, signals: Signals) -> str:
+    """Return `2 cited, 1 retrieved, 2 with a chunk`: ids; one may be cited for several passages.
+
+    Where the profile's template reads another place than the one that holds the citations, it says so.
+    """
+    passages, template = len(view.citations), view.profile.template
     if not signals.cited:
-        where = f"none where the profile looks; {counted(passages, 'passage')} in the citation payload"
-        return where if passages else "none"
+        if not passages:
+            return "none"
+        of = "the citation payload" if view.trace.payload else "the answer's text"
+        held = f"{counted(passages, 'passage')} in {of}"
+        if not (payload_ids(view.trace) or view.trace.ids_in_text):
+            return f"no chunk id; {held}"
+        other = "payload" if template == "seed" else "seed"
+        return f"none where template {template} looks; {held}, which template {other} or none reads"
     retrieved = f"{signals.cited_retrieved:,} retrieved"
     ids = f"{signals.cited:,} cited"
     if passages > signals.cited:
