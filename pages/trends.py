@@ -27,7 +27,8 @@ if trends.current.questions:
     known = load.ranks(opened, store, trends)
     panels.scope(trends, view, has_gold=opened.manifest.gold is not None)
     panels.show_verdict(load.gate(opened, store, trends), view)
-    panels.show_cards(trends, load.flips(opened, store, trends), view)
+    pairs = load.pairs(opened, store, trends)
+    panels.show_cards(trends, pairs, load.flips(opened, store, trends), view)
     charts.figures(trends, known, view)
     with charts.side_by_side("matrices"):
         panels.refusals(trends.current, view)
@@ -37,6 +38,7 @@ if trends.current.questions:
     ranks.rank_panel(trends, known, view)
     metrics_table.metrics_panel(
         trends,
+        pairs,
         view,
         load.slices(opened, store, view.by) if view.by else None,
         workspace=opened.manifest.name,

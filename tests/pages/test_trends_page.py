@@ -58,7 +58,7 @@ def test_the_last_run_is_shown_against_the_one_before_with_its_verdict(
     assert "R2 · 3 questions · 2 runs · compared with R1" in text
     assert "Release check:" in text
     assert "2 of 2 · 34–100 %" in text
-    assert "+50 pts from R1 (50 %)" in text
+    assert "From R1 (50 %): +50 pts (0 to +100), paired over 2 questions." in text
     assert "1 fixed, none regressed of 2 by SectionMatch@1: p = 1, not statistically significant." in text
     buckets = "Buckets: rows by R1, columns by R2"
     moved = [cell.get("href", "") for row in grids(app)[buckets]["rows"] for cell in row["cells"]]
@@ -78,6 +78,22 @@ def test_page_and_commands_show_the_same_numbers(two_runs: Path, open_app: Open,
     assert [row["head"]["text"] for row in grids(app)["Checks of R2"]["rows"]] == [
         check.title for check in checks
     ]
+
+
+def test_trends_and_compare_show_the_same_differences(two_runs: Path, open_app: Open) -> None:
+    """R2 leaves out a question, so the difference of the runs' numbers is not that of their questions."""
+    traces = (two_runs / "second.jsonl").read_text().splitlines(keepends=True)
+    (two_runs / "second.jsonl").write_text("".join(traces[1:]))
+    trends = grids(open_app(two_runs, page=PAGE, vs="R1"))["All metrics of R2"]
+    compare = grids(open_app(two_runs, page="pages/compare.py", run="R2", vs="R1"))["Metrics of R1 and R2"]
+    place = [column["text"] for column in trends["columns"]].index("Difference")
+    assert compare["columns"][2] == trends["columns"][place]
+    of_trends = {row["head"]["text"]: row["cells"][place : place + 1] for row in trends["rows"]}
+    of_compare = {row["head"]["text"]: row["cells"][2] for row in compare["rows"]}
+    assert of_compare
+    for name, cell in of_compare.items():
+        assert of_trends[name] == [cell], name
+    assert of_compare["SectionMatch@1"]["text"].startswith("+100 pts")
 
 
 def test_ranks_are_sorted_and_searched_by_the_address(two_runs: Path, open_app: Open) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from proofspan.metrics.catalogue import METRICS
 from proofspan.metrics.values import Tally, metric_value
-from proofspan.services.compare import MetricPair, metric_pairs
+from proofspan.services.compare import MetricPair, metric_pairs, pair_in_words
 
 
 def pairs(
@@ -51,6 +51,20 @@ def test_a_quantile_has_a_gap_without_an_interval() -> None:
     here, there = Tally(9, value=120.0, low=90.0, high=300.0), Tally(9, value=150.0, low=90.0, high=300.0)
     (pair,) = pairs({"latency_p50": here}, {"latency_p50": there}, {}).values()
     assert (pair.gap, pair.difference, pair.is_clear, pair.is_better) == (-30.0, None, False, True)
+
+
+def test_without_a_question_of_both_runs_the_gap_says_that_it_is_not_paired() -> None:
+    here, there = ({"ok": Tally(4, part, part)} for part in (3.0, 1.0))
+    (pair,) = pairs(here, there, {}).values()
+    assert (pair.gap, pair.difference, pair.is_clear) == (0.5, None, False)
+    assert pair_in_words(pair) == "+50 pts, not paired"
+    (paired,) = pairs(here, there, {"ok": [1.0, 0.0, 0.0, 1.0]}).values()
+    assert (paired.gap, paired.difference is not None) == (None, True)
+    assert pair_in_words(paired) == "+50 pts (0 to +100), paired over 4 questions"
+    (equal,) = pairs(here, there, {"ok": [0.0] * 4}).values()
+    assert pair_in_words(equal) == "no difference in any of 4 questions"
+    (alone,) = pairs(here, {}, {}).values()
+    assert pair_in_words(alone) == ""
 
 
 def test_what_no_run_counts_is_left_out_and_what_one_counts_is_shown() -> None:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from urllib.parse import parse_qs, urlsplit
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from proofspan.metrics.catalogue import METRICS
 from proofspan.metrics.goals import DEFAULT_GOALS
 from proofspan.metrics.values import Tally, metric_value
+from proofspan.services.compare import MetricPair, metric_pairs
 from proofspan.services.gate import Affected, Check, GateReport
 from proofspan.services.metrics.cohorts import Ranks, sorted_questions
+from proofspan.services.metrics.run_metrics import RunTrend
 from proofspan.store.query.filters import Filter
 from proofspan.ui.trends.charts import (
     BY_STATE,
@@ -191,10 +194,22 @@ def test_refusals_name_each_of_the_four() -> None:
     assert query(refused.cells[1].href)["bucket"] == ["retrieval_gap"]
 
 
+def paired(now: RunTrend, then: RunTrend) -> dict[str, MetricPair]:
+    """The metrics of both runs; six of 37 questions improved by SectionMatch@1."""
+    differences = {SECTION: np.array([1.0] * 6 + [0.0] * 31)}
+    found = metric_pairs(
+        now.measured.values,
+        then.measured.values,
+        lambda metric_id: differences.get(metric_id, np.empty(0)),
+    )
+    return {pair.metric.metric_id: pair for pair in found}
+
+
 def test_the_table_of_metrics_has_all_of_them_under_their_groups() -> None:
     now = run_of("R2", {SECTION: Tally(37, 26, 26), "over_refusal": Tally(10, 3, 3)})
     then = run_of("R1", {SECTION: Tally(37, 20, 20), "over_refusal": Tally(10, 1, 1)})
-    rows = {row[0]: row[1:] for row in texts(metric_grid(now, then, VIEW))}
+    grid = metric_grid(now, then, paired(now, then), VIEW)
+    rows = {row[0]: row[1:] for row in texts(grid)}
     assert set(rows) >= {metric.name for metric in METRICS.values()}
     assert rows["SectionMatch@1"] == [
         "70 %",
@@ -202,14 +217,19 @@ def test_the_table_of_metrics_has_all_of_them_under_their_groups() -> None:
         "54–83 %",
         "✓\u00a0passes · ≥\u00a00.70",
         "54 %",
-        "+16 pts",
+        "+16 pts · better",
         "",
     ]
     assert rows["MRR"][0] == "–" and rows["MRR"][-1] == "3 left out: no gold question (3)"
-    cells = {row.head.text: row.cells for row in metric_grid(now, then, VIEW).rows}
-    assert cells["SectionMatch@1"][5].look == "green"
-    assert (cells["Over-refusal"][5].text, cells["Over-refusal"][5].look) == ("+20 pts", "red")
-    assert len(metric_grid(now, None, VIEW).columns) == 5
+    cells = {row.head.text: row.cells for row in grid.rows}
+    assert (cells["SectionMatch@1"][5].look, cells["SectionMatch@1"][5].note) == (
+        "green",
+        "+5 to +30 · p\u00a0=\u00a00.031",
+    )
+    # Without questions of both runs there is only the gap, which says so.
+    refusal = cells["Over-refusal"][5]
+    assert (refusal.text, refusal.note, refusal.look) == ("+20 pts", "not paired", "quiet")
+    assert len(metric_grid(now, None, {}, VIEW).columns) == 5
 
 
 def test_slices_lead_to_their_own_questions() -> None:
@@ -245,10 +265,12 @@ def test_the_gate_names_what_contradicts_a_run_worst_first() -> None:
 
 def test_a_card_says_number_goal_and_difference_in_that_order() -> None:
     now, then = (run_of(name, {SECTION: Tally(37, part, part)}) for name, part in (("R2", 26), ("R1", 20)))
-    reported = [part.html for part in card(now, then, SECTION, "6 fixed, 0 regressed.")]
+    pair = paired(now, then)[SECTION]
+    reported = [part.html for part in card(now, then, SECTION, pair, "6 fixed, 0 regressed.")]
     assert "SectionMatch@1" in reported[0]
     assert "70\u00a0%" in reported[1] and "26 of 37 · 54–83\u00a0%" in reported[1]
     assert "✓ passes" in reported[2] and "at least 0.70" in reported[2]
-    assert "+16 pts from R1 (54\u00a0%)" in reported[3] and "6 fixed" in reported[3]
-    (_, nothing, why) = card(run_of("R2"), None, SECTION, "")
+    assert "From R1 (54\u00a0%): +16 pts (+5 to +30), paired over 37 questions." in reported[3]
+    assert "6 fixed" in reported[3]
+    (_, nothing, why) = card(run_of("R2"), None, SECTION, None, "")
     assert "nothing to count" in nothing.html and "no gold question (3)" in why.html

@@ -44,7 +44,7 @@ from proofspan.metrics.values import (
     number_in_words,
     value_in_words,
 )
-from proofspan.services.compare import p_words
+from proofspan.services.compare import NOT_PAIRED, p_words
 from proofspan.services.metrics.report import (
     Compared,
     MetricsReport,
@@ -261,7 +261,9 @@ def _against(compared: Compared, run_id: str, named: Sequence[str]) -> Table:
         if named and metric.metric_id not in named:
             continue
         there, here = (value.value if value else None for value in (pair.there, pair.here))
-        cells = [Text("" if pair.gap is None else difference_in_words(metric, pair.gap)), Text(), Text()]
+        cells = [Text(), Text(), Text()]
+        if pair.gap is not None:
+            cells[:2] = Text(difference_in_words(metric, pair.gap)), Text(NOT_PAIRED, "dim")
         if mean is not None:
             style = "" if not pair.is_clear else "green" if pair.is_better else "red"
             mid, low, high = (difference_in_words(metric, each) for each in (mean.mean, mean.low, mean.high))

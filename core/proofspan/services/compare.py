@@ -22,7 +22,7 @@ from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Manifest, Run
 from proofspan.metrics.catalogue import METRICS, Metric
 from proofspan.metrics.statistics import LEVEL, Mean, flips_needed, mcnemar, mean_difference
-from proofspan.metrics.values import MetricValue
+from proofspan.metrics.values import MetricValue, difference_in_words
 from proofspan.services.question.view import CandidateView, GoldMark, StageView
 from proofspan.services.rows import Column, Layout, exports
 from proofspan.store.files.types import Flips
@@ -36,6 +36,8 @@ from proofspan.wording import counted
 WITHOUT_GOLD = "answered_ok"
 #: The fewest flips, all one way, that are statistically significant.
 FEWEST = flips_needed(1, 0) or 0
+#: The label of a difference between the numbers of two runs that is not taken question by question.
+NOT_PAIRED = "not paired"
 
 
 def other_run(manifest: Manifest, run_id: str) -> str | None:
@@ -141,9 +143,9 @@ def p_words(p: float) -> str:
 class MetricPair:
     """A metric in two runs: `here` in the newer one, `there` in the other; None if unknown.
 
-    `difference` is the mean difference per question over the questions that count in both runs; None for a
-    quantile, whose `gap` (newer − other) has no interval. `p` is McNemar's of a share whose questions count
-    as 0 or 1.
+    `difference` is the mean difference per question over the questions that count in both runs. None for a
+    number that cannot be paired: a quantile, bundle coverage, or without a question in common. Its `gap`
+    (newer − other) has no interval. `p` is McNemar's of a share whose questions count as 0 or 1.
     """
 
     metric: Metric
@@ -170,6 +172,18 @@ class MetricPair:
         return (change > 0) == (self.metric.better == "higher")
 
 
+def pair_in_words(pair: MetricPair) -> str:
+    """Return `+14 pts (1 to 27), paired over 37 questions`, `−30 ms, not paired`; "" without a difference."""
+    mean = pair.difference
+    if mean is None:
+        return "" if pair.gap is None else f"{difference_in_words(pair.metric, pair.gap)}, {NOT_PAIRED}"
+    if mean.low == mean.high == 0:
+        return f"no difference in any of {counted(mean.pairs, 'question')}"
+    ends = (difference_in_words(pair.metric, end, with_unit=False) for end in (mean.low, mean.high))
+    change = difference_in_words(pair.metric, mean.mean)
+    return f"{change} ({' to '.join(ends)}), paired over {counted(mean.pairs, 'question')}"
+
+
 def metric_pairs(
     here: Mapping[str, MetricValue], there: Mapping[str, MetricValue], paired: Callable[[str], np.ndarray]
 ) -> tuple[MetricPair, ...]:
@@ -184,14 +198,13 @@ def metric_pairs(
             continue
         gap, difference, p = None, None, None
         if now is not None and then is not None and now.value is not None and then.value is not None:
-            if metric.kind == "quantile":
-                gap = now.value - then.value
-            else:
+            if metric.kind != "quantile":
                 differences = paired(metric_id)
                 known = differences[np.isfinite(differences)]
                 difference = mean_difference(known.tolist())
                 if metric.kind == "share" and len(known) and np.isin(known, (-1, 0, 1)).all():
                     p = mcnemar(int((known > 0).sum()), int((known < 0).sum()))
+            gap = now.value - then.value if difference is None else None
         pairs.append(MetricPair(metric, now, then, difference, gap, p))
     return tuple(pairs)
 

@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass, replace
 from math import isfinite
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from proofspan.contracts.records.field_values import text_of
@@ -19,13 +18,13 @@ from proofspan.manifest.types import Manifest
 from proofspan.metrics.catalogue import METRICS
 from proofspan.metrics.packs import PACK_SOURCE, RATE, RATE_COUNTED, pack_text
 from proofspan.metrics.values import MetricValue, left_out_in_words, value_in_words
-from proofspan.services.compare import MetricPair, metric_pairs, scope_sentences, verdict_sentence
+from proofspan.services.compare import MetricPair, scope_sentences, verdict_sentence
 from proofspan.services.metrics.run_metrics import (
-    BUNDLES,
     GoldGaps,
     RunMetrics,
     gold_gaps,
     metrics_by,
+    paired_metrics,
     run_metrics,
 )
 from proofspan.services.rows import Column, Layout, exports, markdown_cell
@@ -82,11 +81,7 @@ def metrics_report(
     measured, compared = run_metrics(store, manifest, run_id), None
     if vs:
         shown, has_gold = Filter(run_id, vs=vs), manifest.gold is not None
-        pairs = metric_pairs(
-            measured.values,
-            run_metrics(store, manifest, vs).values,
-            lambda metric_id: np.empty(0) if metric_id == BUNDLES else store.paired(shown, metric_id),
-        )
+        pairs = paired_metrics(store, shown, measured, run_metrics(store, manifest, vs))
         sentences: list[str] = []
         for outcome in BY:
             flips = store.flips(replace(shown, outcome=outcome))

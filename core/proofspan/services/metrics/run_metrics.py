@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from proofspan.contracts.records.records import LABELS, Label, TraceKey
 from proofspan.diagnosis.answers import refuses
 from proofspan.diagnosis.labelling import lowered
@@ -20,10 +22,11 @@ from proofspan.metrics.ranked import Bucket
 from proofspan.metrics.values import MetricValue, Tally, metric_value
 from proofspan.services.bundles.report import COVERING, counts
 from proofspan.services.bundles.stored import StoredBundles
-from proofspan.services.compare import other_run
+from proofspan.services.compare import MetricPair, metric_pairs, other_run
 from proofspan.services.workspace.open import chosen_run, goals_of
 from proofspan.services.workspace.readable import unpacked
 from proofspan.store.query.filters import Filter, Sort
+from proofspan.store.query.metric_sql import MEASURES
 from proofspan.store.query.metrics import Slice
 from proofspan.store.query.store import Store
 from proofspan.traces.records.gold import read_gold
@@ -100,6 +103,20 @@ def run_metrics(store: Store, manifest: Manifest, run_id: str, *, shown: Filter 
         pack=pack,
         differences=differences(pack, numbers) if pack else (),
         problems=(*unread, *wrong),
+    )
+
+
+def paired_metrics(
+    store: Store, shown: Filter, here: RunMetrics, there: RunMetrics
+) -> tuple[MetricPair, ...]:
+    """Return every metric of two runs with its difference, paired where both runs have the question.
+
+    `shown` names both runs and the questions that are compared. All pages and commands show these.
+    """
+    return metric_pairs(
+        here.values,
+        there.values,
+        lambda metric_id: store.paired(shown, metric_id) if metric_id in MEASURES else np.empty(0),
     )
 
 

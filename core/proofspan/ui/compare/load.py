@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 
-import numpy as np
 import pandas as pd
 
 from proofspan.contracts.records.records import TraceKey
@@ -16,15 +15,14 @@ from proofspan.services.compare import (
     FlipKind,
     MetricPair,
     flip_list,
-    metric_pairs,
     other_run,
 )
-from proofspan.services.metrics.run_metrics import run_metrics
+from proofspan.services.metrics.run_metrics import paired_metrics, run_metrics
 from proofspan.services.page.target import Target, targets_of
 from proofspan.services.page.view import PageView
 from proofspan.store.files.types import Neighbours
 from proofspan.store.query.filters import Filter
-from proofspan.store.query.metric_sql import MEASURES, OUTCOMES
+from proofspan.store.query.metric_sql import OUTCOMES
 from proofspan.store.query.store import Store
 from proofspan.ui.question import load
 from proofspan.ui.question.load import Loaded
@@ -109,11 +107,7 @@ def metrics(both: Compared, store: Store) -> tuple[MetricPair, ...]:
             run_metrics(store, both.opened.manifest, run_id, shown=replace(shown, run=run_id, vs=""))
             for run_id in (shown.run, shown.vs)
         )
-        return metric_pairs(
-            here.values,
-            there.values,
-            lambda metric_id: store.paired(shown, metric_id) if metric_id in MEASURES else np.empty(0),
-        )
+        return paired_metrics(store, shown, here, there)
 
     return session.cached("compared metrics", (shown, *_state(both, store)), pairs, most=8)
 

@@ -24,6 +24,7 @@ from proofspan.metrics.values import (
 from proofspan.services.compare import (
     FLIP_KINDS,
     MOST_LISTED,
+    NOT_PAIRED,
     WITHOUT_GOLD,
     FlipKind,
     MetricPair,
@@ -216,15 +217,14 @@ def metrics(pairs: Sequence[MetricPair], view: ViewState) -> None:
         markup.note("Neither run has anything to count.", "muted")
         return
     run, vs = view.run, view.vs or ""
-    tip = f"{run} − {vs}, question by question, with its 95 % interval"
-    columns = (Column(Cell(vs), "end"), Column(Cell(run), "end"), Column(Cell("Difference", tip=tip), "end"))
+    columns = (Column(Cell(vs), "end"), Column(Cell(run), "end"), difference_column(run, vs))
     rows = tuple(
         Row(
             Cell(pair.metric.name, tip=f"{pair.metric.counted} {pair.metric.source}."),
             (
                 _value_cell(pair.there, view.change(run=vs, vs=None)),
                 _value_cell(pair.here, view),
-                _difference(pair),
+                difference_cell(pair),
             ),
         )
         for pair in pairs
@@ -323,11 +323,19 @@ def _value_cell(value: MetricValue | None, view: ViewState) -> Cell:
     )
 
 
-def _difference(pair: MetricPair) -> Cell:
-    """Return the mean of the differences with its interval; of a quantile only the gap."""
+def difference_column(run: str, vs: str) -> Column:
+    """Return the head of the column of differences; Trends has the same one."""
+    tip = f"{run} − {vs}, paired question by question, with its 95 % interval, unless it says {NOT_PAIRED}"
+    return Column(Cell("Difference", tip=tip), "end")
+
+
+def difference_cell(pair: MetricPair) -> Cell:
+    """Return the mean of the differences with its interval; of what cannot be paired only the gap."""
     mean = pair.difference
     if mean is None:
-        return Cell("–" if pair.gap is None else difference_in_words(pair.metric, pair.gap), look="quiet")
+        if pair.gap is None:
+            return Cell("–", look="quiet")
+        return Cell(difference_in_words(pair.metric, pair.gap), note=NOT_PAIRED, look="quiet")
     if mean.low == mean.high == 0:
         message = f"equal in all {mean.pairs:,}" if mean.pairs > 1 else "equal in the one"
         return Cell(difference_in_words(pair.metric, 0.0), note=message, look="quiet")

@@ -8,10 +8,18 @@ from functools import partial
 from proofspan.journal.cohorts import Cohort, read_cohorts
 from proofspan.manifest.types import Run
 from proofspan.metrics.values import MetricValue
-from proofspan.services.compare import verdict_sentence
+from proofspan.services.compare import MetricPair, verdict_sentence
 from proofspan.services.gate import GateReport, gate_run
 from proofspan.services.metrics.cohorts import Conversion, Ranks, conversions
-from proofspan.services.metrics.run_metrics import HEADLINES, RunTrend, Trends, metrics_by, run_trend, trends
+from proofspan.services.metrics.run_metrics import (
+    HEADLINES,
+    RunTrend,
+    Trends,
+    metrics_by,
+    paired_metrics,
+    run_trend,
+    trends,
+)
 from proofspan.services.question.variants import Stability, run_stability
 from proofspan.store.query.filters import Filter
 from proofspan.store.query.metric_sql import OUTCOMES
@@ -51,6 +59,20 @@ def moves(opened: session.Opened, store: Store, shown: Trends) -> Transitions:
     run, vs = shown.current.run_id, shown.other.run_id
     transitions = partial(store.transitions, Filter(run, vs=vs), "bucket")
     return session.cached("moves", session.indexes_key(opened, store, run, vs), transitions)
+
+
+def pairs(opened: session.Opened, store: Store, shown: Trends) -> Mapping[str, MetricPair]:
+    """Return each metric of the shown run beside the other run's, by id, as Compare shows them."""
+    run, other = shown.current, shown.other
+    if other is None:
+        return {}
+    both = Filter(run.run_id, vs=other.run_id)
+    found = session.cached(
+        "paired metrics",
+        (both, *_run_key(opened, store, run.run), *_run_key(opened, store, other.run)),
+        lambda: paired_metrics(store, both, run.measured, other.measured),
+    )
+    return {pair.metric.metric_id: pair for pair in found}
 
 
 def slices(opened: session.Opened, store: Store, by: Slice) -> Mapping[str, Mapping[str, MetricValue]]:

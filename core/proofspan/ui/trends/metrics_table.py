@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from math import isfinite
 
 import pandas as pd
 import streamlit as st
@@ -13,17 +12,18 @@ from proofspan.metrics.catalogue import GROUPS, METRICS, Metric
 from proofspan.metrics.values import (
     MetricValue,
     counted_in_words,
-    difference_in_words,
     interval_in_words,
     left_out_in_words,
     missing_in_words,
     number_in_words,
     value_in_words,
 )
+from proofspan.services.compare import MetricPair
 from proofspan.services.metrics.report import METRIC_EXPORTS, metric_rows
 from proofspan.services.metrics.run_metrics import RunTrend, Trends
 from proofspan.store.query.metric_sql import MISSES
 from proofspan.store.query.metrics import Slice
+from proofspan.ui.compare.panels import difference_cell, difference_column
 from proofspan.ui.trends.charts import address_behind, base, bound_words
 from proofspan.ui.visit.view_state import ViewState, change_view
 from proofspan.ui.widgets import markup
@@ -59,7 +59,14 @@ SLICED = (
 HEIGHT = 640
 
 
-def metrics_panel(trends: Trends, view: ViewState, slices: Slices | None, *, workspace: str) -> None:
+def metrics_panel(
+    trends: Trends,
+    pairs: Mapping[str, MetricPair],
+    view: ViewState,
+    slices: Slices | None,
+    *,
+    workspace: str,
+) -> None:
     """Draw every metric of the shown run, or the `slices` of `view.by`, and the definitions."""
     run, measured = trends.current, trends.current.measured
 
@@ -90,7 +97,7 @@ def metrics_panel(trends: Trends, view: ViewState, slices: Slices | None, *, wor
                 lines = [markup.text([Piece(each.in_words())], role="hint") for each in differences]
                 markup.show(markup.text([differ]), *lines)
         if view.by is None or slices is None:
-            show_grid(metric_grid(run, trends.other, view), key="metric-cells")
+            show_grid(metric_grid(run, trends.other, pairs, view), key="metric-cells")
         elif slices:
             show_grid(slice_grid(slices, view.by, run.run_id, view), key=f"metric-cells-{view.by}")
         else:
@@ -109,13 +116,15 @@ def metrics_panel(trends: Trends, view: ViewState, slices: Slices | None, *, wor
                 )
 
 
-def metric_grid(run: RunTrend, other: RunTrend | None, view: ViewState) -> Grid:
-    """Return a row per metric in groups, beside the other run's number and the difference."""
+def metric_grid(
+    run: RunTrend, other: RunTrend | None, pairs: Mapping[str, MetricPair], view: ViewState
+) -> Grid:
+    """Return a row per metric in groups, beside the other run's number and Compare's difference."""
     columns = [Column(Cell(name), "end") for name in ("Value", "Counted", "95 %")]
     columns += [Column(Cell("Goal"), "start")]
     if other is not None:
         columns += [Column(Cell(other.run_id, tip=other.run.title or ""), "end")]
-        columns += [Column(Cell("Difference"), "end")]
+        columns += [difference_column(run.run_id, other.run_id)]
     columns += [Column(Cell("Left out"), "start")]
     rows = []
     for group, name in GROUPS.items():
@@ -124,11 +133,14 @@ def metric_grid(run: RunTrend, other: RunTrend | None, view: ViewState) -> Grid:
         if found:
             rows.append(Row(Cell(name, look="quiet"), (Cell(""),) * len(columns)))
         for metric in found:
-            rows.append(Row(Cell(metric.name, tip=metric.counted), tuple(_cells(metric, run, other, view))))
+            cells = tuple(_cells(metric, run, other, pairs.get(metric.metric_id), view))
+            rows.append(Row(Cell(metric.name, tip=metric.counted), cells))
     return Grid(f"All metrics of {run.run_id}", "Metric", tuple(columns), tuple(rows))
 
 
-def _cells(metric: Metric, run: RunTrend, other: RunTrend | None, view: ViewState) -> Iterator[Cell]:
+def _cells(
+    metric: Metric, run: RunTrend, other: RunTrend | None, pair: MetricPair | None, view: ViewState
+) -> Iterator[Cell]:
     metric_id, measured = metric.metric_id, run.measured
     value = measured.values[metric_id]
     if value.value is None:
@@ -152,22 +164,8 @@ def _cells(metric: Metric, run: RunTrend, other: RunTrend | None, view: ViewStat
     if other is not None:
         there = other.measured.values.get(metric_id)
         yield Cell(number_in_words(metric, there.value if there else None), look="quiet")
-        yield _difference(metric, value, there)
+        yield difference_cell(pair) if pair is not None else Cell("–", look="quiet")
     yield Cell(left_out_in_words(value), look="quiet")
-
-
-def _difference(metric: Metric, value: MetricValue, other: MetricValue | None) -> Cell:
-    """Return how far a number is from the other run's, in points of percent for a share."""
-    numbers = (value.value, other.value if other is not None else None)
-    if any(number is None or not isfinite(number) for number in numbers):
-        return Cell("–", look="quiet")
-    change = float(str(numbers[0])) - float(str(numbers[1]))
-    words = difference_in_words(metric, change)
-    if words[:1] not in "+−":
-        return Cell("=", look="quiet")
-    if metric.better is None:
-        return Cell(words)
-    return Cell(words, look="green" if (change > 0) == (metric.better == "higher") else "red")
 
 
 def slice_grid(slices: Slices, by: Slice, run_id: str, view: ViewState) -> Grid:

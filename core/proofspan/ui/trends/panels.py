@@ -14,13 +14,13 @@ from proofspan.metrics.statistics import share_in_words
 from proofspan.metrics.values import (
     MetricValue,
     counted_in_words,
-    difference_in_words,
     interval_in_words,
     left_out_in_words,
     missing_in_words,
     number_in_words,
     value_in_words,
 )
+from proofspan.services.compare import MetricPair, pair_in_words
 from proofspan.services.gate import Check, GateReport
 from proofspan.services.metrics.run_metrics import HEADLINES, RunTrend, Trends
 from proofspan.services.question.variants import ASPECTS, Aspect, Stability, Steadiness
@@ -198,12 +198,15 @@ def check_grid(report: GateReport, view: ViewState) -> Grid:
     return Grid(f"Checks of {report.run_id}", "Check", columns, tuple(rows))
 
 
-def show_cards(trends: Trends, flips: Mapping[str, str], view: ViewState) -> None:
+def show_cards(
+    trends: Trends, pairs: Mapping[str, MetricPair], flips: Mapping[str, str], view: ViewState
+) -> None:
     """Draw a card per headline metric; `flips` has the sentence that compares it with the other run."""
     with st.container(key="trend-cards"):
         for metric_id in HEADLINES:
             with st.container(border=True, key=f"card-of-{metric_id}"):
-                markup.show(*card(trends.current, trends.other, metric_id, flips.get(metric_id, "")))
+                other, pair = trends.other, pairs.get(metric_id)
+                markup.show(*card(trends.current, other, metric_id, pair, flips.get(metric_id, "")))
                 value = trends.current.value(metric_id)
                 if value is not None:
                     missed = value.denominator - (value.numerator or 0)
@@ -213,7 +216,9 @@ def show_cards(trends: Trends, flips: Mapping[str, str], view: ViewState) -> Non
                     st.page_link("pages/triage.py", label=title, query_params=questions.params())
 
 
-def card(run: RunTrend, other: RunTrend | None, metric_id: str, flipped: str) -> Iterable[Markup]:
+def card(
+    run: RunTrend, other: RunTrend | None, metric_id: str, pair: MetricPair | None, flipped: str
+) -> Iterable[Markup]:
     """Return a number with its count, its goal, and its difference from the other run's."""
     metric, value = METRICS[metric_id], run.measured.values[metric_id]
     yield markup.text([Piece(metric.name, "strong")], role="line")
@@ -228,11 +233,8 @@ def card(run: RunTrend, other: RunTrend | None, metric_id: str, flipped: str) ->
         kind: Kind = "muted" if verdict.status == "unknown" else verdict.status
         word = Piece(VERDICTS[verdict.status][0], kind, tip=f"{verdict.why}.")
         yield markup.text([word, Piece(f" goal {goal.in_words()}", "muted")], role="hint")
-    then = other.value(metric_id) if other is not None else None
-    if other is not None and then is not None and then.value is not None:
-        change = difference_in_words(metric, value.value - then.value)
-        words = f"{change} from" if change[:1] in "+−" else "as in"
-        was = f"{words} {other.run_id} ({number_in_words(metric, then.value)})"
+    if other is not None and pair is not None and pair.there is not None and (words := pair_in_words(pair)):
+        was = f"From {other.run_id} ({number_in_words(metric, pair.there.value)}): {words}."
         yield markup.text([Piece(was, "strong"), Piece(f" {flipped}" if flipped else "")], role="hint")
 
 
