@@ -72,6 +72,44 @@ DIFFERENCE_NAMES: Final[Mapping[str, str]] = {
     "modality": "Modality",
 }
 
+#: An answer against its evidence, worst first.
+GROUNDED_NAMES: Final[Mapping[str, str]] = {
+    "contradicted": "Contradicted",
+    "no": "Not supported",
+    "partly": "Partly supported",
+    "yes": "Supported",
+}
+
+#: An answer against the expected one, worst first.
+CORRECT_NAMES: Final[Mapping[str, str]] = {
+    "wrong": "Wrong",
+    "declined_wrongly": "Declined, wrongly",
+    "partly": "Partly correct",
+    "unknown": "Correctness unknown",
+    "declined_rightly": "Declined, rightly",
+    "correct": "Correct",
+}
+
+#: First points of failure, most harmful first.
+CAUSE_NAMES: Final[Mapping[str, str]] = {
+    "unsafe_omission": "Safety notice left out",
+    "contradicted": "Contradicts its evidence",
+    "wrong_source": "Wrong source",
+    "answered_unanswerable": "Answered the unanswerable",
+    "unsupported": "Unsupported",
+    "not_extracted": "Not extracted",
+    "over_refusal": "Over-refusal",
+    "incomplete": "Incomplete",
+    "incorrect_specificity": "Not specific enough",
+    "missing_content": "Missing content",
+    "missed_top_ranked": "Not retrieved",
+    "not_in_context": "Not in the prompt",
+    "bad_citation": "Bad citation",
+    "wrong_format": "Wrong format",
+    "gold_suspect": "Gold is suspect",
+    "none": "No failure found",
+}
+
 #: Suspicions about a trace, as the Issues column and filter list them.
 ISSUE_NAMES: Final[Mapping[str, str]] = {
     "answer_missing": "No answer",

@@ -92,7 +92,7 @@ def _answer(when: When, side: Side, parts: Sequence[Part]) -> None:
                 markup.note(f"{side.run_id} does not hold this question.", "strong", role="line")
             return
         view = side.loaded.view
-        chip, reason = question.verdict(view)
+        chip, reason = question.label_chip(view)
         markup.show(
             markup.text([Piece(f"{side.run_id} ", "strong"), chip, Piece(reason, "muted")], role="line")
         )

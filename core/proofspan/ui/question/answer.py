@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 import streamlit as st
 
+from proofspan.diagnosis.verdicts.types import Correctness
+from proofspan.display_names import CORRECT_NAMES
 from proofspan.evidence.types import FoundSpan
 from proofspan.services.page.target import cite_id
 from proofspan.services.page.view import PageView
@@ -16,7 +18,7 @@ from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.annotated_text import show_marked
 from proofspan.ui.widgets.claims import show_claims
 from proofspan.ui.widgets.markup import Piece
-from proofspan.ui.widgets.text import sentence_start
+from proofspan.ui.widgets.text import sentence_start, shortened
 from proofspan.ui.wording import answer as answer_words
 from proofspan.ui.wording import claims as claim_words
 from proofspan.ui.wording.citation import (
@@ -34,6 +36,8 @@ MAX_LISTED = 30
 #: Characters shown of a place and of its notes, in a line of the list.
 MAX_PLACE = 120
 MAX_NOTES = 240
+#: Characters shown of how the answer differs from the expected one.
+MAX_REASON = 400
 
 
 def answer(
@@ -43,33 +47,40 @@ def answer(
     claims: ShownClaims | None = None,
     *,
     claim: int | None = None,
+    correctness: Correctness | None = None,
 ) -> None:
-    """Show the answer with its marks, and its citations and gold passages as a list that chooses a place.
+    """Show the answer beside the expected one, and its citations and gold as a list that chooses a place.
 
-    `found` holds the located passages by their id; `claim` is the number of the chosen claim.
+    `found` holds the located passages by their id; `claim` is the number of the chosen claim. What differs by
+    `correctness` is marked in both answers.
     """
     chosen = shown.target.id if shown else ""
     cite = shown.target.number if shown and shown.target.kind == "cited" else None
     on = "text" if shown is not None and shown.text is not None else "page"
-    if view.stored is not None:
-        markup.note(NO_TRACE, role="text")
-    elif view.trace.answer.strip():
-        show_marked(
-            answer_words.marked_answer(view, chosen=cite, claims=claims.checked.claims if claims else ()),
-            numbers=spoken_names(view, found, on=on),
-            chosen=cite,
-            key="answer-text",
-            on_choose=lambda number: change_view(cite=number, chunk=None, page=None),
-            claims=claims.lines if claims else (),
-            chosen_claim=claim,
-            on_claim=_choose_claim,
-        )
-    else:
-        markup.note("The answer is empty.", "muted", role="text")
-    if view.gold and view.gold.answer and view.gold.answer.strip():
-        expected = [Piece("Expected answer: ", "strong"), Piece(view.gold.answer)]
-        with st.container(key="expected"):
-            markup.show_long(expected, key=f"expected:{view.trace.q_id}")
+    with st.container(key="compared"):
+        with st.container(key="answered"):
+            markup.note("Answer", "strong", role="line")
+            if view.stored is not None:
+                markup.note(NO_TRACE, role="text")
+            elif view.trace.answer.strip():
+                show_marked(
+                    answer_words.marked_answer(
+                        view,
+                        chosen=cite,
+                        claims=claims.checked.claims if claims else (),
+                        unexpected=correctness.answer_marks if correctness else (),
+                    ),
+                    numbers=spoken_names(view, found, on=on),
+                    chosen=cite,
+                    key="answer-text",
+                    on_choose=lambda number: change_view(cite=number, chunk=None, page=None),
+                    claims=claims.lines if claims else (),
+                    chosen_claim=claim,
+                    on_claim=_choose_claim,
+                )
+            else:
+                markup.note("The answer is empty.", "muted", role="text")
+        _expected(view, correctness)
     if not view.citations:
         instead = ""
         if shown is not None:
@@ -91,6 +102,24 @@ def answer(
     is_from_text = any(item.citation.origin == "answer_text" for item in view.citations)
     if is_from_text and view.stored is None:
         markup.note(FROM_TEXT, "muted")
+
+
+def _expected(view: QuestionView, correctness: Correctness | None) -> None:
+    """Show what the gold expects, and in words how the answer differs; nothing where it expects nothing."""
+    gold = view.gold
+    if gold is None or not (gold.answerable is False or (gold.answer and gold.answer.strip())):
+        return
+    with st.container(key="expected"):
+        markup.note("Expected answer", "strong", role="line")
+        if gold.answer and gold.answer.strip():
+            marks = correctness.expected_marks if correctness else ()
+            pieces = answer_words.marked_expected(gold.answer, marks)
+            markup.show_long(pieces, key=f"expected:{view.trace.q_id}")
+        if gold.answerable is False:
+            markup.note("None: the documents do not answer this question.", "muted")
+        if correctness is not None and correctness.reason:
+            reason = shortened(correctness.reason, MAX_REASON)
+            markup.note(f"{CORRECT_NAMES[correctness.value]}: {reason}", "muted")
 
 
 def claims_panel(view: QuestionView, claims: ShownClaims | None, *, chosen: int | None) -> None:

@@ -112,7 +112,7 @@ def _other_runs(
     if len(shown) < 2:
         return
     with st.container(horizontal=True, gap="xxsmall", vertical_alignment="center", key="other-runs"):
-        markup.note("Same question:", "muted", width="content")
+        markup.note("This question in other runs:", "muted", width="content")
         for run_id in shown:
             row = by_run.get(run_id)
             label = next((label for label in LABELS if row is not None and label == row.label), None)

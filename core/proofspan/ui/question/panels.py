@@ -47,7 +47,7 @@ def header(view: QuestionView, *, repeat: int, beside: Neighbours) -> None:
     short = question.short_id(trace.q_id)
     tip = trace.q_id if short != trace.q_id else ""
     name = Piece(" · ".join([short, *variant(key)]), "muted", tip=tip)
-    chip, reason = question.verdict(view)
+    chip, reason = question.label_chip(view)
     shown = read_view()
     run = trace.run_id or shown.run
     walk = shown.change(run=run, chunk=None, page=None, stage=None, ids=shown.ids, at=1)

@@ -13,11 +13,12 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import streamlit as st
 
 from proofspan.contracts.records.records import Label
+from proofspan.diagnosis.verdicts.types import Holding
 from proofspan.display_names import LABEL_NAMES, NO_LABEL
 from proofspan.resources import PACKAGE, text_of
 from proofspan.services.page.text_view import TextRun, TextView
@@ -32,6 +33,8 @@ Kind = Literal[
     "found",
     "unsupported",
     "claimed",
+    "unexpected",
+    "expected",
     "differs",
     "removed",
     "added",
@@ -61,7 +64,7 @@ Role = Literal["title", "heading", "text", "line", "hint", "quote", "says", "ver
 #: Characters shown at once; what lies beyond waits behind "Show more".
 LIMIT = 50_000
 
-_MARKS = ("phrase", "found", "unsupported", "claimed", "differs")
+_MARKS = ("phrase", "found", "unsupported", "claimed", "unexpected", "expected", "differs")
 _TAGS = dict.fromkeys(_MARKS, "mark") | {"strong": "strong", "code": "code"}
 _TAGS |= {"removed": "del", "removed-number": "del", "added": "ins", "added-number": "ins"}
 _UNSHOWABLE = re.compile(
@@ -83,6 +86,14 @@ class Piece:
     tip: str = ""
     cite: int | None = None
     claim: int | None = None
+
+
+class Stop(NamedTuple):
+    """A stage that something passes, and how much of it is there in `words`, which the dot repeats."""
+
+    name: str
+    words: str
+    holding: Holding
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +155,20 @@ def facts(rows: Sequence[tuple[str, Sequence[Piece]]]) -> Markup:
 def row(left: Iterable[Piece], right: Iterable[Piece] = ()) -> Markup:
     """Return a line with something at each end; the right end wraps below where the width is short."""
     return _block("row", f"<span>{_inline(left)}</span><span>{_inline(right)}</span>")
+
+
+def stops(passed: Sequence[Stop], *, name: str) -> Markup:
+    """Return stages as a list of dots in their order; `name` is the list's name for screen readers."""
+    for stop in passed:
+        if stop.holding not in get_args(Holding):
+            raise ValueError(f"unknown holding: {stop.holding!r}")
+    items = (
+        f'<li class="ps-stop ps-stop-{stop.holding}"><span>{_escape(stop.name)}</span> '
+        f"<strong>{keep_percent(_escape(stop.words))}</strong></li>"
+        for stop in passed
+    )
+    listed = f'<ol class="ps-stops" role="list" aria-label="{_escape(name)}">{"".join(items)}</ol>'
+    return Markup(f'<div class="ps-way" data-testid="ps-stops">{listed}</div>')
 
 
 def numbered(view: TextView, *, name: str, focus: str) -> Markup:

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from proofspan.diagnosis.claims.types import CheckedClaim
 from proofspan.diagnosis.types import PhraseMatch
@@ -15,6 +16,7 @@ from proofspan.ui.widgets.markup import Kind, Piece
 Range = tuple[int, int]
 
 FOUND = "in the evidence"
+UNEXPECTED, EXPECTED = "differs from the expected answer", "not what the answer says"
 #: `citations: [id, id]` at the end of an answer. Bounded, so that a list which never closes costs no time.
 _TAIL = re.compile(r"citations\s?:\s?\[[^\]]{0,2000}\]\s{0,9}\Z", re.IGNORECASE)
 
@@ -31,19 +33,21 @@ def answer_pieces(
     aside: Range | None = None,
     claims: Sequence[Range] = (),
     claimed: Sequence[Range] = (),
+    unexpected: Sequence[Range] = (),
 ) -> list[Piece]:
     """Return the answer with its marks; ranges are half-open characters of it and may overlap.
 
     An unsupported number takes precedence over its phrase. `numbers_after` puts citation numbers behind a
     place; `instead` shows a citation's number instead of the id in the text. `held_by` is the citation of
     each phrase that belongs to one; `aside` is set in small print. `claims` are in order and do not overlap;
-    `claimed` are their words that differ from the evidence, which takes precedence over other marks.
+    `claimed` are their words that differ from the evidence, which takes precedence over other marks, then
+    those of `unexpected`, which differ from the expected answer.
     """
     phrases, unsupported = list(phrases), list(unsupported)
     numbers_after, instead, held_by = numbers_after or {}, instead or {}, held_by or {}
     asides = [aside] if aside else []
     edges = {0, len(answer), *numbers_after}
-    marks = (phrases, unsupported, instead, asides, claims, claimed)
+    marks = (phrases, unsupported, instead, asides, claims, claimed, unexpected)
     edges |= {edge for marked in marks for each in marked for edge in each}
     claim_starts = [start for start, _ in claims]
 
@@ -52,7 +56,7 @@ def answer_pieces(
         place = (bisect_right if start < end else bisect_left)(claim_starts, start) - 1
         return place + 1 if place >= 0 and end <= claims[place][1] else None
 
-    is_claimed, is_unsupported = _marker(claimed), _marker(unsupported)
+    is_claimed, is_unsupported, is_unexpected = map(_marker, (claimed, unsupported, unexpected))
     places = sorted(edge for edge in edges if 0 <= edge <= len(answer))
     pieces: list[Piece] = []
     for start, end in zip(places, [*places[1:], len(answer)], strict=True):
@@ -70,6 +74,8 @@ def answer_pieces(
         cite = held_by.get(phrase) if phrase else None
         if is_claimed(start, end):
             piece = Piece(answer[start:end], "claimed", cite=cite, claim=holder)
+        elif is_unexpected(start, end):
+            piece = Piece(answer[start:end], "unexpected", UNEXPECTED, cite, holder)
         elif is_unsupported(start, end):
             piece = Piece(answer[start:end], "unsupported", "not in the evidence", cite, holder)
         else:
@@ -82,7 +88,11 @@ def answer_pieces(
 
 
 def marked_answer(
-    view: QuestionView, *, chosen: int | None, claims: Sequence[CheckedClaim] = ()
+    view: QuestionView,
+    *,
+    chosen: int | None,
+    claims: Sequence[CheckedClaim] = (),
+    unexpected: Sequence[Range] = (),
 ) -> list[Piece]:
     """Return the answer with its phrases, unsupported numbers, citations and claims marked.
 
@@ -132,7 +142,20 @@ def marked_answer(
             for difference in each.differences
             if difference.claimed_start < difference.claimed_end
         ],
+        unexpected=unexpected,
     )
+
+
+def marked_expected(expected: str, marks: Sequence[Range]) -> list[Piece]:
+    """Return the expected answer with what the answer does not say marked; ranges are characters of it."""
+    edges = sorted({0, len(expected), *(edge for each in marks for edge in each if edge <= len(expected))})
+    is_marked = _marker(marks)
+    return [
+        Piece(expected[start:end], "expected", EXPECTED)
+        if is_marked(start, end)
+        else Piece(expected[start:end])
+        for start, end in pairwise(edges)
+    ]
 
 
 def marked_question(view: QuestionView) -> list[Piece]:

@@ -11,6 +11,7 @@ from proofspan.diagnosis.gold import GoldOutcome, GoldState, gold_target
 from proofspan.diagnosis.labelling import GROUNDED
 from proofspan.diagnosis.messages import GOLD_MEANINGS, next_step, step_for, suspicion_text
 from proofspan.diagnosis.types import ReportRow, Signals
+from proofspan.diagnosis.verdicts.types import Verdict
 from proofspan.display_names import BUCKET_NAMES, GOLD_NAMES, LABEL_NAMES
 from proofspan.evidence.types import FoundSpan
 from proofspan.metrics.ranked import BUCKET_LEVERS, BUCKET_MEANINGS, BUCKET_STEPS, BUCKETS
@@ -213,7 +214,7 @@ NOT_KNOWN = "the question's text is unknown"
 MAX_PHRASE = 60
 
 
-def verdict(view: QuestionView) -> tuple[Piece, str]:
+def label_chip(view: QuestionView) -> tuple[Piece, str]:
     """Return the label's chip and its reason; those of a stored report are in its own words."""
     stored = view.stored
     if stored is not None:
@@ -226,18 +227,22 @@ def verdict(view: QuestionView) -> tuple[Piece, str]:
     return chip(view.row.label), "answer grounded; it cites nothing" if needs_none else view.row.why
 
 
-def step(view: QuestionView, row: ReportRow, found: Mapping[str, FoundSpan]) -> str:
-    """Return what to do about this answer: first on a contradicted citation, then by its label.
+def step(
+    view: QuestionView, row: ReportRow, found: Mapping[str, FoundSpan], verdict: Verdict | None = None
+) -> str:
+    """Return what to do about this answer: first on a contradicted citation, then by its verdict or label.
 
     `found` holds the located passages by their id. An answer that a page contradicts is no baseline.
     """
     template = view.profile.template
     usual = step_for(row, template, view.gold_outcome, view.omissions)
+    if verdict is not None:
+        usual = verdict.next_step
     numbers = (item.citation.number for item in view.citations)
     first = citation.first_step((n, found[cite_id(n)]) for n in numbers if cite_id(n) in found)
-    if first is None:
+    if first is None or (verdict is not None and verdict.cause == "contradicted"):  # which says so itself
         return usual
-    return first if usual == next_step("ok", template) else f"{first} {usual}"
+    return first if usual in ("", next_step("ok", template)) else f"{first} {usual}"
 
 
 def signal_rows(

@@ -1,0 +1,80 @@
+"""The verdict on the Question page: its chips with the cause, the way of the right passage, the next step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import streamlit as st
+
+from proofspan.diagnosis.verdicts.types import GoldTrail, Verdict
+from proofspan.evidence.types import FoundSpan
+from proofspan.services.question.view import QuestionView
+from proofspan.ui.visit.view_state import change_view
+from proofspan.ui.widgets import markup
+from proofspan.ui.widgets.markup import Piece
+from proofspan.ui.wording import question
+from proofspan.ui.wording import verdict as words
+from proofspan.ui.wording.citation import is_of_several_documents
+from proofspan.wording import counted
+
+#: Characters shown of a cause's sentence.
+MAX_SENTENCE = 2_000
+
+
+def banner(view: QuestionView, verdict: Verdict, *, claims: Iterable[int] = ()) -> None:
+    """Show the verdict's chips, the cause in a sentence, and the ways to the passages that prove it.
+
+    `claims` are the numbers of the claims whose evidence a page can show.
+    """
+    grade = words.tone(verdict.grounded, verdict.correct, verdict.cause)
+    chips = words.chips(verdict.grounded, verdict.correct)
+    pieces = [*chips, Piece(" "), *words.cause_pieces(verdict)]
+    with st.container(
+        border=True, horizontal=True, gap="small", vertical_alignment="center", key=f"verdict-{grade}"
+    ):
+        markup.show(markup.text(pieces, role="line", limit=MAX_SENTENCE))
+        ways = words.evidence_ways(view, verdict, claims=claims)
+        certainty = words.certainty_piece(verdict)
+        if not ways and not certainty.text:
+            return
+        with st.container(
+            horizontal=True, gap="small", vertical_alignment="center", width="content", key="evidence-ways"
+        ):
+            aside = [certainty, Piece(" · ", "muted")] if certainty.text and ways else [certainty]
+            about = Piece("evidence:" if ways else "", "muted")
+            markup.show(markup.text([*aside, about], role="hint"), width="content")
+            for place, (label, change) in enumerate(ways):
+                st.button(
+                    markup.label(label),
+                    key=f"evidence-{place}",
+                    type="tertiary",
+                    on_click=change_view,
+                    kwargs=change,
+                )
+
+
+def trail(view: QuestionView, followed: GoldTrail | None) -> None:
+    """Show each gold passage's way through the stages; nothing without one to follow."""
+    if followed is None or not followed.parts:
+        return
+    count, names_document = len(followed.parts), is_of_several_documents(view)
+    title = [Piece("Where the right passage went ", "strong"), Piece(words.trail_note(followed), "muted")]
+    parts = [markup.text(title, role="line")]
+    for number, part in enumerate(followed.parts[: words.MAX_PARTS], start=1):
+        pieces = words.part_pieces(part, number, count, names_document=names_document)
+        parts += [markup.text(pieces, role="hint")] if pieces[0].text else []
+        parts.append(markup.stops(words.stops_of(part), name=words.part_name(part, number, count)))
+    if (rest := count - words.MAX_PARTS) > 0:
+        parts.append(markup.text([Piece(f"and {counted(rest, 'more passage')}", "muted")], role="hint"))
+    with st.container(border=True, key="trail"):
+        markup.show(*parts)
+
+
+def next_step(view: QuestionView, verdict: Verdict | None, found: Mapping[str, FoundSpan]) -> None:
+    """Show what to do about this answer once its citations are located; nothing without a label or step."""
+    if view.row is None or view.stored is not None:
+        return
+    step = question.step(view, view.row, found, verdict)
+    if step:
+        with st.container(border=True, key="next"):
+            markup.show(markup.text([Piece("Next step ", "strong"), Piece(step)], role="line"))

@@ -1,0 +1,216 @@
+"""Wording of a verdict: the chips of its two axes, its cause, and the way of the gold passages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from proofspan.diagnosis.verdicts.types import (
+    TRAIL_STAGES,
+    Cause,
+    CauseEvidence,
+    Certainty,
+    Correct,
+    GoldPart,
+    GoldTrail,
+    Grounded,
+    PartPlace,
+    TrailStage,
+    Verdict,
+)
+from proofspan.display_names import CAUSE_NAMES, CORRECT_NAMES, GROUNDED_NAMES
+from proofspan.metrics.statistics import percent
+from proofspan.services.question.view import QuestionView
+from proofspan.ui.widgets.markup import Kind, Piece, Stop
+from proofspan.ui.widgets.table import Look
+from proofspan.ui.widgets.text import shortened
+from proofspan.ui.wording.safety import notice_ways
+from proofspan.wording import counted
+
+Tone = Literal["fail", "warn", "pass", "open"]
+
+
+class Sign(NamedTuple):
+    """The sign of a value, which its colour repeats, and what the value means."""
+
+    sign: str
+    tone: Tone
+    means: str
+
+
+GROUNDED_SIGNS: Mapping[Grounded, Sign] = {
+    "contradicted": Sign("✕", "fail", "Against its evidence: a claim of the answer differs from it."),
+    "no": Sign("✕", "fail", "Against its evidence: no claim of the answer has any."),
+    "partly": Sign("◐", "warn", "Against its evidence: some claims of the answer have none."),
+    "yes": Sign("✓", "pass", "Against its evidence: each claim of the answer is supported."),
+}
+CORRECT_SIGNS: Mapping[Correct, Sign] = {
+    "wrong": Sign("✕", "fail", "Against the expected answer: the answer says something else."),
+    "declined_wrongly": Sign("✕", "fail", "The answer declines, and an answer is expected."),
+    "partly": Sign("◐", "warn", "Against the expected answer: part of it is missing or differs."),
+    "unknown": Sign("?", "open", "There is no expected answer, or rules cannot decide whether it is met."),
+    "declined_rightly": Sign("✓", "pass", "The answer declines, and the documents do not have one."),
+    "correct": Sign("✓", "pass", "Against the expected answer: the answer says the same."),
+}
+#: The colour of a tone, in a table and on a button.
+LOOKS: Mapping[Tone, Look] = {"fail": "red", "warn": "yellow", "pass": "green", "open": "gray"}
+_KINDS: Mapping[Tone, Kind] = {"fail": "fail", "warn": "warn", "pass": "pass", "open": "no-label"}
+CERTAINTIES: Mapping[Certainty, str] = {
+    "certain": "The passages and figures that the trace records show it.",
+    "likely": "It rests on words alone, or on pages where gold has no words.",
+}
+#: Causes that leave the answer itself possibly right.
+_FORMAL: tuple[Cause, ...] = ("bad_citation", "wrong_format", "gold_suspect")
+
+
+def chips(grounded: Grounded | None, correct: Correct) -> list[Piece]:
+    """Return the chips of both axes; one alone for an answer without claims."""
+    named = [(GROUNDED_SIGNS[grounded], GROUNDED_NAMES[grounded])] if grounded else []
+    named.append((CORRECT_SIGNS[correct], CORRECT_NAMES[correct]))
+    return [Piece(f"{sign.sign} {name}", _KINDS[sign.tone], tip=sign.means) for sign, name in named]
+
+
+def tone(grounded: Grounded | None, correct: Correct, cause: Cause) -> Tone:
+    """Return the tone of a verdict as a whole, the worst of its parts: only what has no fault passes."""
+    tones = {CORRECT_SIGNS[correct].tone, *([GROUNDED_SIGNS[grounded].tone] if grounded else [])}
+    tones |= {"pass"} if cause == "none" else {"warn"} if cause in _FORMAL else {"fail"}
+    worst: tuple[Tone, ...] = ("fail", "warn", "open", "pass")
+    return next(each for each in worst if each in tones)
+
+
+def in_short(grounded: Grounded | None, correct: Correct, cause: Cause) -> str:
+    """Return a verdict in a few words, the worse of its axes or its cause: `✕ Contradicted`."""
+    grade = tone(grounded, correct, cause)
+    if grounded and GROUNDED_SIGNS[grounded].tone == grade and grade in ("fail", "warn"):
+        return f"{GROUNDED_SIGNS[grounded].sign} {GROUNDED_NAMES[grounded]}"
+    if CORRECT_SIGNS[correct].tone == grade:
+        return f"{CORRECT_SIGNS[correct].sign} {CORRECT_NAMES[correct]}"
+    return f"{'✕' if grade == 'fail' else '◐'} {CAUSE_NAMES[cause]}"
+
+
+# The cause, in a sentence after its name.
+
+#: `Wrong date: ` of a sentence that begins with a name of its own: three words at most.
+_OWN_LEAD = re.compile(r"((?:[A-Za-z-]+ ){0,2}[A-Za-z-]+): (?=\S)")
+
+
+def cause_pieces(verdict: Verdict) -> list[Piece]:
+    """Return the cause's sentence after its name in bold; a name that the sentence begins with comes once."""
+    own = _OWN_LEAD.match(verdict.sentence)
+    if own is not None:
+        return [Piece(f"{own[1]}: ", "strong"), Piece(verdict.sentence[own.end() :])]
+    if verdict.cause == "none" and verdict.sentence:
+        return [Piece(verdict.sentence)]
+    name = CAUSE_NAMES[verdict.cause]
+    if not verdict.sentence:
+        return [Piece(name, "strong")]
+    return [Piece(f"{name}: ", "strong"), Piece(verdict.sentence)]
+
+
+def certainty_piece(verdict: Verdict) -> Piece:
+    """Return `certain` or `likely` with what that means; nothing where there is no cause to be certain of."""
+    certainty = verdict.certainty
+    return Piece("" if verdict.cause == "none" else certainty, "muted", tip=CERTAINTIES[certainty])
+
+
+#: The most ways to a cause's evidence.
+MAX_WAYS = 4
+Change = dict[str, int | str | None]
+
+
+def evidence_ways(
+    view: QuestionView, verdict: Verdict, *, claims: Iterable[int] = ()
+) -> list[tuple[str, Change]]:
+    """Return for each passage that proves the cause the label of a button, and the change that shows it.
+
+    `claims` are the numbers of the claims whose evidence a page can show.
+    """
+    notices: list[tuple[str, Change]] = notice_ways(view) if verdict.cause == "unsafe_omission" else []
+    if notices:
+        return notices[:MAX_WAYS]
+    shown_claims, ways = frozenset(claims), dict[str, Change]()
+    for each in verdict.evidence:
+        change = _way(view, each, shown_claims)
+        if change is not None:
+            ways.setdefault(_place(each), change)
+    return list(ways.items())[:MAX_WAYS]
+
+
+def _way(view: QuestionView, each: CauseEvidence, claims: frozenset[int]) -> Change | None:
+    if each.claim in claims:
+        return {"at_claim": each.claim, "cite": None, "chunk": None, "page": None}
+    if each.chunk_id is not None:
+        return {"chunk": each.chunk_id, "cite": None, "page": None}
+    for number, span in enumerate(view.gold.spans if view.gold else (), start=1):
+        if (span.doc_id, span.page_idx) == (each.doc_id, each.page_idx):
+            return {"chunk": f"gold:{number}", "cite": None, "page": None}
+    return None
+
+
+def _place(each: CauseEvidence) -> str:
+    if each.page_idx is not None:
+        return f"PDF page {each.page_idx + 1:,}"
+    return each.chunk_id or each.doc_id or "the passage"
+
+
+# The way of the gold passages through the pipeline.
+
+STAGE_WORDS: Mapping[TrailStage, str] = {
+    "corpus": "in the corpus",
+    "retrieved": "retrieved",
+    "fused": "fused",
+    "reranked": "reranked",
+    "prompt": "in the prompt",
+    "cited": "cited",
+}
+_BY: Mapping[str, str] = {
+    "chunk": "by chunk: the gold has no words",
+    "section": "by section only: the gold has no words",
+    "page": "by page only: the gold has no words",
+}
+#: Passages of one question that are shown, and characters of each.
+MAX_PARTS, MAX_PASSAGE = 8, 110
+
+
+def trail_note(trail: GoldTrail) -> str:
+    """Return how many passages the answer needs, and by what they are followed where not by their text."""
+    needs = f"the answer needs {counted(len(trail.parts), 'passage')}" if len(trail.parts) > 1 else ""
+    return " · ".join(filter(None, (needs, _BY.get(trail.by, ""))))
+
+
+def part_pieces(part: GoldPart, number: int, parts: int, *, names_document: bool) -> list[Piece]:
+    """Return what a passage is: `1 of 2 · PDF page 59 · “Total current assets …”`."""
+    place = f"PDF page {part.page_idx + 1:,}" if part.page_idx is not None else ""
+    document = f"of {shortened(part.doc_id, 60)}" if names_document and part.doc_id else ""
+    words = f"“{shortened(part.text, MAX_PASSAGE)}”" if part.text.strip() else ""
+    named = [f"{number} of {parts}" if parts > 1 else "", " ".join(filter(None, (place, document))), words]
+    tip = part.text if len(words) > MAX_PASSAGE else ""
+    return [Piece(" · ".join(filter(None, named)), "muted", tip)]
+
+
+def part_name(part: GoldPart, number: int, parts: int) -> str:
+    """Return a passage's name for screen readers: `The way of passage 1 of 2, PDF page 59`."""
+    place = f", PDF page {part.page_idx + 1:,}" if part.page_idx is not None else ""
+    return f"The way of {f'passage {number} of {parts}' if parts > 1 else 'the right passage'}{place}"
+
+
+def stops_of(part: GoldPart) -> Sequence[Stop]:
+    """Return the stages that the trace lists; the corpus only where no chunk of it holds the passage."""
+    return [
+        Stop(STAGE_WORDS[stage], _holding_words(stage, place), place.holding)
+        for stage in TRAIL_STAGES
+        if (place := part.places.get(stage)) is not None and (stage != "corpus" or place.holding != "held")
+    ]
+
+
+def _holding_words(stage: TrailStage, place: PartPlace) -> str:
+    """Return `rank 3`, `60 % at rank 3`, `same page, other text` or `no`; without a rank `yes` or a share."""
+    if place.holding == "same_page":
+        return "same page, other text"
+    if place.holding == "absent":
+        return "no"
+    rank = f"rank {place.rank:,}" if place.rank is not None and stage not in ("corpus", "cited") else ""
+    if place.holding == "held":
+        return rank or "yes"
+    return " at ".join(filter(None, (percent(place.share), rank)))
