@@ -1,1 +1,1 @@
-"""What is wrong with an answer, and where it went wrong first: two axes, a cause, and an order by harm."""
+"""The verdict on an answer: two axes, the first failure as its cause, and the order of a list by harm."""

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, get_args
 #: Against the evidence. `yes`: all claims are supported or derived; `partly`: some are; `no`: none is;
 #: `contradicted`: a claim differs from its evidence.
 Grounded = Literal["contradicted", "no", "partly", "yes"]
-#: Against the expected answer. `unknown`: there is none, or rules cannot tell.
+#: Against the expected answer. `unknown`: without one, or where rules cannot decide.
 Correct = Literal["wrong", "declined_wrongly", "partly", "unknown", "declined_rightly", "correct"]
 #: The first point of failure. Seven are of Barnett et al., "Seven Failure Points When Engineering a Retrieval
 #: Augmented Generation System" (2024): missing_content, missed_top_ranked, not_in_context, not_extracted,
@@ -47,7 +47,7 @@ Holding = Literal["held", "part", "same_page", "absent"]
 class Correctness(NamedTuple):
     """An answer compared with the expected one.
 
-    `reason` is a clause for a sentence: what differs, or why rules cannot tell. `answer_marks` and
+    `reason` is a clause for a sentence: what differs, or why rules cannot decide. `answer_marks` and
     `expected_marks` are half-open character ranges of what differs in each text. `is_figure`: a figure or
     date is wrong. `is_rounded`: the only difference is how exact a figure is. `missing` are parts of the
     expected answer that the answer lacks.

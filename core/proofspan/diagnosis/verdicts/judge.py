@@ -1,0 +1,497 @@
+"""The cause of a question's outcome: the first point of failure, in a sentence of this question's facts.
+
+What is not known is not guessed: a cause that rests on words alone is `likely`, and an answer without an
+expected one is judged by its evidence only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from proofspan.contracts.records.records import Citation, GoldQuestion, Trace
+from proofspan.diagnosis.claims.types import CheckedAnswer, CheckedClaim, DifferenceKind
+from proofspan.diagnosis.gold import declines
+from proofspan.diagnosis.labelling import NOT_ALIGNED, lacks_template
+from proofspan.diagnosis.safety import SafetyOmission
+from proofspan.diagnosis.types import Profile, ReportRow
+from proofspan.diagnosis.verdicts.instructions import instructs
+from proofspan.diagnosis.verdicts.types import (
+    TRAIL_STAGES,
+    Cause,
+    CauseEvidence,
+    Certainty,
+    Correctness,
+    GoldPart,
+    GoldTrail,
+    Grounded,
+    TrailStage,
+    Verdict,
+)
+from proofspan.traces.records.chunks import Places
+from proofspan.traces.records.citations import citations
+from proofspan.wording import counted
+
+#: Characters of a text of others within a sentence.
+_QUOTED = 80
+#: The most claims that prove a cause.
+_MOST_EVIDENCE = 8
+#: Positions in a list by harm.
+_UNSAFE, _FALSE, _FOREIGN, _INVENTED, _UNBACKED, _REFUSED, _PARTIAL, _MISSED, _FORMAL, _OPEN, _GOOD = range(
+    11
+)
+_OF_CAUSE: Mapping[Cause, int] = {
+    "unsafe_omission": _UNSAFE,
+    "contradicted": _FALSE,
+    "wrong_source": _FOREIGN,
+    "answered_unanswerable": _INVENTED,
+    "unsupported": _UNBACKED,
+    "over_refusal": _REFUSED,
+    "incomplete": _PARTIAL,
+    "incorrect_specificity": _PARTIAL,
+    "not_extracted": _PARTIAL,
+    "missing_content": _MISSED,
+    "missed_top_ranked": _MISSED,
+    "not_in_context": _MISSED,
+    "bad_citation": _FORMAL,
+    "wrong_format": _FORMAL,
+    "gold_suspect": _FORMAL,
+    "none": _GOOD,
+}
+_DIFFERENT: Mapping[DifferenceKind, str] = {
+    "number": "Wrong number",
+    "unit": "Wrong unit",
+    "scale": "Wrong scale",
+    "date": "Wrong date",
+    "negation": "The opposite",
+    "direction": "Wrong direction",
+    "name": "Wrong name",
+    "qualifier": "Condition left out",
+    "quantifier": "Wrong quantity",
+    "modality": "Wrong obligation",
+}
+_STEPS: Mapping[Cause, str] = {
+    "unsafe_omission": "Add the safety notices of a cited section to the prompt.",
+    "contradicted": "Let the answer copy figures and conditions from the passage, or compare them then.",
+    "wrong_source": "Let retrieval filter by what the question names: the part, period, section or edition.",
+    "answered_unanswerable": "Let the prompt decline when no passage answers the question.",
+    "unsupported": "Let the prompt use nothing but the passages, or drop sentences without evidence.",
+    "over_refusal": "Look at the prompt's rule for declining, and at how this passage is cut.",
+    "incomplete": "Raise the number of chunks in the prompt, or let it ask for all parts of the answer.",
+    "incorrect_specificity": "Let the answer copy figures as they are printed.",
+    "not_extracted": "Look at the prompt: the passage was there, among too much else or in a form it misses.",
+    "missing_content": "Add the document to the corpus, or look at how this page was cut into chunks.",
+    "missed_top_ranked": "Raise recall: another retriever, another cut of the chunks, the users' own words.",
+    "not_in_context": "Let more candidates through to the prompt, or fix the order of the last stage.",
+    "bad_citation": "Let citations name only chunks of the prompt, with the pages of their records.",
+    "wrong_format": "Put the template for citations last in the prompt, and require its exact form.",
+    "gold_suspect": "Check the expected answer against its page.",
+    "none": "",
+}
+_CUT_STEP = "Keep a passage in one chunk with its heading: this one is cut where the answer is."
+
+
+class Case(NamedTuple):
+    """What is known of an answer. `checked` is None where its claims were not checked.
+
+    `follows` says whether any answer of the run follows the template; where none does, no single answer is
+    to blame. `omitted` are the safety notices of the cited sections that it leaves out.
+    """
+
+    trace: Trace
+    row: ReportRow
+    profile: Profile
+    checked: CheckedAnswer | None
+    gold: GoldQuestion | None
+    correctness: Correctness
+    trail: GoldTrail | None
+    places: Places
+    omitted: Sequence[SafetyOmission] = ()
+    follows: bool = True
+
+
+class _Finding(NamedTuple):
+    cause: Cause
+    certainty: Certainty
+    sentence: str
+    evidence: tuple[CauseEvidence, ...] = ()
+    step: str = ""
+
+
+def judge(case: Case) -> Verdict:
+    """Return the verdict on an answer: the first of its possible causes that applies."""
+    grounded = grounded_of(case.checked)
+    found = next(_findings(case, grounded))
+    return Verdict(
+        grounded,
+        case.correctness,
+        found.cause,
+        found.certainty,
+        found.sentence,
+        found.step or _STEPS[found.cause],
+        _harm(found.cause, case.correctness, grounded),
+        found.evidence[:_MOST_EVIDENCE],
+        case.trail,
+    )
+
+
+def grounded_of(checked: CheckedAnswer | None) -> Grounded | None:
+    """Return whether the claims of an answer have evidence; None without a claim that can be decided."""
+    statuses = [each.status for each in checked.claims] if checked is not None else []
+    if "differs" in statuses:
+        return "contradicted"
+    decided = [status for status in statuses if status != "other_language"]
+    if not decided:
+        return "yes" if statuses and all(not each.note for each in checked.claims) else None  # type: ignore[union-attr]
+    backed = sum(status != "unsupported" for status in decided)
+    return "yes" if backed == len(decided) else "partly" if backed else "no"
+
+
+def _harm(cause: Cause, correctness: Correctness, grounded: Grounded | None) -> int:
+    """Return the position in a list by harm: a wrong answer is never among those of less harm."""
+    position = _OF_CAUSE[cause]
+    if correctness.value == "wrong":
+        position = min(position, _FALSE if correctness.is_figure else _UNBACKED)
+    elif correctness.value == "partly":
+        position = min(position, _PARTIAL)
+    if position == _GOOD and correctness.value == "unknown":
+        return _OPEN
+    return position
+
+
+def _findings(case: Case, grounded: Grounded | None) -> Iterator[_Finding]:
+    """Yield the causes that apply, first things first; the last always does."""
+    value = case.correctness.value
+    if declines(case.trace, case.row):
+        yield _of_refusal(case)
+        return
+    yield from _of_safety(case)
+    yield from _of_contradiction(case)
+    if case.gold is not None and not case.gold.answerable:
+        evidence = tuple(_proofs(case, ("supported", "derived")))
+        place = f"; it rests on {_place(evidence[0])}" if evidence else ""
+        yield _Finding(
+            "answered_unanswerable",
+            "certain",
+            f"The documents do not answer this, yet an answer is given{place}.",
+            evidence,
+        )
+    if value in ("wrong", "partly"):
+        yield from _of_wrong_source(case, grounded)
+        yield from _of_expectation(case, grounded)
+    yield from _of_form(case)
+    if grounded in ("no", "partly"):
+        yield from _of_support(case, grounded)
+    if value == "unknown":
+        yield from _of_trail(case, "likely")
+    if value in ("wrong", "partly"):
+        reason = case.correctness.reason
+        yield _Finding("not_extracted", "likely", f"Not what is expected{f': {reason}' if reason else ''}.")
+    if value == "unknown":
+        reason = case.correctness.reason or "there is no expected answer"
+        yield _Finding(
+            "none", "likely", f"Nothing speaks against it; whether it is right is unknown: {reason}."
+        )
+    yield _Finding("none", "certain", "Right by the expected answer.")
+
+
+def _of_refusal(case: Case) -> _Finding:
+    value = case.correctness.value
+    if value == "declined_rightly":
+        return _Finding("none", "certain", "Declines, and the documents do not answer the question.")
+    lost = next(_of_trail(case, "certain"), None)
+    if lost is not None:
+        return lost
+    held = case.trail and [part.places["prompt"] for part in case.trail.parts if "prompt" in part.places]
+    if case.trail is not None and held:
+        first = held[0]
+        by = "" if case.trail.by == "text" else f", by its {case.trail.by} only"
+        part = case.trail.parts[0]
+        words = f" (“{_cut(part.text)}”)" if part.text else ""
+        rank = f" at rank {first.rank}" if first.rank else ""
+        evidence = (CauseEvidence(first.chunk_id, part.doc_id, part.page_idx, first.start, first.end),)
+        certainty: Certainty = "certain" if case.trail.by == "text" else "likely"
+        sentence = f"The prompt held the answer{rank}{words}{by}; the answer declines."
+        return _Finding("over_refusal", certainty, sentence, evidence)
+    if value == "declined_wrongly":
+        return _Finding("over_refusal", "likely", "Declines, and an answer is expected.")
+    return _Finding(
+        "none", "likely", "Declines; without an expected answer rules cannot decide whether rightly."
+    )
+
+
+def _of_safety(case: Case) -> Iterator[_Finding]:
+    """Yield a warning that an instruction leaves out; what instructs nobody needs none."""
+    for each in case.omitted:
+        if (
+            each.kind == "warning"
+            and case.checked
+            and any(instructs(one.claim.text) for one in case.checked.claims)
+        ):
+            section = f" of section {_cut(each.section_id)}" if each.section_id else ""
+            yield _Finding(
+                "unsafe_omission",
+                "likely",
+                f"Gives an instruction and leaves out the WARNING{section}: “{_cut(each.text)}”",
+                (CauseEvidence(None, each.doc_id, each.page_idx, 0, 0),),
+            )
+
+
+def _of_contradiction(case: Case) -> Iterator[_Finding]:
+    for number, each in _claims(case, ("differs",)):
+        difference = each.differences[0]
+        claimed, found = _cut(difference.claimed), _cut(difference.found)
+        lead = _DIFFERENT[difference.kind]
+        where = f" ({_place_of(each)})" if each.evidence else ""
+        if claimed and found:
+            sentence = f"{lead}: the answer says {claimed}; its evidence says {found}{where}."
+        elif found:
+            sentence = f"{lead}: the answer leaves out “{found}”, which its evidence says{where}."
+        else:
+            sentence = f"{lead}: the answer says “{claimed}”, its evidence does not{where}."
+        yield _Finding("contradicted", "certain", sentence, tuple(_proofs(case, ("differs",), first=number)))
+
+
+def _of_wrong_source(case: Case, grounded: Grounded | None) -> Iterator[_Finding]:
+    """Yield an answer that is about something else: that of another section, period or edition."""
+    evidence = tuple(_proofs(case, ("supported", "derived")))
+    if case.row.why == NOT_ALIGNED[1]:
+        asked = ", ".join(case.row.signals.query_missing[:4])
+        about = f" It rests on {_place(evidence[0])}." if evidence else ""
+        sentence = f"No passage of the prompt names what is asked ({_cut(asked)}).{about}"
+        yield _Finding("wrong_source", "certain" if evidence else "likely", sentence, evidence)
+        return
+    if not case.correctness.is_figure or grounded not in ("yes", "partly") or not evidence:
+        return
+    if _is_gold_suspect(case, evidence):
+        reason = case.correctness.reason or "the expected answer says something else"
+        sentence = f"The answer matches its page ({_place(evidence[0])}); {reason}."
+        yield _Finding("gold_suspect", "likely", sentence, evidence)
+        return
+    gold = _first_place(case.trail)
+    there = f", the expected one on {gold}" if gold else ""
+    reason = f": {case.correctness.reason}" if case.correctness.reason else ""
+    sentence = f"The figure is that of another place ({_place(evidence[0])}){there}{reason}."
+    yield _Finding("wrong_source", "likely", sentence, evidence)
+
+
+def _is_gold_suspect(case: Case, evidence: Sequence[CauseEvidence]) -> bool:
+    """Return whether the answer's evidence is the gold passage itself."""
+    if case.trail is None or case.trail.by != "text":
+        return False
+    for part in case.trail.parts:
+        place = part.places.get("prompt")
+        if place is None or place.holding != "held":
+            continue
+        for each in evidence:
+            if each.chunk_id == place.chunk_id and each.start < place.end and place.start < each.end:
+                return True
+    return False
+
+
+def _of_expectation(case: Case, grounded: Grounded | None) -> Iterator[_Finding]:
+    """Yield why an answer is not the expected one: its passage was lost, or not used."""
+    correctness = case.correctness
+    reason = f": {correctness.reason}" if correctness.reason else ""
+    for lost in _of_trail(case, "certain"):
+        if correctness.value == "partly" and case.trail and len(case.trail.parts) > 1:
+            yield lost._replace(cause="incomplete", step=_STEPS["incomplete"])
+        if correctness.is_rounded:
+            yield lost._replace(
+                cause="incorrect_specificity",
+                sentence=f"Rounded{reason}. {lost.sentence}",
+                step=_STEPS["incorrect_specificity"],
+            )
+        unbacked = " Nothing in the prompt supports the answer either." if grounded == "no" else ""
+        yield lost._replace(sentence=lost.sentence + unbacked)
+    if correctness.is_rounded:
+        yield _Finding("incorrect_specificity", "certain", f"Less exact than expected{reason}.")
+    if correctness.missing and correctness.value == "partly":
+        parts = "; ".join(f"“{_cut(each)}”" for each in correctness.missing[:3])
+        yield _Finding("incomplete", "likely", f"Leaves out {parts}, which the prompt held.")
+    if grounded == "no":
+        return
+    if case.trail is not None:
+        part = case.trail.parts[0]
+        place = part.places.get("prompt")
+        rank = f" at rank {place.rank}" if place and place.rank else ""
+        words = f" (“{_cut(part.text)}”)" if part.text else ""
+        evidence = (
+            (CauseEvidence(place.chunk_id, part.doc_id, part.page_idx, place.start, place.end),)
+            if place
+            else ()
+        )
+        certainty: Certainty = "certain" if case.trail.by == "text" else "likely"
+        yield _Finding(
+            "not_extracted",
+            certainty,
+            f"The prompt held the answer{rank}{words}; the answer says something else{reason}.",
+            evidence,
+        )
+
+
+def _of_trail(case: Case, certainty: Certainty) -> Iterator[_Finding]:
+    """Yield the first loss of each gold passage that is not whole in the prompt."""
+    trail = case.trail
+    if trail is None:
+        return
+    if trail.by != "text":
+        certainty = "likely"
+    for part in trail.parts:
+        prompt = part.places.get("prompt")
+        if prompt is None or prompt.holding == "held":
+            continue
+        yield _lost(part, trail, len(trail.parts) > 1, certainty)
+
+
+def _lost(part: GoldPart, trail: GoldTrail, is_one_of_several: bool, certainty: Certainty) -> _Finding:
+    """Return where a passage that is not in the prompt was lost."""
+    place = _part_place(part)
+    name = f"the passage on {place}" if place else "the expected passage"
+    lead = f"Needs {len(trail.parts)} passages; " if is_one_of_several else ""
+    name = name if lead else name[0].upper() + name[1:]
+    held = [stage for stage in TRAIL_STAGES[1:4] if (at := part.places.get(stage)) and at.holding == "held"]
+    evidence: tuple[CauseEvidence, ...] = (CauseEvidence(None, part.doc_id, part.page_idx, 0, 0),)
+    if held:
+        at = part.places[held[-1]]
+        following: TrailStage = next(
+            (stage for stage in TRAIL_STAGES[TRAIL_STAGES.index(held[-1]) + 1 :] if stage in part.places),
+            "prompt",
+        )
+        ended = (
+            "was not let into the prompt"
+            if following == "prompt"
+            else f"was dropped: it is not among the {following}"
+        )
+        evidence = (CauseEvidence(at.chunk_id, part.doc_id, part.page_idx, at.start, at.end),)
+        return _Finding(
+            "not_in_context",
+            certainty,
+            f"{lead}{name} was {held[-1]} at rank {at.rank} and then {ended}.",
+            evidence,
+        )
+    for holding in ("part", "same_page"):
+        stage = next(
+            (s for s in reversed(TRAIL_STAGES[1:5]) if (p := part.places.get(s)) and p.holding == holding),
+            None,
+        )
+        if stage is None:
+            continue
+        at = part.places[stage]
+        where = "in the prompt" if stage == "prompt" else f"among the {stage}"
+        evidence = (CauseEvidence(at.chunk_id, part.doc_id, part.page_idx, at.start, at.end),)
+        if holding == "part":
+            sentence = f"{lead}{name} is {where} at rank {at.rank} only in part ({at.share:.0%} of it)."
+            return _Finding("not_in_context", certainty, sentence, evidence, _CUT_STEP)
+        if part.places.get("corpus") is None or part.places["corpus"].holding == "held":
+            chunk = f"{lead}a chunk of {place or 'its page'} is {where} at rank {at.rank}"
+            sentence = f"{chunk}, with other text than the passage."
+            return _Finding("not_in_context", certainty, sentence[0].upper() + sentence[1:], evidence)
+    corpus = part.places.get("corpus")
+    if corpus is not None and corpus.holding != "held" and trail.by == "text":
+        share = f"; the nearest has {corpus.share:.0%} of it" if corpus.share else ""
+        return _Finding(
+            "missing_content", "likely", f"{lead}{name} is in no chunk of its page{share}.", evidence
+        )
+    listed = (
+        "was never retrieved"
+        if any(stage in part.places for stage in TRAIL_STAGES[1:4])
+        else "is not in the prompt"
+    )
+    by = "" if trail.by == "text" else f" (by its {trail.by} only)"
+    return _Finding("missed_top_ranked", certainty, f"{lead}{name} {listed}{by}.", evidence)
+
+
+def _of_form(case: Case) -> Iterator[_Finding]:
+    """Yield what is wrong with the citations of an answer that may be right."""
+    if case.follows and lacks_template(case.trace, case.row, case.profile):
+        yield _Finding(
+            "wrong_format", "certain", "The answer does not have the citations that the template asks for."
+        )
+    for each in citations(case.trace):
+        chunk_id = each.chunk_id
+        if (
+            chunk_id is not None
+            and case.trace.chunk_ids
+            and chunk_id not in case.trace.chunk_ids
+            and ("citation_outside_retrieved" in case.row.suspicions)
+        ):
+            sentence = f"Cites a chunk that was not in the prompt ({_cut(chunk_id)})."
+            yield _Finding("bad_citation", "certain", sentence, (_cited_evidence(each),))
+        place = case.places.get(chunk_id) if chunk_id is not None else None
+        if (
+            place is not None
+            and None not in (place.page_idx, each.page_idx)
+            and place.page_idx != each.page_idx
+        ):
+            own = f"is on {_page(place.page_idx)} by its own record"
+            sentence = f"Cites {_page(each.page_idx)} for a chunk that {own}."
+            yield _Finding("bad_citation", "certain", sentence, (_cited_evidence(each),))
+
+
+def _of_support(case: Case, grounded: Grounded) -> Iterator[_Finding]:
+    lost = list(_claims(case, ("unsupported",)))
+    count = len(case.checked.claims) if case.checked else 0
+    first = _cut(lost[0][1].claim.text) if lost else ""
+    if grounded == "no":
+        sentence = (
+            f"Nothing that was retrieved says this: “{first}”."
+            if count == 1
+            else f"None of its {counted(count, 'claim')} has evidence in what was retrieved: “{first}”."
+        )
+        yield _Finding("unsupported", "certain", sentence, tuple(_proofs(case, ("unsupported",))))
+    elif case.correctness.value != "correct":
+        has = "has" if len(lost) == 1 else "have"
+        sentence = f"{len(lost)} of {count} claims {has} no evidence in what was retrieved: “{first}”."
+        yield _Finding("unsupported", "likely", sentence, tuple(_proofs(case, ("unsupported",))))
+
+
+def _claims(case: Case, statuses: Sequence[str]) -> Iterator[tuple[int, CheckedClaim]]:
+    """Yield the claims of these statuses with their numbers, the least supported first."""
+    claims = (
+        []
+        if case.checked is None
+        else [(n, c) for n, c in enumerate(case.checked.claims) if c.status in statuses]
+    )
+    yield from sorted(claims, key=lambda each: (each[1].support, each[0]))
+
+
+def _proofs(case: Case, statuses: Sequence[str], *, first: int = -1) -> Iterator[CauseEvidence]:
+    for number, each in sorted(_claims(case, statuses), key=lambda one: one[0] != first):
+        if (found := each.evidence) is not None:
+            yield CauseEvidence(found.chunk_id, found.doc_id, found.page_idx, found.start, found.end, number)
+
+
+def _cited_evidence(each: Citation) -> CauseEvidence:
+    return CauseEvidence(each.chunk_id, each.doc_id, each.page_idx, 0, 0)
+
+
+def _first_place(trail: GoldTrail | None) -> str:
+    return next((place for part in trail.parts if (place := _part_place(part))), "") if trail else ""
+
+
+def _part_place(part: GoldPart) -> str:
+    if part.page_idx is None:
+        return _cut(part.doc_id) if part.doc_id else ""
+    return _page(part.page_idx)
+
+
+def _place_of(each: CheckedClaim) -> str:
+    found = each.evidence
+    return "" if found is None else _place(CauseEvidence(found.chunk_id, found.doc_id, found.page_idx, 0, 0))
+
+
+def _place(each: CauseEvidence) -> str:
+    if each.page_idx is not None:
+        return _page(each.page_idx)
+    return _cut(each.chunk_id or each.doc_id or "its evidence")
+
+
+def _page(page_idx: int | None) -> str:
+    return "an unknown page" if page_idx is None else f"PDF page {page_idx + 1}"
+
+
+def _cut(text: str | None) -> str:
+    """Return text of others on one line, cut for a sentence."""
+    line = " ".join((text or "").split())
+    return line if len(line) <= _QUOTED else f"{line[: _QUOTED - 1].rstrip()}…"
