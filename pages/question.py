@@ -55,7 +55,7 @@ else:
     loaded = load.question(opened, key, place.source, is_labelled=place.row["label"] is not None)
     view = loaded.view
     targets = targets_of(view)
-    claims = load.claims(opened, loaded)
+    claims = load.claims(opened, loaded, follows=facts.suggestion is None)
     evidence = claims.targets.get(state.at_claim or 0) if claims else None
     chosen = load.chosen_target(loaded, targets, cite=state.cite, chunk=state.chunk, evidence=evidence)
     notices.notes(navigation.passage_notes(view, state, chosen, claims=len(claims.lines) if claims else 0))

@@ -134,6 +134,9 @@ ISSUE_NAMES: Final[Mapping[str, str]] = {
 #: What a list of questions can be filtered by, by the URL's parameter.
 FILTER_NAMES: Final[Mapping[str, str]] = {
     "label": "Label",
+    "cause": "Cause",
+    "correct": "Correctness",
+    "grounded": "Grounding",
     "suspicion": "Issues",
     "doc": "Document",
     "section": "Top section",

@@ -10,6 +10,7 @@ import orjson
 
 from proofspan.contracts.records.records import Json, Label
 from proofspan.diagnosis.numbers import Number
+from proofspan.diagnosis.verdicts.types import Verdict
 from proofspan.errors import InputFault, Problem
 
 Template = Literal["seed", "payload", "none"]
@@ -58,7 +59,8 @@ class Signals:
 class ReportRow:
     """One question's verdict. `label`, `why`, `chunks`, `citations_in_answer` equal the reference's.
 
-    `claims` are those of its answer as a report holds them, None where they were not checked.
+    `claims` are those of its answer as a report holds them, and `verdict` the one on it; both are None where
+    claims were not checked.
     """
 
     q: str
@@ -71,6 +73,7 @@ class ReportRow:
     q_id: str | None = None
     extra: dict[str, object] = field(default_factory=dict)
     claims: tuple[Mapping[str, Json], ...] | None = None
+    verdict: Verdict | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,9 +166,17 @@ def row_to_json(row: ReportRow) -> bytes:
     The same row gives the same bytes: keys are sorted, numbers are rounded.
     """
     signals = {name: getattr(row.signals, name) for name in Signals.__dataclass_fields__}
-    claims = {} if row.claims is None else {"claims": row.claims}
+    claims: dict[str, object] = {} if row.claims is None else {"claims": row.claims}
     if row.claims is None:
         del signals["support"], signals["contradictions"]
+    if (verdict := row.verdict) is not None:
+        claims |= {
+            "grounded": verdict.grounded,
+            "correct": verdict.correct,
+            "cause": verdict.cause,
+            "cause_sentence": verdict.sentence,
+            "certainty": verdict.certainty,
+        }
     record: dict[str, object] = {
         **row.extra,
         "q": row.q,

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from proofspan.contracts.records.records import Trace
 from proofspan.diagnosis.claims.check import Checker
 from proofspan.diagnosis.corpus import Corpus
-from proofspan.diagnosis.types import profile_from
+from proofspan.diagnosis.suggest import suggest_profile
+from proofspan.diagnosis.types import ReportRow, Signals, profile_from
 from proofspan.errors import InputFault
 from proofspan.fingerprints import GROWN, change_since
 from proofspan.manifest.types import Manifest, Run
@@ -23,14 +25,15 @@ from proofspan.store.files import checked as stored
 from proofspan.store.files.cache_dir import turn, writing_to
 from proofspan.store.files.located import index_identity
 from proofspan.store.files.run_file import RunFile, Segment, read_run_file, whole_run_file
-from proofspan.store.files.segment_files import DamagedError
+from proofspan.store.files.segment_files import DamagedError, read_columns
 from proofspan.store.files.survey import read_survey, survey_file, write_survey
 from proofspan.store.files.types import Progress
 from proofspan.store.index.build import index_folder, not_indexed, workers_for
-from proofspan.store.index.labelling import Inputs, find_inputs, labeller_for
+from proofspan.store.index.labelling import Inputs, find_inputs, labeller_for, read_side_file
 from proofspan.store.index.plan import find_source
 from proofspan.store.index.scan import spread
 from proofspan.traces.lines.worker_process import collector_paused
+from proofspan.traces.records.catalogue import read_catalogue
 from proofspan.traces.records.traces import iter_traces
 
 OnProgress = Callable[[Progress], None]
@@ -98,9 +101,10 @@ class _Source:
     inputs: Inputs
     survey: Path | None
     is_final: bool
+    follows: bool
 
 
-def _answer_checker(inputs: Inputs, survey: Path | None) -> AnswerChecker:
+def _answer_checker(inputs: Inputs, survey: Path | None, *, follows: bool = True) -> AnswerChecker:
     """Read the inputs; the survey of the chunks is read too, or made and written."""
     labeller, _ = labeller_for(inputs)
     if labeller.corpus is None:
@@ -111,7 +115,8 @@ def _answer_checker(inputs: Inputs, survey: Path | None) -> AnswerChecker:
     else:
         corpus = Corpus(corpus.texts, survey=known)
     checker = Checker(corpus.texts, corpus.survey, labeller.places)
-    return AnswerChecker(inputs.profile, checker, labeller.questions)
+    notices = read_side_file(inputs.catalogue, read_catalogue)[0]
+    return AnswerChecker(inputs.profile, checker, labeller.questions, notices, follows)
 
 
 @dataclass(slots=True)
@@ -187,7 +192,7 @@ class _RunChecker:
                 done, self.checked = done + rows, self.checked + rows
                 self._show_progress(done)
         else:
-            checker = _answer_checker(source.inputs, source.survey)
+            checker = _answer_checker(source.inputs, source.survey, follows=source.follows)
             with collector_paused():
                 for segment in segments:
 
@@ -212,8 +217,10 @@ class _RunChecker:
             raise self._changed()
         self._require_unchanged(source.path)
         survey = survey_file(inputs.chunks_print, self.cache_dir)
+        follows = suggest_profile(self.run_file.facts, profile) is None
+        run_id = self.run.run_id
         return _Source(
-            source.path, source.file, self.run.run_id, self.folder, inputs, survey, source.is_final
+            source.path, source.file, run_id, self.folder, inputs, survey, source.is_final, follows
         )
 
     def _require_unchanged(self, path: Path) -> None:
@@ -243,6 +250,8 @@ def _check_segment(
 ) -> int:
     """Check the traces of a segment, write its file, and return their number."""
 
+    indexed = read_columns(source.folder, [segment.name], _LABELLED).to_pylist()
+
     def rows() -> Iterator[Mapping[str, object]]:
         count = 0
         for item in iter_traces(
@@ -255,12 +264,30 @@ def _check_segment(
             final=source.is_final,
         ):
             if isinstance(item, Trace):
-                yield stored.claims_row(checker.checked(item))
+                known = indexed[count]
+                ids, notices = known["safety_omitted"] or (), checker.notices
+                omitted = [notices[each] for each in ids if each in notices]
+                judged = checker.judged(item, _labelled(item, known), omitted)
+                yield stored.claims_row(judged)
                 count += 1
                 if on_rows is not None and count % 100 == 0:
                     on_rows(count)
 
     return stored.write_part(source.folder, stored.part_name(segment), rows())
+
+
+#: What a verdict reads of the index.
+_LABELLED = ("label", "why", "suspicions", "safety_omitted")
+
+
+def _labelled(trace: Trace, known: Mapping[str, Any]) -> ReportRow | None:
+    """Return a trace's report row as far as the index has it; None without a label."""
+    if known["label"] is None:
+        return None
+    suspicions = tuple(known["suspicions"] or ())
+    return ReportRow(
+        trace.q, known["label"], known["why"] or "", trace.chunk_ids, (), Signals(), suspicions, trace.q_id
+    )
 
 
 #: The source and checker of a worker process.
@@ -269,7 +296,7 @@ _worker: tuple[_Source, AnswerChecker] | None = None
 
 def _start_worker(source: _Source) -> None:
     global _worker  # the only way to give a process its chunks once
-    _worker = source, _answer_checker(source.inputs, source.survey)
+    _worker = source, _answer_checker(source.inputs, source.survey, follows=source.follows)
 
 
 def _check_in_worker(segment: Segment) -> int:

@@ -138,8 +138,8 @@ def report_rows(
             continue
         variant = {"paraphrase": item.paraphrase, "seed": item.seed}
         repeated = ("duplicate_question",) if repeat > 1 else ()
-        checked = checker.checked(item)
-        row = with_claims(row, checked) if checked is not None else row
+        judged = checker.judged(item, row, ())
+        row = with_claims(row, judged) if judged is not None else row
         row = replace(  # with the identity only as far as the trace itself gives it
             row,
             q_id=row.q_id if item.raw.get("q_id") or item.raw.get("qid") else None,

@@ -293,9 +293,9 @@ class Checker:
         self, texts: Mapping[str, str], survey: Survey, places: Places, *, cache_bytes: int = 250_000_000
     ) -> None:
         """`survey` is the corpus' word rarity; `places` are those of its chunks."""
-        self._survey = survey
-        self._places = places
-        self._sources = Sources(texts, places, cache_bytes=cache_bytes)
+        self.survey = survey
+        self.places = places
+        self.sources = Sources(texts, places, cache_bytes=cache_bytes)
         self._by_page: dict[tuple[str | None, int], list[str]] | None = None
 
     def check(self, trace: Trace, profile: Profile, gold: GoldQuestion | None = None) -> CheckedAnswer:
@@ -312,8 +312,8 @@ class Checker:
         cited = payload_ids(trace) or trace.ids_in_text
         return check_answer(
             answer,
-            list(map(self._sources.__getitem__, trace.chunk_ids)),
-            self._survey,
+            list(map(self.sources.__getitem__, trace.chunk_ids)),
+            self.survey,
             question=trace.q,
             blanked=claims_of(answer, lower, (trace.chunk_ids, cited)),
             further=self._further(trace, gold),
@@ -330,7 +330,7 @@ class Checker:
             ids = [each for each in dict.fromkeys(ids_of()) if each not in seen]
             seen.update(ids)
             if ids:
-                yield [self._sources[each]._replace(origin=origin) for each in ids]
+                yield [self.sources[each]._replace(origin=origin) for each in ids]
         if gold is not None and gold.spans:
             yield [
                 EvidenceSource("gold", None, SourceText(span.quote), span.doc_id, span.page_idx)
@@ -343,7 +343,7 @@ class Checker:
         yield from (each.chunk_id for each in cited if each.chunk_id is not None)
         if self._by_page is None:
             self._by_page = {}
-            for chunk_id, place in self._places.items():
+            for chunk_id, place in self.places.items():
                 if place.page_idx is not None:
                     self._by_page.setdefault((place.doc_id, place.page_idx), []).append(chunk_id)
         for each in cited:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from proofspan.contracts.records.records import Citation, GoldQuestion, Trace
+from proofspan.contracts.records.records import Attachment, Citation, GoldQuestion, Trace
 from proofspan.diagnosis.claims.types import CheckedAnswer, CheckedClaim, DifferenceKind
 from proofspan.diagnosis.gold import declines
 from proofspan.diagnosis.labelling import NOT_ALIGNED, lacks_template
@@ -28,6 +28,7 @@ from proofspan.diagnosis.verdicts.types import (
     TrailStage,
     Verdict,
 )
+from proofspan.diagnosis.words import is_content, query_tokens
 from proofspan.traces.records.chunks import Places
 from proofspan.traces.records.citations import citations
 from proofspan.wording import counted
@@ -91,6 +92,10 @@ _STEPS: Mapping[Cause, str] = {
 _CUT_STEP = "Keep a passage in one chunk with its heading: this one is cut where the answer is."
 
 
+#: A notice that an answer may leave out.
+Omitted = Attachment | SafetyOmission
+
+
 class Case(NamedTuple):
     """What is known of an answer. `checked` is None where its claims were not checked.
 
@@ -106,7 +111,7 @@ class Case(NamedTuple):
     correctness: Correctness
     trail: GoldTrail | None
     places: Places
-    omitted: Sequence[SafetyOmission] = ()
+    omitted: Sequence[Omitted] = ()
     follows: bool = True
 
 
@@ -256,7 +261,7 @@ def _of_wrong_source(case: Case, grounded: Grounded | None) -> Iterator[_Finding
     """Yield an answer that is about something else: that of another section, period or edition."""
     evidence = tuple(_proofs(case, ("supported", "derived")))
     if case.row.why == NOT_ALIGNED[1]:
-        asked = ", ".join(case.row.signals.query_missing[:4])
+        asked = ", ".join(token for token in query_tokens(case.trace.q) if is_content(token))
         about = f" It rests on {_place(evidence[0])}." if evidence else ""
         sentence = f"No passage of the prompt names what is asked ({_cut(asked)}).{about}"
         yield _Finding("wrong_source", "certain" if evidence else "likely", sentence, evidence)

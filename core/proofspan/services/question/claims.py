@@ -1,50 +1,98 @@
-"""The claims of an answer, checked alike for the shown question, for a report and for whole runs."""
+"""An answer's claims and the verdict on it, made alike for the shown question, reports and whole runs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
-from proofspan.contracts.records.records import GoldQuestion, Trace
+from proofspan.contracts.records.records import Attachment, GoldQuestion, Trace
 from proofspan.diagnosis.claims.check import Checker
 from proofspan.diagnosis.claims.types import DIGITS, CheckedAnswer, claim_records
+from proofspan.diagnosis.gold import declines
 from proofspan.diagnosis.labelling import QUESTION_UNKNOWN
 from proofspan.diagnosis.types import Profile, ReportRow
+from proofspan.diagnosis.verdicts.expected import compare_expected
+from proofspan.diagnosis.verdicts.gold_text import GoldTrails
+from proofspan.diagnosis.verdicts.judge import Case, Omitted, judge
+from proofspan.diagnosis.verdicts.types import Verdict
 from proofspan.services.question.view import QuestionView
 
 
-def checked_claims(view: QuestionView, checker: Checker | None) -> CheckedAnswer | None:
-    """Return the checked claims of the shown answer; None where the question has no label either.
+class Judged(NamedTuple):
+    """An answer's checked claims, and the verdict on it."""
 
-    `checker` is that of the workspace's chunks, None without any.
-    """
-    if view.row is None:
-        return None
-    return _checked(view.trace, view.profile, checker, view.gold)
+    checked: CheckedAnswer
+    verdict: Verdict
 
 
 @dataclass(slots=True)
 class AnswerChecker:
-    """Checks traces by the chunks, the gold questions and the profile. Belongs to one thread at a time.
+    """Checks and judges traces by the chunks, the gold questions and the profile. Belongs to one thread.
 
-    `checker` is None without chunks, `gold` are the gold questions by id.
+    `checker` is None without chunks, `gold` are the gold questions by id, `notices` the warnings and cautions
+    of the catalogue by id. `follows` says whether any answer of the run follows the template.
     """
 
     profile: Profile
     checker: Checker | None
     gold: Mapping[str, GoldQuestion] = field(default_factory=dict)
+    notices: Mapping[str, Attachment] = field(default_factory=dict)
+    follows: bool = True
+    _trails: GoldTrails | None = None
 
-    def checked(self, trace: Trace) -> CheckedAnswer | None:
-        """Return the checked claims of a trace; None where it gets no label either."""
-        return _checked(trace, self.profile, self.checker, self.gold.get(trace.q_id))
+    def judged(self, trace: Trace, row: ReportRow | None, omitted: Sequence[Omitted]) -> Judged | None:
+        """Return the claims of a trace and the verdict on it; None where it gets no label either.
+
+        `row` has the trace's label and suspicions, `omitted` are the notices that it may leave out.
+        """
+        gold, checker = self.gold.get(trace.q_id), self.checker
+        checked = _checked(trace, self.profile, checker, gold)
+        if checked is None or checker is None or row is None:
+            return None
+        if self._trails is None:
+            self._trails = GoldTrails(checker)
+        trail = self._trails.trail(trace, gold) if gold is not None else None
+        correctness = compare_expected(
+            trace.answer,
+            gold,
+            question=trace.q,
+            is_refusal=declines(trace, row),
+            survey=checker.survey,
+        )
+        case = Case(
+            trace,
+            row,
+            self.profile,
+            checked,
+            gold,
+            correctness,
+            trail,
+            checker.places,
+            omitted,
+            self.follows,
+        )
+        return Judged(checked, judge(case))
 
 
-def with_claims(row: ReportRow, checked: CheckedAnswer) -> ReportRow:
-    """Return a report row with the claims of its answer."""
+def judged_question(view: QuestionView, checker: Checker | None, *, follows: bool) -> Judged | None:
+    """Return the checked claims of the shown answer and the verdict; None where it has no label either.
+
+    `checker` is that of the workspace's chunks, None without any; `follows` is that of `AnswerChecker`.
+    """
+    gold = {} if view.gold is None else {view.trace.q_id: view.gold}
+    answers = AnswerChecker(view.profile, checker, gold, follows=follows)
+    return answers.judged(view.trace, view.row, view.omissions or ())
+
+
+def with_claims(row: ReportRow, judged: Judged) -> ReportRow:
+    """Return a report row with the claims of its answer and the verdict on it."""
+    checked = judged.checked
     support = None if checked.support is None else round(checked.support, DIGITS)
     signals = replace(row.signals, support=support, contradictions=checked.contradictions)
     extra = {"claims_note": checked.note} if checked.note else {}
-    return replace(row, signals=signals, claims=tuple(claim_records(checked.claims)), extra=row.extra | extra)
+    claims = tuple(claim_records(checked.claims))
+    return replace(row, signals=signals, claims=claims, verdict=judged.verdict, extra=row.extra | extra)
 
 
 def _checked(

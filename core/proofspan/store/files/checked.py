@@ -1,4 +1,4 @@
-"""The checked claims of an indexed run: files beside its index, and whether they are valid.
+"""The checked claims and verdicts of an indexed run: files beside its index, and whether they are valid.
 
 There is one row per trace, in the order of the index, one file per segment. `claims.json` names those files
 and what they were made from; it is replaced as a whole. A file that it does not name is one of a pass that
@@ -23,6 +23,7 @@ import pyarrow.compute as pc
 import pyarrow.ipc as ipc
 
 from proofspan.diagnosis.claims.types import DIGITS, CheckedAnswer, ClaimStatus, DifferenceKind, claim_records
+from proofspan.diagnosis.verdicts.types import Verdict
 from proofspan.store.files.columns import BATCH_ROWS
 from proofspan.store.files.located import index_identity
 from proofspan.store.files.run_file import RunFile, Segment, new_file, write_json
@@ -35,7 +36,7 @@ _WORDS = pa.list_(pa.string())
 #: What lists filter, sort and count by; all null for a trace whose claims cannot be checked, and in a run
 #: whose claims are not checked yet. `support` lies in 0–1 and is null without claims. `contradictions` counts
 #: the claims with a difference, `claim_count` all, `claims_…` those of a status. `claim_statuses` and
-#: `difference_kinds` hold each once, in the order of their types.
+#: `difference_kinds` hold each once, in the order of their types. `grounded` to `harm` are of the `Verdict`.
 CLAIM_COLUMNS = pa.schema(
     [
         ("support", pa.float64()),
@@ -44,6 +45,8 @@ CLAIM_COLUMNS = pa.schema(
         *((f"claims_{status}", pa.int32()) for status in CLAIM_STATUSES),
         ("claim_statuses", _WORDS),
         ("difference_kinds", _WORDS),
+        *((name, pa.string()) for name in ("grounded", "correct", "cause", "certainty", "cause_sentence")),
+        ("harm", pa.int8()),
     ]
 )
 #: The columns of a file: those above, and the claims as JSON.
@@ -119,10 +122,11 @@ _Row = Mapping[str, object]
 _UNCHECKED: _Row = dict.fromkeys(CHECKED_SCHEMA.names)
 
 
-def claims_row(answer: CheckedAnswer | None) -> _Row:
-    """Return a row of `CHECKED_SCHEMA`; None is an answer that cannot be checked."""
-    if answer is None:
+def claims_row(judged: tuple[CheckedAnswer, Verdict] | None) -> _Row:
+    """Return a row of `CHECKED_SCHEMA`; None is an answer that cannot be checked, or judged."""
+    if judged is None:
         return _UNCHECKED
+    answer, verdict = judged
     statuses = Counter(checked.status for checked in answer.claims)
     kinds = {difference.kind for checked in answer.claims for difference in checked.differences}
     records = orjson.dumps(claim_records(answer.claims), option=orjson.OPT_SORT_KEYS)
@@ -133,6 +137,12 @@ def claims_row(answer: CheckedAnswer | None) -> _Row:
         **{f"claims_{status}": statuses[status] for status in CLAIM_STATUSES},
         "claim_statuses": [status for status in CLAIM_STATUSES if statuses[status]],
         "difference_kinds": [kind for kind in DIFFERENCE_KINDS if kind in kinds],
+        "grounded": verdict.grounded,
+        "correct": verdict.correct,
+        "cause": verdict.cause,
+        "certainty": verdict.certainty,
+        "cause_sentence": verdict.sentence,
+        "harm": verdict.harm,
         "claims": records.decode(),
     }
 

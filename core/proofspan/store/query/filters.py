@@ -17,12 +17,16 @@ from proofspan.contracts.rules.catalogue import rule_of
 from proofspan.diagnosis.claims.types import ClaimStatus, DifferenceKind
 from proofspan.diagnosis.gold import GoldState
 from proofspan.diagnosis.topic import in_words
+from proofspan.diagnosis.verdicts.types import CAUSES, CORRECT, GROUNDED, Cause, Correct, Grounded
 from proofspan.display_names import (
     BUCKET_NAMES,
+    CAUSE_NAMES,
     CLAIM_NAMES,
+    CORRECT_NAMES,
     DIFFERENCE_NAMES,
     EVIDENCE_NAMES,
     GOLD_NAMES,
+    GROUNDED_NAMES,
     ISSUE_NAMES,
     LABEL_NAMES,
 )
@@ -67,8 +71,8 @@ class Filter:
 
     `claim` (statuses of claims) and `difference` (their kinds) match any of the values, `contradictions` True
     keeps answers with a claim that differs from its evidence, False those without, and `support` those whose
-    support lies in a range such as `0.25-0.5`, both ends included. Nothing matches while claims are not
-    checked.
+    support lies in a range such as `0.25-0.5`, both ends included. `cause`, `grounded` and `correct` match
+    any of the values of a verdict. Nothing matches while claims are not checked.
     """
 
     run: str
@@ -102,6 +106,9 @@ class Filter:
     difference: tuple[DifferenceKind, ...] = ()
     contradictions: bool | None = None
     support: str = ""
+    cause: tuple[Cause, ...] = ()
+    grounded: tuple[Grounded, ...] = ()
+    correct: tuple[Correct, ...] = ()
 
     @property
     def is_narrowed(self) -> bool:
@@ -152,6 +159,9 @@ class Filter:
         yield _any_of("claim", "claim_statuses", self.claim, f"claims: {_or(self.claim, CLAIM_NAMES)}")
         differing = f"differing in: {_or(self.difference, DIFFERENCE_NAMES)}"
         yield _any_of("difference", "difference_kinds", self.difference, differing)
+        yield _any_of("cause", "cause", self.cause, f"cause: {_or(self.cause, CAUSE_NAMES)}")
+        yield _any_of("grounded", "grounded", self.grounded, _or(self.grounded, GROUNDED_NAMES))
+        yield _any_of("correct", "correct", self.correct, _or(self.correct, CORRECT_NAMES))
         yield _either(self.contradictions, _CONTRADICTS, "some claims differ", "no claim differs")
         if self.support:
             least, most = support_bounds(self.support)
@@ -250,9 +260,16 @@ class SortTerm(NamedTuple):
         return f"{self.sql or self.column} {'DESC' if self.descending != reverse else 'ASC'} NULLS LAST"
 
 
-#: design's order: label, then unsupported numbers (most first), the state of the gold passage (worst first,
-#: where it is known), answer coverage (least first), then identity.
+def _by_place(column: str, names: Sequence[str]) -> SortTerm:
+    """Return the order of a column by the place of its value among these names of ours."""
+    return SortTerm(column, f"list_position({list(names)!r}, {column})")
+
+
+#: By harm, within it by support; where claims are not checked by label, then unsupported numbers (most
+#: first), the state of the gold passage (worst first, where it is known), answer coverage (least first).
 WORST_FIRST = (
+    SortTerm("harm"),
+    SortTerm("support"),
     SortTerm("severity"),
     SortTerm("numbers_unsupported", "len(numbers_unsupported)", descending=True),
     SortTerm("gold_severity"),
@@ -271,6 +288,9 @@ GOLD_RANK = (
 SORTS: Mapping[str, tuple[SortTerm, ...]] = {
     "worst": WORST_FIRST,
     "label": (SortTerm("severity"),),
+    "cause": (_by_place("cause", CAUSES),),
+    "grounded": (_by_place("grounded", GROUNDED),),
+    "correct": (_by_place("correct", CORRECT),),
     "why": (SortTerm("why"),),
     "question": (SortTerm("q"),),
     "q_id": (SortTerm("q_id"),),

@@ -57,6 +57,7 @@ _CHOICES: Mapping[str, str] = {
     "type": "q_type",
     "state": "lambda_state",
     "difference": "difference_kinds",
+    "cause": "cause",
 }
 #: The columns of a step through a list.
 PLACE_COLUMNS = (*KEY_COLUMNS, "q", "label", "line", "offset", "length")
@@ -334,6 +335,19 @@ class Store:
         shown, value = replace(shown, claim=()), "unnest(claim_statuses)"
         counted = dict(self._rows("counts", shown, ("claim_statuses",), columns=value))
         return {status: counted.get(status, 0) for status in CLAIM_STATUSES}
+
+    @_retried
+    def verdict_counts(self, shown: Filter, axis: Literal["cause", "grounded", "correct"]) -> dict[str, int]:
+        """Return traces by cause, or by an axis of their verdicts, for the filter without that part.
+
+        Only values that occur, most frequent first; empty while the run's claims are not checked.
+        """
+        if self._kept.loaded(shown.run).checked() is None:
+            return {}
+        without: dict[str, Any] = {axis: ()}
+        counted = self._rows("counts", replace(shown, **without), (axis,), columns=axis)
+        found = [(value, count) for value, count in counted if value is not None]
+        return dict(sorted(found, key=lambda each: (-each[1], each[0])))
 
     def failures(self, shown: Filter) -> tuple[FailureCount, ...]:
         """Return failures by place, for the filter without `about` and `fails`; a trace is in one entry."""

@@ -20,7 +20,7 @@ from proofspan.services.documents.background import Done, Failed
 from proofspan.services.page.claims import claim_targets
 from proofspan.services.page.target import Target, choose, chunk_target, cite_id, targets_of
 from proofspan.services.page.view import PageView, attachment_on, locate_view, pending_view
-from proofspan.services.question.claims import checked_claims
+from proofspan.services.question.claims import judged_question
 from proofspan.services.question.unread_lines import lines_naming
 from proofspan.services.question.view import QuestionView, load_question, stored_question, stored_row
 from proofspan.store.files.columns import issue_from
@@ -72,18 +72,22 @@ def question(opened: session.Opened, key: TraceKey, source: SourceLine, *, is_la
     return Loaded(view, chunks, tuple(problems))
 
 
-def claims(opened: session.Opened, loaded: Loaded) -> ShownClaims | None:
-    """Return the claims of the answer with their evidence; None where the question has no label."""
+def claims(opened: session.Opened, loaded: Loaded, *, follows: bool) -> ShownClaims | None:
+    """Return the claims of the answer with their evidence, and the verdict on it; None without a label.
+
+    `follows` says whether any answer of the run follows the template.
+    """
     if loaded.view.row is None or loaded.view.stored is not None:
         return None
     with session.checker_lender(opened)() as checker:
-        checked = checked_claims(loaded.view, checker)
-    if checked is None:
+        judged = judged_question(loaded.view, checker, follows=follows)
+    if judged is None:
         return None
+    checked = judged.checked
     held = (each.evidence.chunk_id for each in checked.claims if each.evidence and each.evidence.chunk_id)
     texts = {each: loaded.chunks[each].text for each in dict.fromkeys(held) if each in loaded.chunks}
     lines = claim_lines(checked, loaded.view, texts=texts, unpaged=opened.manifest.unpaged)
-    return ShownClaims(checked, lines, claim_targets(checked, loaded.chunks))
+    return ShownClaims(checked, judged.verdict, lines, claim_targets(checked, loaded.chunks))
 
 
 def bad_lines(opened: session.Opened, store: Store, key: TraceKey) -> list[Problem]:

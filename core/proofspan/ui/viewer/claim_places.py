@@ -15,6 +15,7 @@ from typing import Any
 import orjson
 
 from proofspan.diagnosis.claims.types import CheckedAnswer
+from proofspan.diagnosis.verdicts.types import Verdict
 from proofspan.fingerprints import file_state
 from proofspan.services.documents.background import Done, Waiting
 from proofspan.services.page.claims import ClaimSpot, claim_spots
@@ -30,9 +31,13 @@ from proofspan.ui.widgets.markup import clean
 
 @dataclass(frozen=True)
 class ShownClaims:
-    """The claims of the shown answer: checked, in words (the weakest first), and as passages by number."""
+    """The claims of the shown answer: checked, in words (the weakest first), and as passages by number.
+
+    `verdict` is the one on the answer.
+    """
 
     checked: CheckedAnswer
+    verdict: Verdict
     lines: Sequence[ClaimLine]
     targets: Mapping[int, Target]
 

@@ -17,6 +17,7 @@ from proofspan.contracts.records.names import question_name as question_name
 from proofspan.contracts.records.records import LABELS, StageName, TraceKey
 from proofspan.diagnosis.gold import GOLD_STATES
 from proofspan.diagnosis.types import Profile, Template
+from proofspan.diagnosis.verdicts.types import CAUSES, CORRECT, GROUNDED
 from proofspan.evidence.bundles import LEVELS, Level
 from proofspan.metrics.ranked import BUCKETS
 from proofspan.services.metrics.cohorts import RankOrder
@@ -316,6 +317,9 @@ _PARAMS: Mapping[str, _Param] = {
     "claim": _texts(CLAIM_STATUSES),
     "difference": _texts(DIFFERENCE_KINDS),
     "contradictions": _FLAG,
+    "cause": _texts(CAUSES),
+    "grounded": _texts(GROUNDED),
+    "correct": _texts(CORRECT),
     "support": _Param(_support, lambda value: [value] if value else []),
     "fails": _FLAG,
     "refused": _FLAG,
