@@ -1,4 +1,4 @@
-"""Whether a sentence tells the reader to do something, in English, German or French."""
+"""Recognise instructions: sentences that ask for an action, in English, German or French."""
 
 from __future__ import annotations
 
@@ -56,6 +56,6 @@ _LONGEST = 2_000
 
 
 def instructs(sentence: str) -> bool:
-    """Return whether a sentence tells its reader to do something."""
+    """Return whether a sentence asks its reader to do something."""
     text = sentence[:_LONGEST].strip()
     return bool(_ENGLISH.match(text) or _YOU.search(text) or _GERMAN.search(text) or _FRENCH.search(text))

@@ -31,6 +31,7 @@ from proofspan.diagnosis.verdicts.types import (
 from proofspan.diagnosis.words import is_content, query_tokens
 from proofspan.traces.records.chunks import Places
 from proofspan.traces.records.citations import citations
+from proofspan.traces.records.trace_record import STAGES, listed
 from proofspan.wording import counted
 
 #: Characters of a text of others within a sentence.
@@ -97,7 +98,7 @@ Omitted = Attachment | SafetyOmission
 
 
 class Case(NamedTuple):
-    """What is known of an answer. `checked` is None where its claims were not checked.
+    """An answer with all that the verdict on it depends on. `checked` is None where its claims were not checked.
 
     `follows` says whether any answer of the run follows the template; where none does, no single answer is
     to blame. `omitted` are the safety notices of the cited sections that it leaves out.
@@ -194,9 +195,7 @@ def _findings(case: Case, grounded: Grounded | None) -> Iterator[_Finding]:
         yield _Finding("not_extracted", "likely", f"Not what is expected{f': {reason}' if reason else ''}.")
     if value == "unknown":
         reason = case.correctness.reason or "there is no expected answer"
-        yield _Finding(
-            "none", "likely", f"Nothing speaks against it; whether it is right is unknown: {reason}."
-        )
+        yield _Finding("none", "likely", f"No failure was found; whether it is right is unknown: {reason}.")
     yield _Finding("none", "certain", "Right by the expected answer.")
 
 
@@ -237,7 +236,7 @@ def _of_safety(case: Case) -> Iterator[_Finding]:
             yield _Finding(
                 "unsafe_omission",
                 "likely",
-                f"Gives an instruction and leaves out the WARNING{section}: “{_cut(each.text)}”",
+                f"Gives an instruction and leaves out the WARNING{section}: {_quoted(each.text)}",
                 (CauseEvidence(None, each.doc_id, each.page_idx, 0, 0),),
             )
 
@@ -342,18 +341,19 @@ def _of_trail(case: Case, certainty: Certainty) -> Iterator[_Finding]:
         return
     if trail.by != "text":
         certainty = "likely"
+    most = max(sum(1 for _ in listed(case.trace, name)) for name in STAGES)
     for part in trail.parts:
         prompt = part.places.get("prompt")
         if prompt is None or prompt.holding == "held":
             continue
-        yield _lost(part, trail, len(trail.parts) > 1, certainty)
+        yield _lost(part, trail, most, certainty)
 
 
-def _lost(part: GoldPart, trail: GoldTrail, is_one_of_several: bool, certainty: Certainty) -> _Finding:
-    """Return where a passage that is not in the prompt was lost."""
+def _lost(part: GoldPart, trail: GoldTrail, most: int, certainty: Certainty) -> _Finding:
+    """Return where a passage that is not in the prompt was lost; `most` counts the longest list."""
     place = _part_place(part)
     name = f"the passage on {place}" if place else "the expected passage"
-    lead = f"Needs {len(trail.parts)} passages; " if is_one_of_several else ""
+    lead = f"Needs {len(trail.parts)} passages; " if len(trail.parts) > 1 else ""
     name = name if lead else name[0].upper() + name[1:]
     held = [stage for stage in TRAIL_STAGES[1:4] if (at := part.places.get(stage)) and at.holding == "held"]
     evidence: tuple[CauseEvidence, ...] = (CauseEvidence(None, part.doc_id, part.page_idx, 0, 0),)
@@ -363,16 +363,12 @@ def _lost(part: GoldPart, trail: GoldTrail, is_one_of_several: bool, certainty: 
             (stage for stage in TRAIL_STAGES[TRAIL_STAGES.index(held[-1]) + 1 :] if stage in part.places),
             "prompt",
         )
-        ended = (
-            "was not let into the prompt"
-            if following == "prompt"
-            else f"was dropped: it is not among the {following}"
-        )
+        ended = "left out of the prompt" if following == "prompt" else f"dropped before the {following} ones"
         evidence = (CauseEvidence(at.chunk_id, part.doc_id, part.page_idx, at.start, at.end),)
         return _Finding(
             "not_in_context",
             certainty,
-            f"{lead}{name} was {held[-1]} at rank {at.rank} and then {ended}.",
+            f"{lead}{name} was at rank {at.rank} of the {held[-1]} chunks, then {ended}.",
             evidence,
         )
     for holding in ("part", "same_page"):
@@ -398,13 +394,11 @@ def _lost(part: GoldPart, trail: GoldTrail, is_one_of_several: bool, certainty: 
         return _Finding(
             "missing_content", "likely", f"{lead}{name} is in no chunk of its page{share}.", evidence
         )
-    listed = (
-        "was never retrieved"
-        if any(stage in part.places for stage in TRAIL_STAGES[1:4])
-        else "is not in the prompt"
-    )
+    lost = "is not in the prompt"
+    if any(stage in part.places for stage in TRAIL_STAGES[1:4]):
+        lost = f"is not among the {most} candidates" if most else "was never retrieved"
     by = "" if trail.by == "text" else f" (by its {trail.by} only)"
-    return _Finding("missed_top_ranked", certainty, f"{lead}{name} {listed}{by}.", evidence)
+    return _Finding("missed_top_ranked", certainty, f"{lead}{name} {lost}{by}.", evidence)
 
 
 def _of_form(case: Case) -> Iterator[_Finding]:
@@ -437,17 +431,17 @@ def _of_form(case: Case) -> Iterator[_Finding]:
 def _of_support(case: Case, grounded: Grounded) -> Iterator[_Finding]:
     lost = list(_claims(case, ("unsupported",)))
     count = len(case.checked.claims) if case.checked else 0
-    first = _cut(lost[0][1].claim.text) if lost else ""
+    first = _quoted(lost[0][1].claim.text) if lost else ""
     if grounded == "no":
         sentence = (
-            f"Nothing that was retrieved says this: “{first}”."
+            f"Nothing that was retrieved says this: {first}"
             if count == 1
-            else f"None of its {counted(count, 'claim')} has evidence in what was retrieved: “{first}”."
+            else f"None of its {counted(count, 'claim')} has evidence in what was retrieved: {first}"
         )
         yield _Finding("unsupported", "certain", sentence, tuple(_proofs(case, ("unsupported",))))
     elif case.correctness.value != "correct":
         has = "has" if len(lost) == 1 else "have"
-        sentence = f"{len(lost)} of {count} claims {has} no evidence in what was retrieved: “{first}”."
+        sentence = f"{len(lost)} of {count} claims {has} no evidence in what was retrieved: {first}"
         yield _Finding("unsupported", "likely", sentence, tuple(_proofs(case, ("unsupported",))))
 
 
@@ -494,6 +488,12 @@ def _place(each: CauseEvidence) -> str:
 
 def _page(page_idx: int | None) -> str:
     return "an unknown page" if page_idx is None else f"PDF page {page_idx + 1}"
+
+
+def _quoted(text: str) -> str:
+    """Return text of others in quotation marks at the end of a sentence, with one mark that ends it."""
+    cut = _cut(text)
+    return f"“{cut}”" if cut.endswith((".", "!", "?", "…")) else f"“{cut}”."
 
 
 def _cut(text: str | None) -> str:
