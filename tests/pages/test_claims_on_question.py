@@ -18,7 +18,10 @@ from proofspan.diagnosis.claims.types import (
 )
 from proofspan.diagnosis.corpus import Corpus
 from proofspan.diagnosis.types import Profile
-from proofspan.services.question.view import load_question
+from proofspan.diagnosis.verdicts.judge import grounded_of
+from proofspan.diagnosis.verdicts.types import Correctness, Verdict
+from proofspan.services.question.claims import Judged
+from proofspan.services.question.view import QuestionView, load_question
 from proofspan.ui.question import load
 from proofspan.ui.widgets.claims import MAX_LISTED
 from proofspan.ui.wording.claims import claim_lines, weakest_first
@@ -70,10 +73,22 @@ def folder(make_workspace: MakeWorkspace) -> Path:
     return made
 
 
+UNDECIDED = Verdict(None, Correctness("unknown"), "none", "likely", "No failure was found.", harm=9)
+
+
+def judged_as(monkeypatch: pytest.MonkeyPatch, answer: CheckedAnswer | None) -> None:
+    """Give the shown answer these claims, and a verdict by them."""
+
+    def judged(view: QuestionView, checker: object, *, follows: bool) -> Judged | None:
+        return None if answer is None else Judged(answer, UNDECIDED._replace(grounded=grounded_of(answer)))
+
+    monkeypatch.setattr(load, "judged_question", judged)
+
+
 @pytest.fixture(autouse=True)
 def checks(monkeypatch: pytest.MonkeyPatch) -> None:
     """The rules of checking have tests of their own; here is what a page makes of their result."""
-    monkeypatch.setattr(load, "checked_claims", lambda view, checker: checked())
+    judged_as(monkeypatch, checked())
 
 
 def component(app: AppTest, name: str) -> dict[str, Any] | None:
@@ -177,26 +192,26 @@ def test_places_of_the_claims_follow_the_page(folder: Path, open_app: Open) -> N
 def test_an_answer_without_claims_says_why(
     folder: Path, open_app: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(load, "checked_claims", lambda view, checker: CheckedAnswer())
+    judged_as(monkeypatch, CheckedAnswer())
     app = open_app(folder, page=PAGE, q="Q1")
     assert "No claim was found in the answer." in shown(app)
     assert component(app, "widgets_claims") is None
 
 
 def test_a_refusal_is_named_as_one(make_workspace: MakeWorkspace, open_app: Open, monkeypatch: Any) -> None:
-    monkeypatch.setattr(load, "checked_claims", lambda view, checker: CheckedAnswer())
+    judged_as(monkeypatch, CheckedAnswer())
     app = open_app(make_workspace([trace("Q1", "Which lamp?", "not in context")]), page=PAGE, q="Q1")
     assert "The answer declines" in shown(app)
 
 
 def test_an_answer_that_was_cut_says_so(folder: Path, open_app: Open, monkeypatch: Any) -> None:
     note = "only the first 2,000 claims were checked"
-    monkeypatch.setattr(load, "checked_claims", lambda view, checker: checked(note=note))
+    judged_as(monkeypatch, checked(note=note))
     assert "Only the first 2,000 claims were checked." in shown(open_app(folder, page=PAGE, q="Q1"))
 
 
 def test_without_a_label_no_claim_is_looked_for(folder: Path, open_app: Open, monkeypatch: Any) -> None:
-    monkeypatch.setattr(load, "checked_claims", lambda view, checker: None)
+    judged_as(monkeypatch, None)
     app = open_app(folder, page=PAGE, q="Q1")
     assert component(app, "widgets_claims") is None
     assert "Claims" not in shown(app)
@@ -227,7 +242,7 @@ def test_many_claims_are_listed_up_to_a_limit(folder: Path, open_app: Open, monk
     many = CheckedAnswer(
         tuple(CheckedClaim(Claim("It is", 0, 5, "item"), "unsupported", 0.0) for _ in range(1_000)), 0.0
     )
-    monkeypatch.setattr(load, "checked_claims", lambda view, checker: many)
+    judged_as(monkeypatch, many)
     app = open_app(folder, page=PAGE, q="Q1")
     assert not app.exception
     assert (len(listed(app)["claims"]), listed(app)["more"]) == (MAX_LISTED, 1_000 - MAX_LISTED)

@@ -29,7 +29,7 @@ from proofspan.services import checking
 from proofspan.services.checking import CheckedReport, check_runs, is_checked
 from proofspan.services.export import EXPORTS
 from proofspan.services.metrics.run_metrics import run_metrics
-from proofspan.services.question.claims import checked_claims
+from proofspan.services.question.claims import judged_question
 from proofspan.services.question.view import load_question
 from proofspan.store.files import checked as stored
 from proofspan.store.files.checked import CLAIM_COLUMNS, CLAIM_STATUSES, CLAIMS_FOLDER
@@ -38,6 +38,7 @@ from proofspan.store.index.build import build_index, index_folder
 from proofspan.store.query.filters import Filter, Sort
 from proofspan.store.query.store import Store
 from proofspan.traces.records.chunks import place_of, read_chunks
+from proofspan.traces.records.gold import read_gold
 from proofspan.traces.records.redirects import mapped
 from proofspan.traces.records.traces import iter_traces
 from tests.unit.store_workspace import CHUNKS, RUN, append, lines, manifest_of, trace, write_workspace
@@ -130,6 +131,12 @@ def test_each_answer_has_its_support_contradictions_and_counts(tmp_path: Path, c
         "claims_unsupported": 1,
         "claim_statuses": ["supported", "differs", "unsupported"],
         "difference_kinds": ["number"],
+        "grounded": "contradicted",
+        "correct": "unknown",
+        "cause": "contradicted",
+        "certainty": "certain",
+        "cause_sentence": "Wrong number: the answer says 5; its evidence says 4 (manual).",
+        "harm": 1,
     }
     assert (found["Q1"]["support"], found["Q1"]["contradictions"]) == (1.0, 0)
     assert (found["Q3"]["support"], found["Q3"]["contradictions"], found["Q3"]["claim_count"]) == (None, 0, 0)
@@ -197,15 +204,21 @@ def test_the_question_page_finds_the_same_claims(tmp_path: Path, cache: Path) ->
     chunks, _ = read_chunks(manifest.folder / "chunks.jsonl", file="chunks.jsonl")
     corpus = Corpus(mapped(chunks, lambda chunk: chunk.text))
     checker = Checker(corpus.texts, corpus.survey, mapped(chunks, place_of))
+    questions, _ = read_gold(manifest.folder / "gold.jsonl", file="gold.jsonl")
     found = iter_traces(manifest.folder / "runs" / f"{RUN}.jsonl", file="R1.jsonl", run_id=RUN)
     live: dict[str, object] = {}
     for each in found:
         assert isinstance(each, Trace)
-        view = load_question(each, chunks=chunks, corpus=corpus, profile=Profile())
-        answer = checked_claims(view, checker)
-        assert answer is not None
-        live[each.q_id] = orjson.loads(orjson.dumps(claim_records(answer.claims)))
-        assert rows(manifest, cache)[each.q_id]["contradictions"] == answer.contradictions
+        view = load_question(each, chunks=chunks, corpus=corpus, profile=Profile(), gold=questions)
+        judged = judged_question(view, checker, follows=True)
+        assert judged is not None
+        live[each.q_id] = orjson.loads(orjson.dumps(claim_records(judged.checked.claims)))
+        row, verdict = rows(manifest, cache)[each.q_id], judged.verdict
+        assert row["contradictions"] == judged.checked.contradictions
+        assert [row[name] for name in ("grounded", "correct", "cause", "certainty", "harm")] == [
+            *(verdict.grounded, verdict.correct, verdict.cause, verdict.certainty, verdict.harm)
+        ]
+        assert row["cause_sentence"] == verdict.sentence
     assert live == claims_of(manifest, cache)
     assert any(live.values())
 

@@ -8,10 +8,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from proofspan.contracts.records.records import LineIssue
+from proofspan.contracts.records.records import LineIssue, Trace
+from proofspan.diagnosis.answers import follows_template, payload_ids
 from proofspan.diagnosis.claims.check import Checker
 from proofspan.diagnosis.corpus import Corpus
-from proofspan.diagnosis.labelling import QUESTION_UNKNOWN, verdict
+from proofspan.diagnosis.labelling import QUESTION_UNKNOWN, declines, verdict
+from proofspan.diagnosis.safety import KINDS, Notices, omitted
 from proofspan.diagnosis.suggest import Suggestion, add_facts, suggest_profile
 from proofspan.diagnosis.types import Profile, ReportRow, profile_from
 from proofspan.errors import InputFault, ManifestFault, Problem
@@ -23,6 +25,7 @@ from proofspan.store.index.plan import find_source
 from proofspan.traces.lines.reader import open_source, unfinished_bytes
 from proofspan.traces.lines.sniff import foreign_file
 from proofspan.traces.lines.unpack import plain_source
+from proofspan.traces.records.catalogue import read_catalogue
 from proofspan.traces.records.chunks import place_of, read_chunks
 from proofspan.traces.records.gold import read_gold
 from proofspan.traces.records.identity import Repeats
@@ -38,8 +41,8 @@ ISSUES_SHOWN = 20
 class Sources:
     """The files to read, both of which exist.
 
-    `run_id`, gold questions and redirects are the manifest's; with bare files there are none, and their lines
-    may name their own run. `with_claims`: claims are checked too.
+    `run_id`, gold questions, redirects and catalogue are the manifest's; with bare files there are none, and
+    their lines may name their own run. `with_claims`: claims are checked too.
     """
 
     traces: RecordFile
@@ -48,6 +51,7 @@ class Sources:
     run_id: str | None = None
     gold: SideFile = NO_FILE
     redirects: SideFile = NO_FILE
+    catalogue: SideFile = NO_FILE
     with_claims: bool = True
 
 
@@ -95,7 +99,13 @@ def run_sources(
     if inputs.chunks.path is None or source.path is None:
         raise InputFault(*source.problems, *inputs.chunks.problems)
     return Sources(
-        source, inputs.chunks, inputs.profile, run.run_id, gold=inputs.gold, redirects=inputs.redirects
+        source,
+        inputs.chunks,
+        inputs.profile,
+        run.run_id,
+        gold=inputs.gold,
+        redirects=inputs.redirects,
+        catalogue=inputs.catalogue,
     )
 
 
@@ -119,13 +129,15 @@ def report_rows(
         raise InputFault(problem, *issues[:ISSUES_SHOWN])
     chunks = with_redirects(own_chunks, read_side_file(sources.redirects, read_redirects)[0])
     corpus = Corpus(mapped(chunks, lambda chunk: chunk.text))
-    checker = AnswerChecker(outcome.profile, None)
-    if sources.with_claims:
-        gold = gold_of_today(read_side_file(sources.gold, read_gold)[0], chunks)
-        of_chunks = Checker(corpus.texts, corpus.survey, mapped(chunks, place_of))
-        checker = AnswerChecker(outcome.profile, of_chunks, gold)
     if foreign := foreign_file(path, file=file):
         raise InputFault(foreign)
+    checker, places = AnswerChecker(outcome.profile, None), mapped(chunks, place_of)
+    if sources.with_claims:
+        gold = gold_of_today(read_side_file(sources.gold, read_gold)[0], chunks)
+        of_chunks = Checker(corpus.texts, corpus.survey, places)
+        checker = AnswerChecker(outcome.profile, of_chunks, gold, follows=_follow(sources, outcome.profile))
+    attachments = read_side_file(sources.catalogue, read_catalogue)[0].values()
+    notices = Notices([each for each in attachments if each.kind in KINDS], corpus)
     repeats = Repeats()
     for item in iter_traces(path, file=file, run_id=sources.run_id, final=sources.traces.is_final):
         on_offset(item.source.offset, total)
@@ -138,7 +150,7 @@ def report_rows(
             continue
         variant = {"paraphrase": item.paraphrase, "seed": item.seed}
         repeated = ("duplicate_question",) if repeat > 1 else ()
-        judged = checker.judged(item, row, ())
+        judged = checker.judged(item, row, omitted(item, row, notices, places) or ())
         row = with_claims(row, judged) if judged is not None else row
         row = replace(  # with the identity only as far as the trace itself gives it
             row,
@@ -152,3 +164,17 @@ def report_rows(
         yield row
     if not sources.traces.is_final:
         outcome.waiting_bytes = unfinished_bytes(path)
+
+
+def _follow(sources: Sources, profile: Profile) -> bool:
+    """Return whether any answer follows the template, as most often the first does."""
+    file = sources.traces
+    if profile.template == "none":
+        return True
+    for item in iter_traces(file.needed_path, file=file.file, run_id=sources.run_id, final=file.is_final):
+        if isinstance(item, Trace):
+            lower, has_payload = item.answer.lower(), bool(payload_ids(item))
+            follows = follows_template(lower, has_payload=has_payload, template=profile.template)
+            if follows or declines(item, profile):
+                return True
+    return False

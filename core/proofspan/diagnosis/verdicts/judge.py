@@ -98,10 +98,11 @@ Omitted = Attachment | SafetyOmission
 
 
 class Case(NamedTuple):
-    """An answer with all that the verdict on it depends on. `checked` is None where its claims were not checked.
+    """An answer with all that the verdict on it depends on.
 
-    `follows` says whether any answer of the run follows the template; where none does, no single answer is
-    to blame. `omitted` are the safety notices of the cited sections that it leaves out.
+    `checked` is None where its claims were not checked. `follows` says whether any answer of the run follows
+    the template; where none does, no single answer is to blame. `omitted` are the safety notices of the cited
+    sections that it leaves out.
     """
 
     trace: Trace
