@@ -38,11 +38,11 @@ from tests.made_traces import made_trace
 
 GOLD = GoldQuestion("Q1", "How much oil does the engine take?", answer="5.1 litres")
 NO_ANSWER = GoldQuestion("Q1", "What does the service cost?", answerable=False)
-SAID = "The engine takes 5.1 litres of oil."
+OIL = "The engine takes 5.1 litres of oil."
 WARNING = Attachment("w-1", "warning", "manual", "7.3", 57, text="Hot oil burns the skin.")
 
 
-def claims(*statuses: ClaimStatus, text: str = SAID, kind: DifferenceKind = "number") -> CheckedAnswer:
+def claims(*statuses: ClaimStatus, text: str = OIL, kind: DifferenceKind = "number") -> CheckedAnswer:
     evidence = ClaimEvidence("prompt", "c2", 0, 20, "The engine takes 4.3", "manual", 84)
     difference = ClaimDifference(kind, "5.1 litres", 17, 27, "4.3 litres", 10, 20)
     return CheckedAnswer(
@@ -93,7 +93,7 @@ def judged(
     correct: Correct = "unknown",
     checked: CheckedAnswer | None = None,
     *,
-    answer: str = SAID,
+    answer: str = OIL,
     label: tuple[Label, str] = GROUNDED,
     gold: GoldQuestion | None = GOLD,
     suspicions: tuple[str, ...] = (),
