@@ -293,6 +293,7 @@ class Checker:
         self, texts: Mapping[str, str], survey: Survey, places: Places, *, cache_bytes: int = 250_000_000
     ) -> None:
         """`survey` is the corpus' word rarity; `places` are those of its chunks."""
+        self.texts = texts
         self.survey = survey
         self.places = places
         self.sources = Sources(texts, places, cache_bytes=cache_bytes)

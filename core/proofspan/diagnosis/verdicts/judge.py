@@ -6,15 +6,20 @@ expected one is judged by its evidence only.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from proofspan.contracts.records.field_values import page_of
 from proofspan.contracts.records.records import Attachment, Citation, GoldQuestion, Trace
+from proofspan.diagnosis.claims.sentences import sentences
 from proofspan.diagnosis.claims.types import CheckedAnswer, CheckedClaim, DifferenceKind
+from proofspan.diagnosis.claims.word_forms import forms_in, language_of, stop_forms
 from proofspan.diagnosis.gold import declines
 from proofspan.diagnosis.labelling import NOT_ALIGNED, lacks_template
 from proofspan.diagnosis.safety import SafetyOmission
 from proofspan.diagnosis.types import Profile, ReportRow
+from proofspan.diagnosis.verdicts.gold_text import has_passage
 from proofspan.diagnosis.verdicts.instructions import instructs
 from proofspan.diagnosis.verdicts.types import (
     TRAIL_STAGES,
@@ -36,6 +41,9 @@ from proofspan.wording import counted
 
 #: Characters of a text of others within a sentence.
 _QUOTED = 80
+#: Words that a safety notice and an instruction have in common.
+_SHARED_WITH_NOTICE = 2
+_YEAR = re.compile(r"(?<![\w.,])(?:19|20)\d\d(?![\w]|[.,]\d)")
 #: The most claims that prove a cause.
 _MOST_EVIDENCE = 8
 #: Positions in a list by harm.
@@ -169,7 +177,7 @@ def _harm(cause: Cause, correctness: Correctness, grounded: Grounded | None) -> 
 def _findings(case: Case, grounded: Grounded | None) -> Iterator[_Finding]:
     """Yield the causes that apply, first things first; the last always does."""
     value = case.correctness.value
-    if declines(case.trace, case.row):
+    if value in ("declined_rightly", "declined_wrongly") or declines(case.trace, case.row):
         yield _of_refusal(case)
         return
     yield from _of_safety(case)
@@ -226,20 +234,34 @@ def _of_refusal(case: Case) -> _Finding:
 
 
 def _of_safety(case: Case) -> Iterator[_Finding]:
-    """Yield a warning that an instruction leaves out; what instructs nobody needs none."""
+    """Yield a warning that an instruction leaves out.
+
+    It is about the instruction if its first sentence, which names what is dangerous, shares words with the
+    instruction or the question. What instructs nobody, or answers something else, needs none.
+    """
+    if not case.omitted or case.correctness.value == "wrong" or case.checked is None:
+        return
+    asked = set(_content_forms(case.trace.q))
     for each in case.omitted:
-        if (
-            each.kind == "warning"
-            and case.checked
-            and any(instructs(one.claim.text) for one in case.checked.claims)
-        ):
-            section = f" of section {_cut(each.section_id)}" if each.section_id else ""
-            yield _Finding(
-                "unsafe_omission",
-                "likely",
-                f"Gives an instruction and leaves out the WARNING{section}: {_quoted(each.text)}",
-                (CauseEvidence(None, each.doc_id, each.page_idx, 0, 0),),
-            )
+        if each.kind != "warning":  # a caution is about damage to things
+            continue
+        start, end = next(sentences(each.text), (0, 0))
+        about = set(_content_forms(each.text[start:end]))
+        for one in case.checked.claims:
+            words = asked.union(_content_forms(one.claim.text))
+            if len(about & words) >= _SHARED_WITH_NOTICE and instructs(one.claim.text):
+                section = f" of section {_cut(each.section_id)}" if each.section_id else ""
+                lead = f"Gives an instruction and leaves out the WARNING{section}"
+                place = CauseEvidence(None, each.doc_id, each.page_idx, 0, 0)
+                yield _Finding("unsafe_omission", "likely", f"{lead}: {_quoted(each.text)}", (place,))
+
+
+def _content_forms(text: str) -> list[str]:
+    language = language_of(text, guess=True)
+    stops = stop_forms(language)
+    return [
+        form for form in forms_in(text, language) if len(form) > 2 and form.isalpha() and form not in stops
+    ]
 
 
 def _of_contradiction(case: Case) -> Iterator[_Finding]:
@@ -268,16 +290,28 @@ def _of_wrong_source(case: Case, grounded: Grounded | None) -> Iterator[_Finding
         return
     if not case.correctness.is_figure or grounded not in ("yes", "partly") or not evidence:
         return
+    reason = f": {case.correctness.reason}" if case.correctness.reason else ""
     if _is_gold_suspect(case, evidence):
-        reason = case.correctness.reason or "the expected answer says something else"
-        sentence = f"The answer matches its page ({_place(evidence[0])}); {reason}."
+        sentence = (
+            f"The answer matches its page ({_place(evidence[0])}), the expected answer does not{reason}."
+        )
         yield _Finding("gold_suspect", "likely", sentence, evidence)
         return
-    gold = _first_place(case.trail)
-    there = f", the expected one on {gold}" if gold else ""
-    reason = f": {case.correctness.reason}" if case.correctness.reason else ""
-    sentence = f"The figure is that of another place ({_place(evidence[0])}){there}{reason}."
-    yield _Finding("wrong_source", "likely", sentence, evidence)
+    wanted = {part.doc_id for part in case.trail.parts} - {None} if case.trail else set()
+    other = next((each for each in evidence if each.doc_id and wanted and each.doc_id not in wanted), None)
+    if other is not None:
+        named = " and ".join(sorted(_cut(each) for each in wanted))
+        sentence = f"The figure is that of {_cut(other.doc_id)} ({_place(other)}), not of {named}{reason}."
+        yield _Finding("wrong_source", "certain", sentence, evidence)
+    years = set(_YEAR.findall(case.trace.q))
+    for _, each in _claims(case, ("supported", "derived")):
+        found = set(_YEAR.findall(each.evidence.text)) if each.evidence else set()
+        if years and found and years.isdisjoint(found):
+            asked, given = ", ".join(sorted(years)), ", ".join(sorted(found))
+            sentence = (
+                f"The figure is that of {given} ({_place_of(each)}), the question asks for {asked}{reason}."
+            )
+            yield _Finding("wrong_source", "likely", sentence, evidence)
 
 
 def _is_gold_suspect(case: Case, evidence: Sequence[CauseEvidence]) -> bool:
@@ -286,7 +320,7 @@ def _is_gold_suspect(case: Case, evidence: Sequence[CauseEvidence]) -> bool:
         return False
     for part in case.trail.parts:
         place = part.places.get("prompt")
-        if place is None or place.holding != "held":
+        if place is None or not has_passage(place):
             continue
         for each in evidence:
             if each.chunk_id == place.chunk_id and each.start < place.end and place.start < each.end:
@@ -299,7 +333,7 @@ def _of_expectation(case: Case, grounded: Grounded | None) -> Iterator[_Finding]
     correctness = case.correctness
     reason = f": {correctness.reason}" if correctness.reason else ""
     for lost in _of_trail(case, "certain"):
-        if correctness.value == "partly" and case.trail and len(case.trail.parts) > 1:
+        if correctness.value == "partly" and _is_one_there(case.trail):
             yield lost._replace(cause="incomplete", step=_STEPS["incomplete"])
         if correctness.is_rounded:
             yield lost._replace(
@@ -335,6 +369,12 @@ def _of_expectation(case: Case, grounded: Grounded | None) -> Iterator[_Finding]
         )
 
 
+def _is_one_there(trail: GoldTrail | None) -> bool:
+    """Return whether the prompt has one of the passages."""
+    places = [part.places.get("prompt") for part in trail.parts] if trail is not None else []
+    return any(place is not None and has_passage(place) for place in places)
+
+
 def _of_trail(case: Case, certainty: Certainty) -> Iterator[_Finding]:
     """Yield the first loss of each gold passage that is not whole in the prompt."""
     trail = case.trail
@@ -345,7 +385,7 @@ def _of_trail(case: Case, certainty: Certainty) -> Iterator[_Finding]:
     most = max(sum(1 for _ in listed(case.trace, name)) for name in STAGES)
     for part in trail.parts:
         prompt = part.places.get("prompt")
-        if prompt is None or prompt.holding == "held":
+        if prompt is None or has_passage(prompt):
             continue
         yield _lost(part, trail, most, certainty)
 
@@ -356,7 +396,7 @@ def _lost(part: GoldPart, trail: GoldTrail, most: int, certainty: Certainty) -> 
     name = f"the passage on {place}" if place else "the expected passage"
     lead = f"Needs {len(trail.parts)} passages; " if len(trail.parts) > 1 else ""
     name = name if lead else name[0].upper() + name[1:]
-    held = [stage for stage in TRAIL_STAGES[1:4] if (at := part.places.get(stage)) and at.holding == "held"]
+    held = [stage for stage in TRAIL_STAGES[1:4] if (at := part.places.get(stage)) and has_passage(at)]
     evidence: tuple[CauseEvidence, ...] = (CauseEvidence(None, part.doc_id, part.page_idx, 0, 0),)
     if held:
         at = part.places[held[-1]]
@@ -385,12 +425,12 @@ def _lost(part: GoldPart, trail: GoldTrail, most: int, certainty: Certainty) -> 
         if holding == "part":
             sentence = f"{lead}{name} is {where} at rank {at.rank} only in part ({at.share:.0%} of it)."
             return _Finding("not_in_context", certainty, sentence, evidence, _CUT_STEP)
-        if part.places.get("corpus") is None or part.places["corpus"].holding == "held":
+        if part.places.get("corpus") is None or has_passage(part.places["corpus"]):
             chunk = f"{lead}a chunk of {place or 'its page'} is {where} at rank {at.rank}"
             sentence = f"{chunk}, with other text than the passage."
             return _Finding("not_in_context", certainty, sentence[0].upper() + sentence[1:], evidence)
     corpus = part.places.get("corpus")
-    if corpus is not None and corpus.holding != "held" and trail.by == "text":
+    if corpus is not None and not has_passage(corpus) and trail.by == "text":
         share = f"; the nearest has {corpus.share:.0%} of it" if corpus.share else ""
         return _Finding(
             "missing_content", "likely", f"{lead}{name} is in no chunk of its page{share}.", evidence
@@ -408,6 +448,8 @@ def _of_form(case: Case) -> Iterator[_Finding]:
         yield _Finding(
             "wrong_format", "certain", "The answer does not have the citations that the template asks for."
         )
+    # A chunk may run on to the next page, so only a trace that gives its chunk another page is wrong.
+    stated = {chunk_id: page_of(entry)[0] for _, chunk_id, entry in listed(case.trace, "chunks")}
     for each in citations(case.trace):
         chunk_id = each.chunk_id
         if (
@@ -419,10 +461,11 @@ def _of_form(case: Case) -> Iterator[_Finding]:
             sentence = f"Cites a chunk that was not in the prompt ({_cut(chunk_id)})."
             yield _Finding("bad_citation", "certain", sentence, (_cited_evidence(each),))
         place = case.places.get(chunk_id) if chunk_id is not None else None
+        page_idx = stated.get(chunk_id or "")
         if (
             place is not None
-            and None not in (place.page_idx, each.page_idx)
-            and place.page_idx != each.page_idx
+            and None not in (place.page_idx, page_idx)
+            and each.page_idx == page_idx != place.page_idx
         ):
             own = f"is on {_page(place.page_idx)} by its own record"
             sentence = f"Cites {_page(each.page_idx)} for a chunk that {own}."

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from proofspan.contracts.records.records import Attachment, GoldQuestion, Trace
+from proofspan.diagnosis.answers import claims_of, payload_ids
 from proofspan.diagnosis.claims.check import Checker
 from proofspan.diagnosis.claims.types import DIGITS, CheckedAnswer, claim_records
 from proofspan.diagnosis.gold import declines
@@ -51,14 +52,17 @@ class AnswerChecker:
         if checked is None or checker is None or row is None:
             return None
         if self._trails is None:
-            self._trails = GoldTrails(checker)
+            self._trails = GoldTrails(checker.texts, checker.places)
         trail = self._trails.trail(trace, gold) if gold is not None else None
+        cited = payload_ids(trace) or trace.ids_in_text
         correctness = compare_expected(
             trace.answer,
             gold,
             question=trace.q,
             is_refusal=declines(trace, row),
             survey=checker.survey,
+            blanked=claims_of(trace.answer, trace.answer.lower(), (trace.chunk_ids, cited)),
+            checked=checked.claims,
         )
         case = Case(
             trace,
