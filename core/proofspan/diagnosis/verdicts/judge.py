@@ -395,7 +395,7 @@ def _lost(part: GoldPart, trail: GoldTrail, most: int, certainty: Certainty) -> 
     place = _part_place(part)
     name = f"the passage on {place}" if place else "the expected passage"
     lead = f"Needs {len(trail.parts)} passages; " if len(trail.parts) > 1 else ""
-    name = name if lead else name[0].upper() + name[1:]
+    name = name if lead else _opened(name)
     held = [stage for stage in TRAIL_STAGES[1:4] if (at := part.places.get(stage)) and has_passage(at)]
     evidence: tuple[CauseEvidence, ...] = (CauseEvidence(None, part.doc_id, part.page_idx, 0, 0),)
     if held:
@@ -420,15 +420,16 @@ def _lost(part: GoldPart, trail: GoldTrail, most: int, certainty: Certainty) -> 
         if stage is None:
             continue
         at = part.places[stage]
-        where = "in the prompt" if stage == "prompt" else f"among the {stage}"
+        where = f"at rank {at.rank} of the {stage} chunks, and not in the prompt"
+        if stage == "prompt":
+            where = f"in the prompt, at rank {at.rank}" if at.rank else "in the prompt"
         evidence = (CauseEvidence(at.chunk_id, part.doc_id, part.page_idx, at.start, at.end),)
         if holding == "part":
-            sentence = f"{lead}{name} is {where} at rank {at.rank} only in part ({at.share:.0%} of it)."
-            return _Finding("not_in_context", certainty, sentence, evidence, _CUT_STEP)
+            cut = f"{lead}of {name[0].lower()}{name[1:]} only a part ({at.share:.0%}) was {where}."
+            return _Finding("not_in_context", certainty, _opened(cut), evidence, _CUT_STEP)
         if part.places.get("corpus") is None or has_passage(part.places["corpus"]):
-            chunk = f"{lead}a chunk of {place or 'its page'} is {where} at rank {at.rank}"
-            sentence = f"{chunk}, with other text than the passage."
-            return _Finding("not_in_context", certainty, sentence[0].upper() + sentence[1:], evidence)
+            other = f"{lead}a chunk of {place or 'its page'} was {where}, with other text than the passage."
+            return _Finding("not_in_context", certainty, _opened(other), evidence)
     corpus = part.places.get("corpus")
     if corpus is not None and not has_passage(corpus) and trail.by == "text":
         share = f"; the nearest has {corpus.share:.0%} of it" if corpus.share else ""
@@ -532,6 +533,10 @@ def _place(each: CauseEvidence) -> str:
 
 def _page(page_idx: int | None) -> str:
     return "an unknown page" if page_idx is None else f"PDF page {page_idx + 1}"
+
+
+def _opened(sentence: str) -> str:
+    return sentence[0].upper() + sentence[1:]
 
 
 def _quoted(text: str) -> str:
