@@ -39,11 +39,18 @@ from tests.made_traces import made_trace
 GOLD = GoldQuestion("Q1", "How much oil does the engine take?", answer="5.1 litres")
 NO_ANSWER = GoldQuestion("Q1", "What does the service cost?", answerable=False)
 OIL = "The engine takes 5.1 litres of oil."
-WARNING = Attachment("w-1", "warning", "manual", "7.3", 57, text="Hot oil burns the skin.")
+WARNING = Attachment(
+    "w-1", "warning", "manual", "7.3", 57, text="Hot oil that is drained burns the skin. See a doctor."
+)
 
 
-def claims(*statuses: ClaimStatus, text: str = OIL, kind: DifferenceKind = "number") -> CheckedAnswer:
-    evidence = ClaimEvidence("prompt", "c2", 0, 20, "The engine takes 4.3", "manual", 84)
+def claims(
+    *statuses: ClaimStatus,
+    text: str = OIL,
+    kind: DifferenceKind = "number",
+    found: str = "The engine takes 4.3",
+) -> CheckedAnswer:
+    evidence = ClaimEvidence("prompt", "c2", 0, len(found), found, "manual", 84)
     difference = ClaimDifference(kind, "5.1 litres", 17, 27, "4.3 litres", 10, 20)
     return CheckedAnswer(
         tuple(
@@ -180,7 +187,21 @@ CASES: Mapping[str, tuple[Cause, Callable[[], Verdict]]] = {
         lambda: judged(
             "correct",
             claims("supported"),
-            record={"citations": [{"chunk_id": "c1", "doc_id": "manual", "page": 86}]},
+            record={
+                "chunks": [{"id": "c1", "page_idx": 85}, {"id": "c2"}],
+                "citations": [{"chunk_id": "c1", "doc_id": "manual", "page": 86}],
+            },
+        ),
+    ),
+    "correct, cites the page on which its chunk ends": (
+        "none",
+        lambda: judged(
+            "correct",
+            claims("supported"),
+            record={
+                "chunks": [{"id": "c1", "page_idx": 84}, {"id": "c2"}],
+                "citations": [{"chunk_id": "c1", "doc_id": "manual", "page": 86}],
+            },
         ),
     ),
     "contradicted": ("contradicted", lambda: judged("wrong", claims("supported", "differs"), is_figure=True)),
@@ -193,11 +214,29 @@ CASES: Mapping[str, tuple[Cause, Callable[[], Verdict]]] = {
         "wrong_source",
         lambda: judged("wrong", claims("supported"), label=NOT_ALIGNED, found=LOST),
     ),
-    "another place's figure": (
+    "another document's figure": (
         "wrong_source",
         lambda: judged(
-            "wrong", claims("supported"), is_figure=True, found=LOST, reason="5.1 litres, not 4.3"
+            "wrong",
+            claims("supported"),
+            is_figure=True,
+            found=LOST._replace(parts=(LOST.parts[0]._replace(doc_id="bulletin"),)),
+            reason="it says 4.3 where 5.1 is expected",
         ),
+    ),
+    "another year's figure": (
+        "wrong_source",
+        lambda: judged(
+            "wrong",
+            claims("supported", found="In 2016 the engine took 4.3 litres."),
+            record={"q": "How much oil did the engine take in 2017?"},
+            is_figure=True,
+            found=HELD,
+        ),
+    ),
+    "another figure of the prompt": (
+        "not_extracted",
+        lambda: judged("wrong", claims("supported"), is_figure=True, found=HELD),
     ),
     "the page says what the answer says": (
         "gold_suspect",
@@ -250,6 +289,10 @@ CASES: Mapping[str, tuple[Cause, Callable[[], Verdict]]] = {
             "correct", claims("supported", text="Drain the oil while it is warm."), omitted=(WARNING,)
         ),
     ),
+    "an instruction with another warning": (
+        "none",
+        lambda: judged("correct", claims("supported", text="Lock the doors."), omitted=(WARNING,)),
+    ),
     "a statement without a warning": (
         "none",
         lambda: judged("correct", claims("supported"), omitted=(WARNING,)),
@@ -283,7 +326,7 @@ def test_harm_orders_causes() -> None:
     ordered = (
         "an instruction without its warning",
         "contradicted",
-        "another place's figure",
+        "another document's figure",
         "unanswerable",
         "unsupported, no gold",
         "declines, held",
