@@ -45,6 +45,9 @@ EVERYTHING = Filter(
     difference=("number",),
     contradictions=False,
     support="0.25-0.5",
+    cause=("contradicted", "over_refusal"),
+    grounded=("no",),
+    correct=("wrong",),
 )
 
 

@@ -135,7 +135,7 @@ def test_each_answer_has_its_support_contradictions_and_counts(tmp_path: Path, c
         "correct": "unknown",
         "cause": "contradicted",
         "certainty": "certain",
-        "cause_sentence": "Wrong number: the answer says 5; its evidence says 4 (manual).",
+        "cause_sentence": "Wrong number: the answer says 5; its evidence says 4 (c1).",
         "harm": 1,
     }
     assert (found["Q1"]["support"], found["Q1"]["contradictions"]) == (1.0, 0)

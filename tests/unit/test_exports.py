@@ -128,7 +128,9 @@ def export(workspace: Path, tmp_path: Path, kind: str, *options: str) -> str:
 
 def test_the_command_writes_the_latest_run_worst_first(workspace: Path, tmp_path: Path) -> None:
     rows = read_csv(export(workspace, tmp_path, "csv", "--run", "R1"))
-    assert [row["q_id"] for row in rows] == ["Q2", "Q3", "Q1"]
+    assert [(row["q_id"], row["cause"], row["harm"]) for row in rows] == [
+        *(("Q2", "contradicted", "1"), ("Q1", "none", "9"), ("Q3", "none", "9"))
+    ]
     assert [row["q_id"] for row in read_csv(export(workspace, tmp_path, "csv"))] == ["Q9"]
 
 

@@ -254,6 +254,8 @@ def test_ranks_without_a_value_come_last_both_ways() -> None:
         {
             "row": np.arange(3),
             "latency_ms": [5.0, None, 2.0],
+            "harm": pa.array([None, None, None], pa.int8()),
+            "support": [1.0, 1.0, 1.0],
             "severity": [0, 0, 0],
             "numbers_unsupported": pa.array([[], [], []], pa.list_(pa.string())),
             "gold_severity": pa.array([None, None, None], pa.int8()),

@@ -195,7 +195,7 @@ def test_choices_count_headline_traces_once(store: Store) -> None:
         assert store.matching(Filter(RUN, suspicion=(code,))) == count
     for code, count in options["code"]:
         assert store.matching(Filter(RUN, code=(code,))) == count
-    names = ("suspicion", "code", "doc", "section", "gold", "bucket", "type", "state", "difference")
+    names = ("suspicion", "code", "doc", "section", "gold", "bucket", "type", "state", "difference", "cause")
     assert store.options("R2") == dict.fromkeys(names, ())
 
 

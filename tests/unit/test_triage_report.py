@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from proofspan.contracts.records.records import LABELS
 from proofspan.diagnosis.types import ReportRow, Signals, markdown_row, question_cell, row_to_json, table_head
+from proofspan.diagnosis.verdicts.types import Correctness, Verdict
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 TEXTS = st.lists(TEXT, max_size=3).map(tuple)
@@ -49,7 +50,8 @@ def test_a_row_is_written_with_all_that_it_holds(row: ReportRow) -> None:
     whole = orjson.loads(orjson.dumps(row))
     if whole["claims"] is None:
         del whole["claims"], whole["signals"]["support"], whole["signals"]["contradictions"]
-    extra, q_id = whole.pop("extra"), whole.pop("q_id")
+    extra, q_id, verdict = whole.pop("extra"), whole.pop("q_id"), whole.pop("verdict")
+    assert verdict is None
     assert written == whole | extra | ({} if q_id is None else {"q_id": q_id})
 
 
@@ -86,3 +88,20 @@ def test_a_row_of_the_table_stays_one_row(question: str) -> None:
     assert table.startswith("| q | label | why |\n|---|---|---|\n")
     assert len(table.splitlines()) == 3
     assert table.splitlines()[2].replace("\\|", "").count("|") == 4
+
+
+def test_a_verdict_is_written_by_its_fields() -> None:
+    verdict = Verdict(
+        "no", Correctness("wrong"), "unsupported", "certain", "None of it has evidence.", harm=4
+    )
+    row = ReportRow("Q?", "ok", "because", ("c",), (), Signals(), claims=(), verdict=verdict)
+    written = orjson.loads(row_to_json(row))
+    assert {
+        name: written[name] for name in ("grounded", "correct", "cause", "cause_sentence", "certainty")
+    } == {
+        "grounded": "no",
+        "correct": "wrong",
+        "cause": "unsupported",
+        "cause_sentence": "None of it has evidence.",
+        "certainty": "certain",
+    }
