@@ -1,0 +1,419 @@
+"""The figures and codes of an expected answer looked for in an answer: by value, and about the same thing."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
+from typing import NamedTuple
+
+from proofspan.diagnosis.claims.derived import derivation
+from proofspan.diagnosis.claims.differences.matter import is_of_another_size
+from proofspan.diagnosis.claims.differences.parts import JOINS
+from proofspan.diagnosis.claims.figures import (
+    Figure,
+    FigureIndex,
+    agrees,
+    could_agree,
+    figures_of,
+    scales_of,
+    unit_differs,
+)
+from proofspan.diagnosis.claims.figures.agreement import digits_of
+from proofspan.diagnosis.claims.figures.dates import Date
+from proofspan.diagnosis.claims.figures.reading import exponent_of
+from proofspan.diagnosis.verdicts.compared_text import ComparedText
+
+#: Figures of an expected answer that are looked for, and of an answer that are compared with each.
+MOST_EXPECTED, MOST_COMPARED = 60, 2_000
+#: The share of the question's content, or of the expected answer's, that surrounds a figure about the same.
+_SAME_THING, _SAME_WORDS = 0.25, 0.5
+#: An answer with as few words beside its figures is nothing but the figures.
+_BARE_WORDS = 4
+#: A figure rounded to as many digits, and by no more than this share, is right for all that it is rounded.
+_EXACT_DIGITS, _EXACT = 3, Decimal("0.005")
+
+#: What an expected answer names only to set it aside: "every 20,000 km instead of 60,000 km".
+_SET_ASIDE = re.compile(
+    r"\b(?:instead of|rather than|as opposed to|compared (?:to|with)|unlike|replac(?:es|ed|ing)|supersedes"
+    r"|(?:an)?statt|anstelle|ersetzt|im gegensatz zu|au lieu d(?:e|es|u|['’])|plutôt qu[e'’]|remplace)"
+    r"(?!\w)(?:[^.;,()\n]|(?<=\d)[.,](?=\d)){0,300}",
+    re.IGNORECASE,
+)
+#: A clause that explains what is before it.
+_EXPLAINS = re.compile(
+    r"[;,]\s+(?:because|since|as it|so that|it|this|these|they|weil|da|denn|damit|es|dies|parce que|car"
+    r"|puisque|il|elle|cela)\b[^.;\n]{0,400}",
+    re.IGNORECASE,
+)
+_BRACKETS = re.compile(r"\([^()]{0,300}\)")
+#: The numbers of things, not amounts: "FY2022" and "Q3" are read as dates.
+_POINTER = re.compile(
+    r"(?:section|chapter|page|table|figure|fig\.|note|item|step|form|abschnitt|kapitel|seite|tabelle|abbildung"
+    r"|schritt|chapitre|page|tableau|étape|§)\s*$",
+    re.IGNORECASE,
+)
+#: Grades, models and sizes, which compare as written: 0W-20, MS-508, R16.
+_CODE = re.compile(
+    r"(?<![\w.,/-])(?=[\w/-]{0,20}\d)(?=[\w/-]{0,20}[A-Z])[A-Z0-9]{1,6}(?:[-/][A-Z0-9]{1,6}){0,3}\b"
+)
+_PERIOD = re.compile(r"(?:FY|CY|H|Q)\d", re.IGNORECASE)
+
+
+class Wanted(NamedTuple):
+    """A figure that is expected, and what the answer has for it.
+
+    `same` is the answer's figure that agrees, `near` one that is less exact, `other` one of the same kind
+    about the same thing. `is_elsewhere`: what agrees is about another thing. `is_computed`: it follows from
+    figures of the answer. `is_sign_open`: only one of the two has a sign. What is not `is_required` need
+    not be repeated, but must not be another.
+    """
+
+    figure: Figure
+    is_required: bool = True
+    same: Figure | None = None
+    near: Figure | None = None
+    other: Figure | None = None
+    is_elsewhere: bool = False
+    is_computed: bool = False
+    is_sign_open: bool = False
+
+    @property
+    def is_held(self) -> bool:
+        """Return whether the answer has the figure, by value or by arithmetic."""
+        return (self.same is not None and not self.is_elsewhere) or self.is_computed
+
+
+class WantedCode(NamedTuple):
+    """A code that is expected; `other` is a code of the same shape that the answer has instead."""
+
+    text: str
+    start: int
+    end: int
+    is_held: bool
+    other: tuple[int, int] | None = None
+
+
+def set_aside(text: str) -> list[tuple[int, int]]:
+    """Return the ranges of an expected answer that an answer need not repeat."""
+    found = [match.span() for match in _SET_ASIDE.finditer(text)]
+    if (
+        sum(end - start for start, end in (match.span() for match in _BRACKETS.finditer(text)))
+        < len(text) / 2
+    ):
+        found += [match.span() for match in _BRACKETS.finditer(text)]
+    return found
+
+
+def explanations(text: str) -> list[tuple[int, int]]:
+    """Return the ranges of an expected answer in which it explains itself: "left; it has a thread"."""
+    return [match.span() for match in _EXPLAINS.finditer(text)]
+
+
+def wanted_figures(expected: ComparedText, answer: ComparedText, question: ComparedText) -> list[Wanted]:
+    """Return the figures that an expected answer adds to the question, each with what the answer has."""
+    claimed = _claimed(expected, question)
+    if not claimed:
+        return []
+    figures = [figure for figure, _ in claimed]
+    theirs = [figure for figure, _, _ in answer.words.figures]
+    look = _Look(expected, answer, question)
+    index = FigureIndex(theirs)
+    agreeing = [_agreeing(figure, theirs, index) for figure in figures]
+    look.has_several(agreeing)
+    return [
+        _wanted(figure, found, figures, theirs, look)._replace(is_required=is_required)
+        for (figure, is_required), found in zip(claimed, agreeing, strict=True)
+    ]
+
+
+def wanted_codes(expected: ComparedText, answer: ComparedText, question: ComparedText) -> list[WantedCode]:
+    """Return the codes that an expected answer adds to the question, each with whether the answer has it."""
+    asked = {_plain_code(match[0]) for match in _codes(question.text)}
+    theirs = {_plain_code(match[0]): match.span() for match in _codes(answer.text)}
+    ours = [match for match in _codes(expected.text) if _plain_code(match[0]) not in asked]
+    plain = _plain_code(answer.text) if ours else ""
+    known = {_plain_code(match[0]) for match in ours} | asked
+    found = []
+    for match in ours[:MOST_EXPECTED]:
+        code = _plain_code(match[0])
+        others = [
+            span for other, span in theirs.items() if _shape(other) == _shape(code) and other not in known
+        ]
+        held = code in plain
+        found.append(WantedCode(match[0], *match.span(), held, others[0] if others and not held else None))
+    return found
+
+
+def _codes(text: str) -> Iterator[re.Match[str]]:
+    return (match for match in _CODE.finditer(text[:_MOST_TEXT]) if not _PERIOD.match(match[0]))
+
+
+_MOST_TEXT = 100_000
+
+
+def _plain_code(text: str) -> str:
+    return re.sub(r"[\s/-]", "", text).lower()
+
+
+def _shape(code: str) -> str:
+    return re.sub(r"\d+", "0", code)
+
+
+def _claimed(expected: ComparedText, question: ComparedText) -> list[tuple[Figure, bool]]:
+    """Return the figures of an expected answer, each with whether an answer must have it.
+
+    It need not repeat the question, what is set aside, and numbers of things.
+    """
+    scales = scales_of(question.text[:2_000])
+    read = figures_of(expected.text, scale=scales[0] if scales else None, language=expected.words.language)
+    asked = FigureIndex([figure for figure, _, _ in question.words.figures])
+    aside = set_aside(expected.text)
+    codes = [match.span() for match in _codes(expected.text)]
+    found = []
+    for figure in read[:MOST_EXPECTED]:
+        if any(start < figure.end and figure.start < end for start, end in codes):
+            continue
+        before = expected.text[max(0, figure.start - 20) : figure.start]
+        is_required = not (
+            figure.kind in ("ordinal", "label")
+            or _POINTER.search(before)
+            or any(start <= figure.start < end for start, end in aside)
+            or (len(read) > 1 and asked.agreeing(figure) is not None)
+        )
+        found.append((figure, is_required))
+    return found
+
+
+class _Look:
+    """Where a figure is about what is asked."""
+
+    def __init__(self, expected: ComparedText, answer: ComparedText, question: ComparedText) -> None:
+        self.expected = expected
+        self.answer = answer
+        self.asked = question.new_beside()
+        heaviest = max(self.asked.values(), default=1.0)
+        self.asked.update({question.words.forms[at]: heaviest for at in question.words.figure_words})
+        self.stated = expected.new_beside(question)
+        self._ours_aside = set_aside(expected.text)
+        self._theirs_aside = set_aside(answer.text) if self._ours_aside else []
+        #: Whether the words around figures show nothing: there are none, or they are of another language.
+        self.is_bare = len(answer.content) <= _BARE_WORDS or answer.words.language != expected.words.language
+        self._firsts = {figure.start: first for figure, first, _ in answer.words.figures}
+        #: Number of a sentence → its closeness.
+        self._known: dict[int, float] = {}
+
+    def aside(self, figure: Figure) -> list[tuple[int, int]] | None:
+        """Return what the answer sets aside, if the expected answer sets the figure aside, else None."""
+        if not any(start <= figure.start < end for start, end in self._ours_aside):
+            return None
+        return self._theirs_aside
+
+    def has_several(self, agreeing: Iterable[Sequence[Figure]]) -> None:
+        """Mark the sentences with two figures that agree: such a pair is not there by chance."""
+        words = self.answer.words
+        counts: Counter[int] = Counter()
+        for found in agreeing:
+            counts.update({words.sentences[self.first(each)] for each in found[:MOST_COMPARED]})
+        self._known.update({number: 1.0 for number, count in counts.items() if count > 1})
+
+    def first(self, figure: Figure) -> int:
+        """Return the number of a figure's first word in the answer."""
+        return self._firsts[figure.start]
+
+    def closeness(self, figure: Figure) -> float:
+        """Return how much of what is asked and stated surrounds a figure of the answer; 1 is enough.
+
+        A sentence may go on with what the one beside it names.
+        """
+        if self.is_bare:
+            return 1.0
+        first = self.first(figure)
+        number = self.answer.words.sentences[first]
+        if number not in self._known:
+            places = self.answer.sentence(first, beside=1)
+            asked = self.answer.share_within(self.asked, places) / _SAME_THING if self.asked else 0.0
+            stated = self.answer.share_within(self.stated, places) / _SAME_WORDS if self.stated else 0.0
+            self._known[number] = max(asked, stated) if self.asked or self.stated else 1.0
+        return self._known[number]
+
+    def clause(self, figure: Figure) -> set[str]:
+        """Return the asked words in the clause of a figure."""
+        words = self.answer.words
+        at = self.first(figure)
+        first, behind = words.sentence_of(at)
+        for joint in range(first + 1, behind):
+            if words.lower[joint] not in JOINS:
+                continue
+            if joint > at:
+                behind = joint
+                break
+            first = joint
+        return {
+            form
+            for form in self.asked
+            if any(first <= place < behind for place in self.answer.places_of(form))
+        }
+
+
+def _wanted(
+    figure: Figure,
+    agreeing: Sequence[Figure],
+    expected: Sequence[Figure],
+    theirs: Sequence[Figure],
+    look: _Look,
+) -> Wanted:
+    if agreeing:
+        best = max(agreeing[:MOST_COMPARED], key=look.closeness)
+        if look.closeness(best) < 1:
+            return Wanted(figure, same=best, is_elsewhere=True)
+        if _has_other_sign(figure, best, look):
+            return Wanted(figure, same=best, is_sign_open=True)
+        if _is_of_another(best, figure, expected, theirs, look):
+            return Wanted(figure, same=best, is_elsewhere=True)
+        if _is_coarser(best, figure):
+            exact = _is_exact_enough(best, figure)
+            return Wanted(figure, same=best if exact else None, near=best)
+        return Wanted(figure, same=best)
+    compared = [each for each in theirs[:MOST_COMPARED] if look.closeness(each) >= 1]
+    near = next(
+        (each for each in compared if each.digits < figure.digits and could_agree(each, figure)), None
+    )
+    if near is not None:
+        return Wanted(figure, near=near)
+    # What differs in one digit is a wrong figure, even if the right one follows from it by chance.
+    if not any(_is_misprint(figure, each) for each in compared):
+        claim = f"{look.expected.text[:2_000]} {look.answer.text[:4_000]}"
+        operands = compared[:MOST_EXPECTED]
+        if derivation(figure, operands, claim=claim, stated=operands) is not None:
+            return Wanted(figure, is_computed=True)
+    ranges = look.aside(figure)
+    others = [
+        each
+        for each in compared
+        if (ranges is None or any(start <= each.start < end for start, end in ranges))
+        and _is_same_kind(figure, each)
+        and (ranges is not None or not any(agrees(each, other) or agrees(other, each) for other in expected))
+    ]
+    return Wanted(figure, other=max(others, key=look.closeness, default=None))
+
+
+def _is_misprint(one: Figure, other: Figure) -> bool:
+    """Return whether the written digits differ in one place, or in two that have changed places."""
+    ours, theirs = _NO_DIGIT.sub("", one.text), _NO_DIGIT.sub("", other.text)
+    if len(ours) != len(theirs) or one.kind != other.kind:
+        return False
+    off = [place for place, (here, there) in enumerate(zip(ours, theirs, strict=True)) if here != there]
+    return len(off) == 1 or (len(off) == 2 and sorted(ours) == sorted(theirs))
+
+
+_NO_DIGIT = re.compile(r"\D")
+
+
+def _agreeing(figure: Figure, theirs: Sequence[Figure], index: FigureIndex) -> list[Figure]:
+    """Return the figures that agree: the answer may be more precise than what is expected, and less."""
+    found = [theirs[place] for _, places in index.all_agreeing(figure) for place in places]
+    shorter = _shortened(figure) if _places(figure) else figure
+    if _places(shorter) != _places(figure):  # a table may print two places of all amounts
+        more = [theirs[place] for _, places in index.all_agreeing(shorter) for place in places]
+        found += [each for each in more if _places(each) != _places(figure)]
+    if not found:
+        found = [each for each in theirs[:MOST_COMPARED] if agrees(each, figure)]
+    return list(dict.fromkeys(found))
+
+
+def _places(figure: Figure) -> int:
+    """Return how many places are printed behind the point."""
+    return max(0, figure.scale - exponent_of(figure.value)) if figure.kind == "number" else 0
+
+
+def _shortened(figure: Figure) -> Figure:
+    """Return a figure without the zeros behind its point."""
+    places = Decimal(1).scaleb(figure.scale)
+    cut = [
+        value.quantize(places)
+        if value == value.to_integral_value() and not value % places
+        else value.normalize()
+        for value in (figure.value, *figure.others)
+    ]
+    return figure._replace(value=cut[0], others=tuple(cut[1:]))
+
+
+def _is_coarser(stated: Figure, figure: Figure) -> bool:
+    """Return whether an answer's figure is a rounded one of what is expected, or a date without its day."""
+    if stated.dates and figure.dates:
+        return min(map(_parts, stated.dates)) < min(map(_parts, figure.dates))
+    if stated.kind != "number" or figure.kind != "number":
+        return False
+    exact = _shortened(figure) if _places(figure) else figure
+    return not agrees(exact._replace(bound=""), stated) and digits_of(stated) != digits_of(figure)
+
+
+def _parts(date: Date) -> int:
+    return sum(part is not None and part != 0 for part in date)
+
+
+def _is_exact_enough(stated: Figure, figure: Figure) -> bool:
+    if stated.dates or stated.digits < _EXACT_DIGITS:
+        return False
+    one, other = (
+        abs(each.value.scaleb(-each.scale) if each.scaled else each.value) for each in (stated, figure)
+    )
+    ratio = one / other if other else Decimal(0)
+    while ratio >= 10:
+        ratio /= 10
+    while 0 < ratio < 1 and ratio < Decimal("0.5"):
+        ratio *= 10
+    return abs(ratio - 1) <= _EXACT
+
+
+def _has_other_sign(figure: Figure, stated: Figure, look: _Look) -> bool:
+    """Return whether only one of two figures is negative, and no word of the other says so."""
+    if figure.kind != "number" or (figure.value < 0) == (stated.value < 0):
+        return False
+    if stated.value < 0:
+        text, at = look.expected.text, figure.start
+    else:
+        text, at = look.answer.text, stated.start
+    return _NEGATIVE.search(text, max(0, at - 120), at + 120) is None
+
+
+_NEGATIVE = re.compile(
+    r"decreas|declin|drop|fell\b|fall|lower|less|down|loss|negative|reduc|minus|below|outflow|deficit|shrank|shrink"
+    r"|sank|sink|gesunken|rückgang|verlust|weniger|unter|abnahme|abgenommen|niedriger|baiss|diminu|recul|perte|moins"
+    r"|used (?:in|for)",
+    re.IGNORECASE,
+)
+
+
+def _is_same_kind(figure: Figure, other: Figure) -> bool:
+    if figure.dates or other.dates:
+        return bool(figure.dates and other.dates)
+    if figure.kind != other.kind or is_of_another_size(figure, other):
+        return False
+    return figure.unit.dimension == other.unit.dimension or unit_differs(figure, other)
+
+
+def _is_of_another(
+    stated: Figure, figure: Figure, expected: Sequence[Figure], theirs: Sequence[Figure], look: _Look
+) -> bool:
+    """Return whether the answer gives what is asked another figure, and this one to another thing.
+
+    The clause of the other one has all words of the question that this one's has, and more.
+    """
+    if look.is_bare:
+        return False
+    own = look.clause(stated)
+    for other in theirs[:_MOST_OTHERS]:
+        if (
+            other.start != stated.start
+            and _is_same_kind(figure, other)
+            and not any(could_agree(each, other) or could_agree(other, each) for each in expected)
+            and look.clause(other) > own
+        ):
+            return True
+    return False
+
+
+_MOST_OTHERS = 100
