@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from proofspan.contracts.records.records import LABELS
 from proofspan.diagnosis.types import ReportRow, Signals, markdown_row, question_cell, row_to_json, table_head
-from proofspan.diagnosis.verdicts.types import Correctness, Verdict
+from proofspan.diagnosis.verdicts.types import Correctness, Verdict, verdict_record
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 TEXTS = st.lists(TEXT, max_size=3).map(tuple)
@@ -92,7 +92,7 @@ def test_a_row_of_the_table_stays_one_row(question: str) -> None:
 
 def test_a_verdict_is_written_by_its_fields() -> None:
     verdict = Verdict("no", Correctness("wrong"), "unsupported", "certain", "Nothing says it.", harm=4)
-    row = ReportRow("Q?", "ok", "because", ("c",), (), Signals(), claims=(), verdict=verdict)
+    row = ReportRow("Q?", "ok", "because", ("c",), (), Signals(), claims=(), verdict=verdict_record(verdict))
     written = orjson.loads(row_to_json(row))
     assert [written[name] for name in ("grounded", "correct", "cause", "cause_sentence", "certainty")] == [
         *("no", "wrong", "unsupported", "Nothing says it.", "certain")

@@ -10,7 +10,6 @@ import orjson
 
 from proofspan.contracts.records.records import Json, Label
 from proofspan.diagnosis.numbers import Number
-from proofspan.diagnosis.verdicts.types import Verdict
 from proofspan.errors import InputFault, Problem
 
 Template = Literal["seed", "payload", "none"]
@@ -59,7 +58,7 @@ class Signals:
 class ReportRow:
     """One question's verdict. `label`, `why`, `chunks`, `citations_in_answer` equal the reference's.
 
-    `claims` are those of its answer as a report holds them, and `verdict` the one on it; both are None where
+    `claims` are those of its answer and `verdict` the one on it, as a report holds them; both are None where
     claims were not checked.
     """
 
@@ -73,7 +72,7 @@ class ReportRow:
     q_id: str | None = None
     extra: dict[str, object] = field(default_factory=dict)
     claims: tuple[Mapping[str, Json], ...] | None = None
-    verdict: Verdict | None = None
+    verdict: Mapping[str, Json] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,14 +168,7 @@ def row_to_json(row: ReportRow) -> bytes:
     claims: dict[str, object] = {} if row.claims is None else {"claims": row.claims}
     if row.claims is None:
         del signals["support"], signals["contradictions"]
-    if (verdict := row.verdict) is not None:
-        claims |= {
-            "grounded": verdict.grounded,
-            "correct": verdict.correct,
-            "cause": verdict.cause,
-            "cause_sentence": verdict.sentence,
-            "certainty": verdict.certainty,
-        }
+    claims |= row.verdict or {}
     record: dict[str, object] = {
         **row.extra,
         "q": row.q,

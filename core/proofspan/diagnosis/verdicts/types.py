@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, NamedTuple, get_args
 
+from proofspan.contracts.records.records import Json
+
 #: Against the evidence. `yes`: all claims are supported or derived; `partly`: some are; `no`: none is;
 #: `contradicted`: a claim differs from its evidence.
 Grounded = Literal["contradicted", "no", "partly", "yes"]
@@ -139,3 +141,14 @@ class Verdict(NamedTuple):
     def correct(self) -> Correct:
         """Return the value of its correctness."""
         return self.correctness.value
+
+
+def verdict_record(verdict: Verdict) -> dict[str, Json]:
+    """Return a verdict as reports hold it."""
+    return {
+        "grounded": verdict.grounded,
+        "correct": verdict.correct,
+        "cause": verdict.cause,
+        "cause_sentence": verdict.sentence,
+        "certainty": verdict.certainty,
+    }

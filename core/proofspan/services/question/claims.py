@@ -16,7 +16,7 @@ from proofspan.diagnosis.types import Profile, ReportRow
 from proofspan.diagnosis.verdicts.expected import compare_expected
 from proofspan.diagnosis.verdicts.gold_text import GoldTrails
 from proofspan.diagnosis.verdicts.judge import Case, Omitted, judge
-from proofspan.diagnosis.verdicts.types import Verdict
+from proofspan.diagnosis.verdicts.types import Verdict, verdict_record
 from proofspan.services.question.view import QuestionView
 
 
@@ -96,7 +96,9 @@ def with_claims(row: ReportRow, judged: Judged) -> ReportRow:
     signals = replace(row.signals, support=support, contradictions=checked.contradictions)
     extra = {"claims_note": checked.note} if checked.note else {}
     claims = tuple(claim_records(checked.claims))
-    return replace(row, signals=signals, claims=claims, verdict=judged.verdict, extra=row.extra | extra)
+    return replace(
+        row, signals=signals, claims=claims, verdict=verdict_record(judged.verdict), extra=row.extra | extra
+    )
 
 
 def _checked(

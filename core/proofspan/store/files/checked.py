@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 import pyarrow.ipc as ipc
 
 from proofspan.diagnosis.claims.types import DIGITS, CheckedAnswer, ClaimStatus, DifferenceKind, claim_records
-from proofspan.diagnosis.verdicts.types import Verdict
+from proofspan.diagnosis.verdicts.types import Verdict, verdict_record
 from proofspan.store.files.columns import BATCH_ROWS
 from proofspan.store.files.located import index_identity
 from proofspan.store.files.run_file import RunFile, Segment, new_file, write_json
@@ -45,7 +45,7 @@ CLAIM_COLUMNS = pa.schema(
         *((f"claims_{status}", pa.int32()) for status in CLAIM_STATUSES),
         ("claim_statuses", _WORDS),
         ("difference_kinds", _WORDS),
-        *((name, pa.string()) for name in ("grounded", "correct", "cause", "certainty", "cause_sentence")),
+        *((name, pa.string()) for name in ("grounded", "correct", "cause", "cause_sentence", "certainty")),
         ("harm", pa.int8()),
     ]
 )
@@ -137,11 +137,7 @@ def claims_row(judged: tuple[CheckedAnswer, Verdict] | None) -> _Row:
         **{f"claims_{status}": statuses[status] for status in CLAIM_STATUSES},
         "claim_statuses": [status for status in CLAIM_STATUSES if statuses[status]],
         "difference_kinds": [kind for kind in DIFFERENCE_KINDS if kind in kinds],
-        "grounded": verdict.grounded,
-        "correct": verdict.correct,
-        "cause": verdict.cause,
-        "certainty": verdict.certainty,
-        "cause_sentence": verdict.sentence,
+        **verdict_record(verdict),
         "harm": verdict.harm,
         "claims": records.decode(),
     }
