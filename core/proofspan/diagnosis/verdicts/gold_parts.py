@@ -11,16 +11,17 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import islice
 from operator import attrgetter
 from typing import NamedTuple
 
 from proofspan.contracts.records.records import GoldQuestion
 from proofspan.diagnosis.claims.derived import derivation
-from proofspan.diagnosis.claims.figures import Figure, FigureIndex, figures_of
+from proofspan.diagnosis.claims.figures import Figure, FigureIndex, figures_of, scale_of
 from proofspan.diagnosis.claims.figures.index import sameness_of
 from proofspan.diagnosis.claims.units import Unit, units_of
 from proofspan.diagnosis.claims.word_forms import forms_in, language_of, stop_forms, stop_words
-from proofspan.diagnosis.verdicts.runs_of_words import Passage, Piece, Squeezed, clusters, pieces_of
+from proofspan.diagnosis.verdicts.runs_of_words import Passage, Piece, Run, Squeezed, clusters, pieces_of
 from proofspan.traces.records.chunks import Places
 from proofspan.traces.records.trace_record import place_by_id
 
@@ -31,16 +32,16 @@ Page = tuple[str | None, int]
 MOST_PARTS, MOST_QUOTE = 40, 20_000
 #: A text with this share has a passage: one word in ten may be read otherwise by another program.
 WHOLE = 0.9
-#: The share of a sentence or row that says what it does.
-_STATEMENT = 0.8
+#: The share of a sentence or row that says what it does, and the weight from which a whole one is telling.
+_STATEMENT, _STATEMENT_LEAST = 0.8, 4.0
 #: Another page than gold's must have this share, as pages share headings and standing phrases.
 _SHARE_ELSEWHERE = 0.5
 #: The weight of words that follow one another without which they are a phrase that any text has: a short
-#: sentence. Of a shorter passage half.
-_TELLING = 8.0
-#: Letters before or behind words that begin or end a text: there a cut may be in the middle of a sentence.
+#: sentence. Of a shorter passage half, or a quarter where the text begins or ends within the passage.
+_TELLING, _UNCUT_SHARE, _CUT_SHARE = 8.0, 0.5, 0.25
+#: Letters before or behind words that begin or end a text, which may be cut there within a sentence or word.
 #: Elsewhere few words of a long sentence are a phrase.
-_EDGE = 20
+_EDGE = 10
 #: Letters between two runs of words that are one place of a text.
 _APART = 200
 #: What a word counts: numbers must be there, headings are on many pages.
@@ -56,8 +57,9 @@ _MOST_SUMS = 1_000
 _PAGE_NUMBER = re.compile(r"\A\s*\d{1,4}\s*\n|\n\s*\d{1,4}\s*\Z")
 _NOTE_NUMBER = re.compile(r"[(\[](\d)[)\]]")
 _ITEM_NUMBER = re.compile(r"^[ \t]*\(?(\d{1,3})[.)]\s", re.MULTILINE)
-#: Zeros that only say how exact a figure is.
-_LAST_ZEROS = re.compile(r"(\d\.\d*?)0+(?!\d)")
+_ENDS = re.compile(r"[.!?:;。！？…]\W*\Z")
+#: Zeros that only say how exact a figure is; behind a separator of thousands they say more.
+_LAST_ZEROS = re.compile(r"(\d\.(?!\d{3}(?!\d))\d*?)0+(?!\d)")
 
 
 class Held(NamedTuple):
@@ -107,14 +109,8 @@ class PreparedPart:
         for cluster in clusters(runs, _APART):
             found = sum(((1 << run.last) - (1 << run.first)) for run in cluster)
             weight = self._weight(found)
-            begins_inside = cluster[0].first > 0 and cluster[0].start <= _EDGE
-            ends_inside = (
-                cluster[-1].last < len(self.pieces) and cluster[-1].end >= len(squeezed.line) - _EDGE
-            )
-            is_cut = begins_inside or ends_inside
-            if self.sums(found)[1] or (
-                weight >= min(_TELLING, self.total / 2) and (is_cut or self._has_statement(found))
-            ):
+            is_cut = self._is_cut(cluster, text, squeezed)
+            if self._is_telling(found, is_cut=is_cut) or self.sums(found)[1]:
                 words |= found
                 if weight > best:
                     best, start, end = weight, cluster[0].start, cluster[-1].end
@@ -123,9 +119,17 @@ class PreparedPart:
         share, has_answer = self.sums(words)
         if not is_near and share < _SHARE_ELSEWHERE and not has_answer:
             return None
-        there = list(pieces_of(text))
         first, last = squeezed.word_at(start), squeezed.word_at(end) - 1
+        there = list(islice(pieces_of(text), last + 1))
         return Held(words, share, there[first].start, there[last].end)
+
+    def _is_cut(self, cluster: Sequence[Run], text: str, squeezed: Squeezed) -> bool:
+        """Return whether a text begins or ends within a sentence or row of the passage."""
+        first, last = cluster[0], cluster[-1]
+        if first.first > 0 and first.start <= _EDGE and not text.lstrip()[:1].isupper():
+            return True
+        ends_inside = last.last < len(self.pieces) and last.end >= len(squeezed.line) - _EDGE
+        return ends_inside and not _ENDS.search(text.rstrip()[-_EDGE:])
 
     def sums(self, words: int) -> tuple[float, bool | None]:
         """Return the share of words given as bits, and whether what the expected answer rests on is there."""
@@ -144,12 +148,19 @@ class PreparedPart:
         """Return whether words given as bits are the passage, with all of its figures."""
         return not self.figures & ~words and self.sums(words)[0] >= WHOLE
 
-    def _has_statement(self, words: int) -> bool:
-        """Return whether words given as bits are most of a sentence or row."""
+    def _is_telling(self, words: int, *, is_cut: bool) -> bool:
+        """Return whether words that follow one another are more than a phrase: most of a sentence or row.
+
+        Where the text is cut within the passage, the rest may be in another.
+        """
+        weight = self._weight(words)
+        if is_cut:
+            return weight >= min(_TELLING, self.total * _CUT_SHARE)
+        is_long = weight >= min(_TELLING, self.total * _UNCUT_SHARE)
         return any(
-            self._weight(words & statement) >= _STATEMENT * weight
-            for statement, weight in self.statements
-            if words & statement
+            self._weight(words & statement) >= total * (_STATEMENT if is_long else WHOLE)
+            for statement, total in self.statements
+            if words & statement and (is_long or total >= _STATEMENT_LEAST)
         )
 
     def _has(self, needed: _Needed, words: int) -> bool:
@@ -278,7 +289,7 @@ def prepared_parts(gold: GoldQuestion, texts: Mapping[str, str], places: Places)
         line = text.line
         if line not in found:
             if len(found) == MOST_PARTS:
-                continue
+                break
             found[line] = quote, []
             squeezed[line] = text
         if page is not None and page not in found[line][1]:
@@ -322,7 +333,17 @@ def _find_needed(parts: Sequence[PreparedPart], gold: GoldQuestion) -> None:
         return
     asked = FigureIndex(figures_of(gold.q[:MOST_QUOTE]))
     answer = _LAST_ZEROS.sub(r"\1", gold.answer[:MOST_QUOTE])
-    claimed = [each for each in figures_of(answer) if asked.agreeing(each) is None]
+    scale = scale_of(gold.q[:MOST_QUOTE])  # "answer in USD billions"
+    claimed = [
+        each._replace(value=each.value.scaleb(scale.power), scale=scale.power, scaled="own")
+        if scale is not None
+        and each.kind == "number"
+        and not each.scaled
+        and each.unit.dimension in ("", "currency")
+        else each
+        for each in figures_of(answer)
+        if asked.agreeing(each) is None
+    ]
     claimed = list({sameness_of(each): each for each in claimed}.values())
     if not claimed or len(claimed) > _MOST_CLAIMED:
         return
@@ -334,7 +355,7 @@ def _find_needed(parts: Sequence[PreparedPart], gold: GoldQuestion) -> None:
         ]
         for each in claimed
     ]
-    if all(1 <= sum(len(figures) for _, figures in found) <= _MOST_PLACES for found in places):
+    if all(map(_is_clear, places)):
         first = [next(pair for pair in found if pair[1]) for found in places]
         if _says_more(gold, claimed, [(part, figures[0]) for part, figures in first]):
             return
@@ -349,6 +370,14 @@ def _find_needed(parts: Sequence[PreparedPart], gold: GoldQuestion) -> None:
             if row and (formula := derivation(claimed[0], row, claim=gold.answer)) is not None:
                 for figure in formula.operands:
                     part.rests_on_one_of([figure])
+
+
+def _is_clear(places: Sequence[tuple[PreparedPart, Sequence[Figure]]]) -> bool:
+    """Return whether a figure is in one sentence or in few rows: of several sentences any may be meant."""
+    units = {(part.text, part.unit_of(figure)) for part, figures in places for figure in figures}
+    if len(units) > 1 and any(unit.role == "sentence" for _, unit in units):
+        return False
+    return 1 <= sum(len(figures) for _, figures in places) <= _MOST_PLACES
 
 
 def _says_more(gold: GoldQuestion, figures: Iterable[Figure], places: Iterable[_Printed]) -> bool:

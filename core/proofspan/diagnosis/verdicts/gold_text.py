@@ -143,7 +143,9 @@ class GoldTrails:
         if text is None:
             stated = raw.get("text")
             text = stated if isinstance(stated, str) else ""
-        place = self._places.get(chunk_id) or place_in(raw, chunk_id, self._places)
+        place = self._places.get(chunk_id)
+        if place is None or place.page_idx is None:
+            place = place_in(raw, chunk_id, self._places)
         page = None if place.page_idx is None else (place.doc_id, place.page_idx)
         on_page = tuple(page in part.pages for part in question.parts)
         if chunk_id and not text:
@@ -269,18 +271,26 @@ def has_passage(place: PartPlace) -> bool:
 
 
 def first_loss(part: GoldPart) -> TrailStage | None:
-    """Return the stage up to the prompt that lost a passage: the first one after the last that has it.
+    """Return the stage up to the prompt that lost a passage, or most of what was left of it.
 
-    None if the prompt has it, or if the trace does not list the prompt.
+    It comes after the last stage that has the passage. None if the prompt has it, or if the trace does not
+    list the prompt.
     """
-    listed_stages = [stage for stage in TRAIL_STAGES if stage in part.places and stage != "cited"]
-    if "prompt" not in listed_stages:
+    if "prompt" not in part.places or has_passage(part.places["prompt"]):
         return None
     lost: TrailStage | None = None
-    for stage in reversed(listed_stages):
-        if has_passage(part.places[stage]):
-            break
-        lost = stage
+    before, most = 1.0, 0.0
+    for stage in TRAIL_STAGES[: TRAIL_STAGES.index("cited")]:
+        if (place := part.places.get(stage)) is None:
+            continue
+        if has_passage(place):
+            lost, before, most = None, 1.0, 0.0
+            continue
+        # Without what the answer rests on nothing is left.
+        left = 0.0 if place.has_answer is False else place.together
+        if lost is None or before - left > most:
+            lost, most = stage, before - left
+        before = left
     return lost
 
 
