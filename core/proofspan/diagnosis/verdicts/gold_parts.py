@@ -18,6 +18,7 @@ from typing import NamedTuple
 from proofspan.contracts.records.records import GoldQuestion
 from proofspan.diagnosis.claims.derived import derivation
 from proofspan.diagnosis.claims.figures import Figure, FigureIndex, figures_of, scale_of
+from proofspan.diagnosis.claims.figures.dates import MONTHS
 from proofspan.diagnosis.claims.figures.index import sameness_of
 from proofspan.diagnosis.claims.units import Unit, units_of
 from proofspan.diagnosis.claims.word_forms import forms_in, language_of, stop_forms, stop_words
@@ -34,8 +35,9 @@ MOST_PARTS, MOST_QUOTE = 40, 20_000
 WHOLE = 0.9
 #: The share of a sentence or row that says what it does, and the weight from which a whole one is telling.
 _STATEMENT, _STATEMENT_LEAST = 0.8, 4.0
-#: Another page than gold's must have this share, as pages share headings and standing phrases.
-_SHARE_ELSEWHERE = 0.5
+#: A text of another page than gold's must have this share of the words and of the figures, as pages share
+#: headings and standing phrases.
+_ELSEWHERE = 0.5
 #: The weight of words that follow one another without which they are a phrase that any text has: a short
 #: sentence. Of a shorter passage half, or a quarter where the text begins or ends within the passage.
 _TELLING, _UNCUT_SHARE, _CUT_SHARE = 8.0, 0.5, 0.25
@@ -47,17 +49,19 @@ _APART = 200
 #: What a word counts: numbers must be there, headings are on many pages.
 _FIGURE, _WORD, _LITTLE, _HEADING = 2.0, 1.0, 0.25, 0.25
 #: Words of a label that names one row, figures of an expected answer, and places of one in the passages: of
-#: more, rules cannot tell which are meant.
+#: more, any may be meant.
 _NAMING, _MOST_CLAIMED, _MOST_PLACES = 2, 20, 8
 #: The share of an expected answer's words that its figures' rows and the question need not have.
 _MOST_UNKNOWN = 1 / 3
 #: Sums that are remembered of a passage.
 _MOST_SUMS = 1_000
 #: A line with a page's number at either end of a passage, and the number of a footnote.
-_PAGE_NUMBER = re.compile(r"\A\s*\d{1,4}\s*\n|\n\s*\d{1,4}\s*\Z")
+_PAGE_NUMBER = re.compile(r"(?:\A\s*(?=\d+\s*\n)|\n\s*(?=\d+\s*\Z))(\d{1,4})\b")
 _NOTE_NUMBER = re.compile(r"[(\[](\d)[)\]]")
 _ITEM_NUMBER = re.compile(r"^[ \t]*\(?(\d{1,3})[.)]\s", re.MULTILINE)
 _ENDS = re.compile(r"[.!?:;。！？…]\W*\Z")
+#: Years and days say when; tables have them in their heads.
+_YEAR, _MONTHS = re.compile(r"(?:19|20)\d\d"), frozenset(map(str.casefold, MONTHS))
 #: Zeros that only say how exact a figure is; behind a separator of thousands they say more.
 _LAST_ZEROS = re.compile(r"(\d\.(?!\d{3}(?!\d))\d*?)0+(?!\d)")
 
@@ -86,7 +90,6 @@ class PreparedPart:
         self.pages = tuple(pages)
         self.doc_id: str | None = self.pages[0][0] if self.pages else None
         self.page_idx = self.pages[0][1] if self.pages else None
-        self.near = frozenset((doc_id, page + step) for doc_id, page in self.pages for step in (-1, 0, 1))
         self.pieces: list[Piece] = list(pieces_of(quote[:MOST_QUOTE]))
         self.passage = Passage([piece.key for piece in self.pieces])
         # What the expected answer rests on: each in one of several places; empty where nothing shows that.
@@ -98,10 +101,10 @@ class PreparedPart:
         """Return all words as bits."""
         return (1 << len(self.pieces)) - 1
 
-    def held_in(self, text: str, squeezed: Squeezed, *, is_near: bool) -> Held | None:
+    def held_in(self, text: str, squeezed: Squeezed, *, on_page: bool) -> Held | None:
         """Return what a text has of the passage, None for nothing but phrases that any text may have.
 
-        `is_near`: its page is gold's, a neighbour, or unknown.
+        `on_page`: it is on the gold page, or nobody knows.
         """
         runs = self.passage.runs_in(squeezed)
         words = 0
@@ -117,7 +120,7 @@ class PreparedPart:
         if not words:
             return None
         share, has_answer = self.sums(words)
-        if not is_near and share < _SHARE_ELSEWHERE and not has_answer:
+        if not (on_page or has_answer) and (share < _ELSEWHERE or not self._has_figures(words)):
             return None
         first, last = squeezed.word_at(start), squeezed.word_at(end) - 1
         there = list(islice(pieces_of(text), last + 1))
@@ -163,6 +166,9 @@ class PreparedPart:
             if words & statement and (is_long or total >= _STATEMENT_LEAST)
         )
 
+    def _has_figures(self, words: int) -> bool:
+        return (self.figures & words).bit_count() >= _ELSEWHERE * self.figures.bit_count()
+
     def _has(self, needed: _Needed, words: int) -> bool:
         if needed.figures & ~words:
             return False
@@ -191,22 +197,28 @@ class PreparedPart:
         """Return what each word counts."""
         text = self.text[:MOST_QUOTE]
         stops = stop_words(language_of(text))
-        margins = [match.span() for match in _PAGE_NUMBER.finditer(text)]
-        marks = {match.start(1) for match in _NOTE_NUMBER.finditer(text)}
-        marks |= {match.start(1) for match in _ITEM_NUMBER.finditer(text)}
+        keys = ["", *(piece.key for piece in self.pieces), ""]
         weights = []
-        for key, start, end in self.pieces:
+        for number, (key, start, end) in enumerate(self.pieces):
             if not key[0].isdigit():
                 weights.append(_LITTLE if text[start:end].lower() in stops else _WORD)
-            elif any(low <= start < high for low, high in margins):
-                weights.append(0.0)
+            elif start in self._marks or _YEAR.fullmatch(key):
+                weights.append(_LITTLE)
             else:
-                weights.append(_LITTLE if start in marks else _FIGURE)
+                is_day = len(key) <= 2 and not {keys[number], keys[number + 2]}.isdisjoint(_MONTHS)
+                weights.append(_LITTLE if is_day else _FIGURE)
         for unit in self.units:
             if unit.role in ("label", "key"):
                 for number in self._within(unit.start, unit.end):
                     weights[number] *= _HEADING
-        return weights if any(weights) else [1.0] * len(weights)
+        return weights
+
+    @cached_property
+    def _marks(self) -> set[int]:
+        """Return where numbers are that count pages, footnotes or items, and so claim nothing."""
+        text = self.text[:MOST_QUOTE]
+        patterns = _PAGE_NUMBER, _NOTE_NUMBER, _ITEM_NUMBER
+        return {match.start(1) for pattern in patterns for match in pattern.finditer(text)}
 
     @cached_property
     def total(self) -> float:
@@ -216,9 +228,9 @@ class PreparedPart:
     @cached_property
     def figures(self) -> int:
         """Return the figures without which the passage is not whole, as bits."""
-        pairs = enumerate(zip(self.pieces, self.weights, strict=True))
+        pairs = enumerate(self.pieces)
         return _bits(
-            number for number, (piece, weight) in pairs if weight > _LITTLE and piece.key[0].isdigit()
+            number for number, piece in pairs if piece.key[0].isdigit() and piece.start not in self._marks
         )
 
     @cached_property

@@ -35,14 +35,14 @@ _Entry = tuple[int, str, Mapping[str, Json]]
 
 
 class _Found(NamedTuple):
-    """What a chunk has of each passage of a question, and of which passages its page is the gold one."""
+    """The words that a chunk has of each passage, and whether its page is that passage's."""
 
     held: tuple[Held | None, ...]
     on_page: tuple[bool, ...]
 
 
 class _Question:
-    """The passages of a gold question, and what is known of chunks by now."""
+    """The passages of a gold question, and what was found of them in chunks."""
 
     def __init__(self, gold: GoldQuestion, texts: Mapping[str, str], places: Places) -> None:
         self.gold = gold
@@ -159,7 +159,7 @@ class GoldTrails:
         else:
             squeezed = self._squeezed_text(chunk_id if of_corpus is not None else None, text)
             held = tuple(
-                part.held_in(text, squeezed, is_near=page is None or not part.pages or page in part.near)
+                part.held_in(text, squeezed, on_page=page is None or not part.pages or page in part.pages)
                 for part in question.parts
             )
         found = _Found(held, on_page) if any(held) or any(on_page) else None
@@ -192,8 +192,8 @@ class GoldTrails:
                 ids = [each for each in question.gold.chunks if each in self._texts]
                 on_pages = [each for page in part.pages for each in by_page.get(page, ())]
                 if on_pages:
-                    ids += on_pages
-                    ids += [each for page in sorted(part.near) for each in by_page.get(page, ())]
+                    near = [(doc_id, page + step) for doc_id, page in part.pages for step in (-1, 1)]
+                    ids += on_pages + [each for page in near for each in by_page.get(page, ())]
                 if not ids:
                     question.corpus.append(None)
                     continue
