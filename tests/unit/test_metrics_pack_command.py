@@ -22,6 +22,9 @@ from tests.unit.metrics_room import (
 
 pytestmark = pytest.mark.slow
 
+MEMORY = {"mem_rev": "r7", "mem_hash": "sha256:07"}
+TIME = "2026-02-26T18:00:00Z"
+
 
 @pytest.fixture
 def ws(tmp_path: Path) -> Path:
@@ -40,6 +43,17 @@ def test_a_pack_is_printed_written_and_found_to_agree(ws: Path) -> None:
         "event": "metrics.pack",
         "trace_id": str(uuid5(NAMESPACE_URL, "urn:proofspan:metrics:test/R1")),
         "agent_id": "system",
+        "bases": {
+            "nDCG@10": {"of": "questions", "counted": 2, "left_out": {"unanswerable": 1}},
+            "recall@50": {
+                "of": "questions",
+                "counted": 0,
+                "left_out": {"unanswerable": 1, "short_list": 2},
+            },
+            "ΔS_mean": {"of": "questions", "counted": 3, "left_out": {}},
+            "ΔS_p95": {"of": "questions", "counted": 3, "left_out": {}},
+            "λ_convergent_rate": {"of": "traces", "counted": 0, "left_out": {"not_logged": 3}},
+        },
         "dataset": "gold_v2",
         "nDCG@10": 0.8155,
         "recall@50": None,
@@ -48,13 +62,12 @@ def test_a_pack_is_printed_written_and_found_to_agree(ws: Path) -> None:
         "λ_convergent_rate": None,
     }
     assert '"ΔS_mean": 0.4000,' in printed.stdout
+    assert record_problems("metrics", json.loads(printed.stdout) | MEMORY | {"ts": TIME}, NO_CONTEXT) == ()
     assert run_metrics(ws, "--pack", "-o", str(file)).exit_code == 0
     assert file.read_text(encoding="utf-8") == printed.stdout
     assert f"agrees with the computed numbers: {len(KEYS)} numbers" in run_metrics(ws).stdout
     assert run_metrics(ws).exit_code == 0
-
-
-MEMORY = {"mem_rev": "r7", "mem_hash": "sha256:07"}
+    assert "It also says" not in run_metrics(ws).stdout
 
 
 @pytest.mark.parametrize(

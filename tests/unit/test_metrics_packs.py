@@ -17,8 +17,10 @@ from proofspan.metrics.packs import (
     ALIASES,
     KEYS,
     RATE,
+    Base,
     Pack,
     PackDifference,
+    bases_of,
     differences,
     numbers_of,
     others_in_words,
@@ -94,6 +96,27 @@ def test_it_is_written_with_sorted_keys_and_four_digits() -> None:
         "}\n"
     )
     assert jsonschema_rs.validator_for(schema("metrics")).is_valid(json.loads(text))
+
+
+def test_each_number_names_what_it_counts(file: Path) -> None:
+    """recall@50 leaves out a shorter list, ΔS needs no gold, and the rate counts traces."""
+    values = {
+        "recall_at_50": metric_value(
+            METRICS["recall_at_50"], Tally(2, 1.5, 1.25, left_out={"short_list": 1})
+        ),
+        "delta_s_mean": metric_value(METRICS["delta_s_mean"], Tally(4, 1.0, 0.3, left_out={"not_logged": 0})),
+    }
+    bases = bases_of(values, {"convergent": 6, "chaotic": 1, None: 3})
+    assert bases == {
+        "recall@50": Base("questions", 2, {"short_list": 1}),
+        "ΔS_mean": Base("questions", 4, {}),
+        RATE: Base("traces", 7, {"not_logged": 3}),
+    }
+    text = pack_text(COUNTED, dataset=None, bases=bases)
+    assert json.loads(text)["bases"][RATE] == {"of": "traces", "counted": 7, "left_out": {"not_logged": 3}}
+    assert jsonschema_rs.validator_for(schema("metrics")).is_valid(json.loads(text))
+    pack = _read(file, text)
+    assert differences(pack, COUNTED) == () and "bases" not in pack.others
 
 
 def test_an_envelope_is_between_the_numbers_by_its_names(file: Path) -> None:

@@ -1,9 +1,11 @@
 """The metrics pack: a run's five numbers in one small JSON object, read, written and compared.
 
 The keys are those of the published contract (`data/schemas/metrics-1.0.json`). Four of the numbers are
-metrics of the catalogue. The fifth, `λ_convergent_rate`, counts logged states: an answer record of the
-contract logs one, and its pack knows no paraphrases, so a pack that another program wrote can only mean that.
-The metric `lambda_convergent` is stricter, since there a question counts only where all its traces converge.
+metrics of the catalogue. They do not all count the same questions (recall@50 leaves out shorter lists, the
+numbers of ΔS need no gold), so the pack names the base of each under `bases`. The fifth, `λ_convergent_rate`,
+counts logged states: an answer record of the contract logs one, and its pack knows no paraphrases, so a pack
+that another program wrote can only mean that. The metric `lambda_convergent` is stricter, since there a
+question counts only where all its traces converge.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
+from typing import NamedTuple
 
 from proofspan.contracts.rules.envelope import refusal
 from proofspan.errors import Problem
@@ -21,6 +24,7 @@ from proofspan.metrics.values import MetricValue
 
 SCHEMA = "urn:proofspan:schema:metrics-1.0"
 DATASET = "dataset"
+BASES = "bases"
 RATE = "λ_convergent_rate"
 #: Key of the pack → the metric that it is.
 METRIC_OF: Mapping[str, str] = {
@@ -58,11 +62,22 @@ Numbers = Mapping[str, float | None]
 _NO_ENVELOPE: Mapping[str, str] = {}
 
 
+class Base(NamedTuple):
+    """What a number of a pack counts: `counted` things called `of`, and those `left_out` by reason."""
+
+    of: str
+    counted: int
+    left_out: Mapping[str, int]
+
+
+_NO_BASES: Mapping[str, Base] = {}
+
+
 @dataclass(frozen=True, slots=True)
 class Pack:
     """A stored pack. `numbers` are those that it has, by key, as printed; None is "not measured".
 
-    `others` are its other keys, the envelope and unknown keys included.
+    `others` are its other keys, the envelope and unknown keys included; bases are not read.
     """
 
     dataset: str | None = None
@@ -97,11 +112,34 @@ def numbers_of(
     return {**numbers, RATE: states.get("convergent", 0) / logged if logged else None}
 
 
-def pack_text(numbers: Numbers, *, dataset: str | None, envelope: Mapping[str, str] = _NO_ENVELOPE) -> str:
+def bases_of(values: Mapping[str, MetricValue], states: Mapping[str | None, int]) -> dict[str, Base]:
+    """Return what each number of `numbers_of` counts, by key."""
+    bases: dict[str, Base] = {}
+    for key, name in METRIC_OF.items():
+        if name in values:
+            value = values[name]
+            left_out = {reason: count for reason, count in value.left_out.items() if count}
+            bases[key] = Base(value.metric.of, value.denominator, left_out)
+    unlogged = states.get(None, 0)
+    logged = sum(states.values()) - unlogged
+    return {**bases, RATE: Base("traces", logged, {"not_logged": unlogged} if unlogged else {})}
+
+
+def pack_text(
+    numbers: Numbers,
+    *,
+    dataset: str | None,
+    bases: Mapping[str, Base] = _NO_BASES,
+    envelope: Mapping[str, str] = _NO_ENVELOPE,
+) -> str:
     """Return the pack as JSON: sorted keys, four digits after the point, null if not measured."""
     strings = {**envelope, "$schema": SCHEMA, DATASET: dataset}
     texts = {name: json.dumps(value, ensure_ascii=False) for name, value in strings.items()}
     texts |= {key: _digits(numbers[key]) for key in KEYS}
+    if bases:
+        known = {key: json.dumps(bases[key]._asdict(), sort_keys=True) for key in sorted(bases)}
+        lines = (f"    {json.dumps(key, ensure_ascii=False)}: {text}" for key, text in known.items())
+        texts[BASES] = "{\n" + ",\n".join(lines) + "\n  }"
     body = ",\n".join(f"  {json.dumps(key, ensure_ascii=False)}: {texts[key]}" for key in sorted(texts))
     return f"{{\n{body}\n}}\n"
 
@@ -201,7 +239,7 @@ def _pack_from(value: object, file: str) -> tuple[Pack | None, tuple[Problem, ..
     dataset = value.get(DATASET)
     if not isinstance(dataset, str | None):
         problems.append(_problem("pack_not_text", f"has a `{DATASET}` that is no text", file))
-    others = {name: _shown(value[name]) for name, key in named.items() if key not in (*KEYS, DATASET)}
+    others = {name: _shown(value[name]) for name, key in named.items() if key not in (*KEYS, DATASET, BASES)}
     return Pack(dataset if isinstance(dataset, str) else None, numbers, others), tuple(problems)
 
 

@@ -157,6 +157,7 @@ def report_to_json(report: MetricsReport) -> dict[str, Json]:
         "metrics": metrics,
         "pack": {
             "counted": {key: _rounded(number) for key, number in measured.numbers.items()},
+            "bases": {key: base._asdict() for key, base in measured.bases.items()},
             "stored": None
             if stored is None
             else {key: None if number is None else float(number) for key, number in stored.items()},
@@ -292,7 +293,7 @@ def run_pack(store: Store, manifest: Manifest, run_id: str, *, cache_dir: Path) 
     }
     if run.ts:
         envelope["ts"] = run.ts
-    numbers = run_metrics(store, manifest, run_id).numbers
+    measured = run_metrics(store, manifest, run_id)
     line = store.line_of_one_memory(run_id)
     if line is not None:
         path = trace_file(manifest, run, cache_dir=cache_dir).needed_path
@@ -303,4 +304,4 @@ def run_pack(store: Store, manifest: Manifest, run_id: str, *, cache_dir: Path) 
     if manifest.gold is not None:
         version = f"_v{manifest.gold.version}" if manifest.gold.version else ""
         dataset = f"{Path(manifest.gold.path).name.partition('.')[0]}{version}"
-    return pack_text(numbers, dataset=dataset, envelope=envelope)
+    return pack_text(measured.numbers, dataset=dataset, bases=measured.bases, envelope=envelope)

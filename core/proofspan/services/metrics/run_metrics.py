@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Manifest, Run
 from proofspan.metrics.catalogue import METRICS
 from proofspan.metrics.goals import Goal, Verdict, judge
-from proofspan.metrics.packs import Pack, PackDifference, differences, numbers_of, read_pack
+from proofspan.metrics.packs import Base, Pack, PackDifference, bases_of, differences, numbers_of, read_pack
 from proofspan.metrics.ranked import Bucket
 from proofspan.metrics.values import MetricValue, Tally, metric_value
 from proofspan.services.bundles.report import COVERING, counts
@@ -39,7 +39,7 @@ class RunMetrics:
     """A run's metrics in the catalogue's order, with the goals and verdicts of those that have a goal.
 
     `questions` counts the headline questions, `states` all traces by logged λ state (None: none). `numbers`
-    are those of a metrics pack, `pack` is the stored one, None without a readable one, and
+    are those of a metrics pack with their `bases`, `pack` is the stored one, None without a readable one, and
     `differences` are the numbers that differ. `problems` are about files that could not be read.
     """
 
@@ -50,6 +50,7 @@ class RunMetrics:
     verdicts: Mapping[str, Verdict]
     states: Mapping[str | None, int]
     numbers: Mapping[str, float | None]
+    bases: Mapping[str, Base] = field(default_factory=dict)
     pack: Pack | None = None
     differences: tuple[PackDifference, ...] = ()
     problems: tuple[Problem, ...] = ()
@@ -100,6 +101,7 @@ def run_metrics(store: Store, manifest: Manifest, run_id: str, *, shown: Filter 
         verdicts={name: judge(goal, values[name], chaotic=chaotic) for name, goal in goals.items()},
         states=states,
         numbers=numbers,
+        bases=bases_of(values, states),
         pack=pack,
         differences=differences(pack, numbers) if pack else (),
         problems=(*unread, *wrong),
