@@ -166,6 +166,17 @@ def test_a_step_on_a_page_adds_one_entry_too(
     assert page.url == url + start
 
 
+def test_the_page_at_the_root_is_found_by_its_name(
+    url: str, page_at: PageAt, wait_for_run: WaitForRun
+) -> None:
+    page = page_at(own=True)
+    page.goto(f"{url}/triage?run=R002&label=ok")
+    page.wait_for_url(f"{url}/?run=R002&label=ok")
+    wait_for_run(page)
+    expect(page.locator(TRIAGE).first).to_be_visible()
+    expect(page.get_by_text("Page not found")).to_have_count(0)
+
+
 def test_the_same_page_again_and_an_old_address_add_none(
     url: str, page_at: PageAt, wait_for_run: WaitForRun
 ) -> None:

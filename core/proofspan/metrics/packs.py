@@ -63,7 +63,7 @@ _NO_ENVELOPE: Mapping[str, str] = {}
 
 
 class Base(NamedTuple):
-    """What a number of a pack counts: `counted` things called `of`, and those `left_out` by reason."""
+    """The base of a number: `counted` things called `of`, and those `left_out` by reason."""
 
     of: str
     counted: int

@@ -10,7 +10,14 @@ from proofspan.ui.health import load
 from proofspan.ui.status.notices import fault_panel, run_names
 from proofspan.ui.visit import session
 from proofspan.ui.visit.links import follow, show_links
-from proofspan.ui.visit.routes import HEALTH_PAGE, HEALTH_TITLE, OLD_HEALTH, PAGES, WALKTHROUGH_TITLE
+from proofspan.ui.visit.routes import (
+    HEALTH_PAGE,
+    HEALTH_TITLE,
+    MOVED,
+    PAGES,
+    ROOT_NAME,
+    WALKTHROUGH_TITLE,
+)
 from proofspan.ui.visit.view_state import read_view, write_view
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.controls import select
@@ -22,18 +29,19 @@ SIDEBAR_PIXELS = 210
 def run() -> None:
     """Draw the whole dashboard for one script run; `app.py` calls it."""
     st.set_page_config(page_title="Proofspan", layout="wide", initial_sidebar_state=SIDEBAR_PIXELS)
+    titles = {path: title for group in PAGES.values() for _, title, path in group}
     page = st.navigation(
         [
-            st.Page(script, title=title, url_path=path or None, default=not path)
+            st.Page(script, title=title, url_path=path or ROOT_NAME, default=not path)
             for group in PAGES.values()
             for script, title, path in group
         ]
-        + [st.Page(_moved, title=HEALTH_TITLE, url_path=OLD_HEALTH)],
+        + [st.Page(_moved, title=titles[path], url_path=old) for old, path in MOVED.items()],
         position="hidden",
     )
     markup.stylesheet(page.url_path)
-    if page.url_path == OLD_HEALTH:
-        follow(read_view().link("health"), replaces=True)
+    if page.url_path in MOVED:
+        follow(read_view().link(MOVED[page.url_path]), replaces=True)
     show_links()
     is_framed = page.title != WALKTHROUGH_TITLE or not read_view().present
     health_link = _sidebar() if is_framed else None
@@ -46,7 +54,7 @@ def run() -> None:
 
 
 def _moved() -> None:
-    """Show nothing at Health's old address: the browser moves on to the new one."""
+    """Show nothing at an address that no page has: the browser moves on to the page's own."""
 
 
 def _sidebar() -> tuple[DeltaGenerator, session.Opened] | None:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 HEALTH_TITLE, WALKTHROUGH_TITLE = "Health", "Walkthrough"
 HEALTH_PAGE = "pages/health.py"
-OLD_HEALTH = "workspace"
+#: Addresses that no page has, by the path of the page that they lead to. Triage is at the root.
+MOVED: dict[str, str] = {"workspace": "health", "triage": ""}
+#: Streamlit names the page at the root after its script, which would keep `/triage` from being redirected.
+ROOT_NAME = "root"
 #: Navigation: group → (script, title, url path). A page that does not exist is not named.
 PAGES: dict[str, tuple[tuple[str, str, str], ...]] = {
     "Browse": (
