@@ -96,4 +96,5 @@ def test_without_a_chunk_file_ranks_come_from_what_the_traces_say(tmp_path: Path
         None,
         None,
     )
-    assert (row["citation_recall"], row["anchor_coverage"]) == (1.0, None)
+    # Whether it declines is not known, and a refusal would count as one that cites no gold passage.
+    assert (row["citation_recall"], row["anchor_coverage"]) == (None, None)
