@@ -123,7 +123,8 @@ _NO_VERDICT: tuple[str, str] = ("refused IS NULL", "no_label")
 _DECLINED: tuple[str, str] = ("refused", "declined")
 #: Why a trace counts no cited id: the values of the column `uncited`.
 UNCITED: tuple[str, ...] = ("nothing_cited", "cited_in_text", "cited_in_payload", "places_cited")
-_NOTHING_CITED: tuple[str, str] = (f"uncited = '{UNCITED[0]}'", UNCITED[0])
+_WHY_UNCITED = f"CASE WHEN coalesce(cited, 0) = 0 THEN coalesce(uncited, '{UNCITED[0]}') END"
+_NOTHING_CITED: tuple[str, str] = (f"{_WHY_UNCITED} = '{UNCITED[0]}'", UNCITED[0])
 _UNPLACED: tuple[str, str] = ("TRUE", "gold_unplaced")
 
 
@@ -141,7 +142,7 @@ def _of_chunks(column: str) -> Measure:
 def _cited(value: str, column: str, *absent: tuple[str, str]) -> Measure:
     """Measure a number of each answer with gold; `absent` are the reasons for its absence."""
     reasons = (_NO_GOLD, _UNANSWERABLE, _NO_VERDICT, _DECLINED, *absent)
-    columns = ("answerable", "refused", "uncited", column)
+    columns = ("answerable", "refused", "cited", "uncited", column)
     left = f"CASE WHEN {column} IS NULL THEN {case(*reasons)} END"
     return Measure(value, left, tuple(dict.fromkeys(word for _, word in reasons)), columns)
 
@@ -294,7 +295,7 @@ _BUILT_IN = (
         "Always check cited against retrieved ids",
         Measure(
             "cited_retrieved",
-            f"CASE WHEN cited IS NULL THEN '{_NO_VERDICT[1]}' WHEN cited = 0 THEN uncited END",
+            f"CASE WHEN cited IS NULL THEN '{_NO_VERDICT[1]}' ELSE {_WHY_UNCITED} END",
             (_NO_VERDICT[1], *UNCITED),
             ("cited", "cited_retrieved", "uncited"),
             weight="cited",
