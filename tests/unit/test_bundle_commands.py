@@ -29,7 +29,9 @@ def test_building_writes_one_line_a_trace_and_the_same_bytes_again(folder: Path)
     result = run("build", folder)
     assert result.exit_code == 0, result.output
     assert "3 bundles: 3 full · 1 show the closest retrieved passage" in result.stdout
-    assert "bundle coverage 100 % (34–100 %): 2 of 2 answered questions" in result.stdout
+    assert (
+        "bundle coverage 100 % (34–100 %): 2 of 2 answers have a citation that can be shown" in result.stdout
+    )
     first = (folder / "bundles.jsonl").read_bytes()
     assert [each["q_id"] for each in lines(folder / "bundles.jsonl")] == ["Q1", "Q2", "Q3"]
     assert run("build", folder, "--workers", 1).exit_code == 0

@@ -166,9 +166,9 @@ def test_coverage_counts_answered_questions_once(manifest: Manifest, pool: PdfPo
     report = RunReport("R1")
     for each in bundles_from(records, sources_of(manifest, pool)):
         report.add(each)
-    assert (report.covered, report.answered, report.covering_passages) == (2, 3, 1)
+    assert (report.covered, report.answered, report.uncovered_passages) == (1, 3, 1)
     assert report.coverage_in_words() == (
-        "bundle coverage 67 % (21–94 %): 2 of 3 answered questions at citation_only or better, "
-        "1 by the closest retrieved passage"
+        "bundle coverage 33 % (6–79 %): 1 of 3 answers have a citation that can be shown, "
+        "1 only the closest retrieved passage"
     )
     assert RunReport("R1").coverage_in_words() == "bundle coverage: no question was answered"

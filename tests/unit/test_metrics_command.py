@@ -177,10 +177,15 @@ def test_stored_bundles_are_counted_and_an_answer_without_one_is_not_covered(ws:
     measured_workspace(ws, {"R1": [trace("Q1"), trace("Q2"), trace("Q3", **DECLINED)]})
     assert report_of_run(ws)["metrics"]["bundle_coverage"]["left_out"] == {"no_bundle": 3}
     entry = {"run_id": "R1", "traces": {"path": "runs/R1.jsonl"}, "bundles": {"path": "runs/bundles.jsonl"}}
-    measured_workspace(ws, {"R1": [trace("Q1"), trace("Q2"), trace("Q3", **DECLINED)]}, entries=[entry])
-    (ws / "runs/bundles.jsonl").write_bytes(
-        lines([{"bundle_version": "1.3", "run_id": "R1", "q_id": "Q1", "level": "citation_only"}])
-    )
+    traces = {"R1": [trace("Q1"), trace("Q2"), trace("Q3", **DECLINED)]}
+    documents = [{"doc_id": "manual", "path": "manual.md", "paged": False}]
+    measured_workspace(ws, traces, entries=[entry], documents=documents)
+    bundle = {
+        **{"bundle_version": "1.3", "run_id": "R1", "q_id": "Q1", "level": "citation_only"},
+        **{"citation_origin": "payload", "citation": {"doc_id": "manual", "page_idx": 0}},
+        "documents": [{"doc_id": "manual", "paged": False}],
+    }
+    (ws / "runs/bundles.jsonl").write_bytes(lines([bundle]))
     covered = report_of_run(ws)["metrics"]["bundle_coverage"]
     assert (covered["numerator"], covered["denominator"], covered["left_out"]) == (1, 2, {"declined": 1})
     assert covered["verdict"] == "fail"

@@ -309,7 +309,7 @@ _BUILT_IN = (
         "mean",
         "The share of the gold anchor's words that are, three or more in a row, in a cited passage: in "
         "the citation's quote, else in its chunk. Averaged over answered questions whose gold has an anchor.",
-        "Acceptance target: at least 0.70",
+        "Our own reading of coverage, beside the section's: at least 0.70",
         _cited("anchor_coverage", "anchor_coverage", ("TRUE", "no_anchor")),
     ),
     Metric(
@@ -411,7 +411,7 @@ _BUILT_IN = (
         "pipeline",
         "mean",
         "The logged distance between question and retrieved context, averaged over questions that log one.",
-        "Acceptance target: at most 0.45; below 0.60 is a warning",
+        "Acceptance target: at most 0.45; below 0.60 is a warning by our own reading",
         DELTA_S,
         better="lower",
     ),
@@ -433,7 +433,7 @@ _BUILT_IN = (
         "share",
         "Questions all of whose traces, three paraphrases by two seeds or more, log the state convergent. "
         "One with fewer traces, or with a trace that logs no state, is left out.",
-        "Acceptance target: convergent over 3 paraphrases and 2 seeds; at least 0.80",
+        "Acceptance target: convergent over 3 paraphrases and 2 seeds; at least 0.80 is our own reading",
         Measure("converges", "unconverged", ("few_variants", "not_logged"), ("converges", "unconverged")),
     ),
     *(
@@ -456,9 +456,9 @@ _BUILT_IN = (
         "Bundle coverage",
         "evidence",
         "share",
-        "Answered questions whose evidence bundle is at citation_only or better, of all answered questions; "
-        "from the run's stored bundles.",
-        "Coverage gate of at least 0.95",
+        "Answered questions with a stored evidence bundle in which a citation of the answer leads to a page "
+        "of one of the workspace's documents, of all answered questions.",
+        "Coverage gate of at least 0.95; what it counts is our own reading",
         of="answered questions",
     ),
 )

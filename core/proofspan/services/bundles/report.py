@@ -9,7 +9,7 @@ from itertools import islice
 
 from proofspan.contracts.records.records import Json, LineIssue, TraceKey
 from proofspan.errors import Problem
-from proofspan.evidence.bundles import LEVELS, Bundle, Level
+from proofspan.evidence.bundles import LEVELS, Bundle, Level, Origin
 from proofspan.evidence.levels import name_of
 from proofspan.metrics.statistics import share_in_words, wilson
 from proofspan.wording import counted
@@ -36,13 +36,21 @@ def counts(key: TraceKey, answer: str, *, is_refusal: bool) -> bool:
     return is_headline and not is_refusal and bool(answer.strip())
 
 
+def covers(level: Level, origin: Origin) -> bool:
+    """Return whether a bundle covers its answer: a citation of the answer leads to a page that can be shown.
+
+    The closest retrieved passage does not count: it is shown because no citation can be.
+    """
+    return level in COVERING and origin in ("payload", "answer_text")
+
+
 @dataclass(slots=True)
 class RunReport:
     """The result of building a run's bundles. `unread` are lines of the traces that hold no trace.
 
-    Coverage is the share of answered questions with a bundle at `citation_only` or better, one per question.
-    Refusals, empty answers, paraphrases, other seeds and repeats do not count. `covering_passages` counts the
-    covered questions that show the closest retrieved passage, because no citation could be shown.
+    Coverage is the share of answered questions, one trace per question, with a bundle that `covers` its
+    answer. Refusals, empty answers, paraphrases, other seeds and repeats do not count. `uncovered_passages`
+    counts the answered questions that show the closest retrieved passage, because no citation could be shown.
 
     By name: `undrawn` attachments cannot be drawn, `odd` ones can but have a problem, `texts` have nothing to
     draw; `documents` cannot be used.
@@ -53,7 +61,7 @@ class RunReport:
     passages: int = 0
     answered: int = 0
     covered: int = 0
-    covering_passages: int = 0
+    uncovered_passages: int = 0
     citation_problems: Counter[str] = field(default_factory=Counter)
     keys: set[TraceKey] = field(default_factory=set)
     unread: list[LineIssue] = field(default_factory=list)
@@ -73,9 +81,8 @@ class RunReport:
         self.passages += bundle.citation_origin == "retrieved"
         if counts(bundle.key, bundle.answer, is_refusal=bundle.is_refusal):
             self.answered += 1
-            if bundle.level in COVERING:
-                self.covered += 1
-                self.covering_passages += bundle.citation_origin == "retrieved"
+            self.covered += covers(bundle.level, bundle.citation_origin)
+            self.uncovered_passages += bundle.citation_origin == "retrieved"
         self.keys.add(bundle.key)
         self.citation_problems.update(each.code for item in bundle.citations for each in item.problems)
         for item in bundle.attachments:
@@ -95,14 +102,13 @@ class RunReport:
         return words + (f" · {self.passages:,} show the closest retrieved passage" if self.passages else "")
 
     def coverage_in_words(self) -> str:
-        """Return `bundle coverage 95 % (82–99 %): 35 of 37 answered questions at citation_only or better`."""
+        """Return `bundle coverage 95 % (82–99 %): 35 of 37 answers have a citation that can be shown`."""
         if not self.answered:
             return "bundle coverage: no question was answered"
         share = share_in_words(self.covered, self.answered)
-        passages = (
-            f", {self.covering_passages} by the closest retrieved passage" if self.covering_passages else ""
-        )
-        of_all = f"{self.covered} of {self.answered} answered questions at citation_only or better"
+        count = self.uncovered_passages
+        passages = f", {count} only the closest retrieved passage" if count else ""
+        of_all = f"{self.covered} of {counted(self.answered, 'answer')} have a citation that can be shown"
         return f"bundle coverage {share}: {of_all}{passages}"
 
     def coverage(self) -> dict[str, Json]:
@@ -112,7 +118,7 @@ class RunReport:
         return {
             "covered": self.covered,
             "answered": self.answered,
-            "closest_passages": self.covering_passages,
+            "closest_passages": self.uncovered_passages,
             "share": share,
             "low": low,
             "high": high,

@@ -12,7 +12,6 @@ from proofspan.diagnosis.answers import refuses
 from proofspan.diagnosis.labelling import lowered
 from proofspan.diagnosis.types import profile_from
 from proofspan.errors import Fault, Problem
-from proofspan.evidence.bundles import Level
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Manifest, Run
 from proofspan.metrics.catalogue import METRICS
@@ -20,7 +19,7 @@ from proofspan.metrics.goals import Goal, Verdict, judge
 from proofspan.metrics.packs import Base, Pack, PackDifference, bases_of, differences, numbers_of, read_pack
 from proofspan.metrics.ranked import Bucket
 from proofspan.metrics.values import MetricValue, Tally, metric_value
-from proofspan.services.bundles.report import COVERING, counts
+from proofspan.services.bundles.report import counts
 from proofspan.services.bundles.stored import StoredBundles
 from proofspan.services.compare import MetricPair, metric_pairs, other_run
 from proofspan.services.workspace.open import chosen_run, goals_of
@@ -77,7 +76,7 @@ def run_metrics(store: Store, manifest: Manifest, run_id: str, *, shown: Filter 
     run = chosen_run(manifest, run_id)
     asked = shown or Filter(run_id)
     questions = store.matching(asked) if shown else sum(store.bucket_counts(asked).values())
-    bundles, unread = bundle_levels(manifest, run)
+    bundles, unread = stored_bundles(manifest, run)
     covered = Tally(0, left_out={"no_bundle": questions})
     if bundles is not None:
         covered = _coverage(store, manifest, asked, bundles)
@@ -127,10 +126,8 @@ def metrics_by(store: Store, run_id: str, by: Slice) -> dict[str, dict[str, Metr
     return {name: _values(tallies) for name, tallies in store.measure_by(Filter(run_id), by).items()}
 
 
-def bundle_levels(
-    manifest: Manifest, run: Run
-) -> tuple[Mapping[TraceKey, Level] | None, tuple[Problem, ...]]:
-    """Return the levels of a run's stored bundles by trace, None if there are none or they cannot be read.
+def stored_bundles(manifest: Manifest, run: Run) -> tuple[StoredBundles | None, tuple[Problem, ...]]:
+    """Return a run's stored bundles, None if there are none or they cannot be read.
 
     Problems with reading them are warnings.
     """
@@ -138,7 +135,7 @@ def bundle_levels(
         return None, ()
     try:
         with unpacked(artifact_path(manifest, run.bundles)) as plain:
-            return StoredBundles.of(plain, file=run.bundles.path, run_id=run.run_id).levels, ()
+            return StoredBundles.of(plain, file=run.bundles.path, run_id=run.run_id), ()
     except Fault as fault:
         return None, _warnings(fault)
 
@@ -168,12 +165,13 @@ def _values(tallies: Mapping[str, Tally]) -> dict[str, MetricValue]:
     return {name: metric_value(METRICS[name], tallies[name]) for name in METRICS if name in tallies}
 
 
-def _coverage(store: Store, manifest: Manifest, shown: Filter, bundles: Mapping[TraceKey, Level]) -> Tally:
-    """Count answered questions with a stored bundle that covers them, as `proofspan bundle validate` does.
+def _coverage(store: Store, manifest: Manifest, shown: Filter, bundles: StoredBundles) -> Tally:
+    """Count answered questions whose stored bundle cites a page of one of the workspace's documents.
 
     An answered question has an answer without a refusal phrase; one without a bundle is not covered.
     """
     refusal = lowered(profile_from(manifest.triage).refusal)
+    documents = {document.doc_id for document in manifest.documents}
     covered = answered = declined = 0
     for frame in store.rows(shown, Sort("file")):
         columns = (frame[name].tolist() for name in ("q_id", "paraphrase", "seed", "repeat", "answer"))
@@ -181,7 +179,7 @@ def _coverage(store: Store, manifest: Manifest, shown: Filter, bundles: Mapping[
             key = TraceKey(shown.run, q_id, paraphrase, seed, repeat)
             if counts(key, answer, is_refusal=refuses(answer.lower(), refusal)):
                 answered += 1
-                covered += bundles.get(key) in COVERING
+                covered += bundles.cited.get(key) in documents
             else:
                 declined += 1
     return Tally(answered, float(covered), float(covered), left_out={"declined": declined})

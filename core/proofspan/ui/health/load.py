@@ -21,7 +21,7 @@ from proofspan.services.health.failure_modes import FailureCounts, FailureMode, 
 from proofspan.services.health.parity import ParityRow, logged_of_run, parity_rows
 from proofspan.services.health.rule_counts import HealthTable, health_table
 from proofspan.services.health.run_findings import RunFinding, index_findings, run_findings
-from proofspan.services.metrics.run_metrics import bundle_levels, in_order, run_metrics
+from proofspan.services.metrics.run_metrics import in_order, run_metrics, stored_bundles
 from proofspan.store.query.store import Store
 from proofspan.ui.status import background, workspace_status
 from proofspan.ui.visit import session
@@ -82,8 +82,8 @@ def load(opened: session.Opened, store: Store) -> Health:
         findings = run_findings(
             store, manifest, health.table, run_metrics(store, manifest, run.run_id), pages
         )
-        levels, _ = bundle_levels(manifest, run)
-        return findings, Counter((levels or {}).values())
+        bundles, _ = stored_bundles(manifest, run)
+        return findings, Counter(bundles.levels.values() if bundles is not None else ())
 
     files = [each.metrics for each in manifest.runs] + [run.bundles]
     prints = (workspace_status.state_of(manifest, each) for each in files if each is not None)
