@@ -2,7 +2,7 @@
 
 from proofspan.services.compare import FLIP_EXPORTS, compared_pins, flip_frames
 from proofspan.ui.compare import load, panels, question
-from proofspan.ui.status import notices
+from proofspan.ui.status import notices, release
 from proofspan.ui.visit import session
 from proofspan.ui.visit.view_state import write_view
 from proofspan.ui.widgets import export_menu
@@ -23,6 +23,9 @@ elif load.is_readable(both, store):
     facts = [store.run_facts(run_id) for run_id in (shown.vs, shown.run)]
     notices.fault_panel(dict.fromkeys(problem for each in facts for problem in each.problems))
     flips = store.flips(shown)
+    if view.q is None and shown.run != shown.vs:
+        panels.release_check(release.verdict_of(opened, store, shown.vs), view)
+        release.wait_for_claims(opened, store)
     panels.verdict(flips, view, has_gold=opened.manifest.gold is not None, left_out=both.left_out)
     lists = load.flip_lists(both, store)
     if view.q is not None:

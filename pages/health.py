@@ -7,7 +7,7 @@ import streamlit as st
 from proofspan.services.health.run_findings import run_lines
 from proofspan.services.page_base import writer_of
 from proofspan.ui.health import load, overview, rules
-from proofspan.ui.status import notices, workspace_status
+from proofspan.ui.status import notices, release, workspace_status
 from proofspan.ui.visit import session
 
 opened = session.current(needs_run=False)
@@ -53,13 +53,16 @@ with of_run:
     health = load.load(opened, store)
     modes_key, modes = load.modes(opened, store, health.table, audited.audits)
     load.remember_problems(opened, report, health, audited)
+    ready, ready_key = release.verdict_when_ready(opened, store)
     with verdict:
-        overview.show_verdict(health)
+        overview.show_release(ready, view)
+        overview.show_quality(health)
     with of_bundles:
         overview.bundle_levels(health.levels, view.run)
     with still_read:
         locating = session.locating(opened, store) if store.placed_stamp(view.run) is None else None
-        overview.show_pending([*pending, health.pending, modes_key if modes is None else None], locating)
+        pending += [health.pending, ready_key, modes_key if modes is None else None]
+        overview.show_pending(pending, locating)
     overview.show_first(health, view)
     rules.codes_panel(health.table, view, workspace=opened.manifest.name)
     overview.show_run(health, view)

@@ -4,7 +4,7 @@ from functools import partial
 
 import streamlit as st
 
-from proofspan.ui.status import notices
+from proofspan.ui.status import notices, release
 from proofspan.ui.trends import charts, load, metrics_table, panels, ranks
 from proofspan.ui.trends import cohorts as trends_cohorts
 from proofspan.ui.visit import session
@@ -26,7 +26,8 @@ notices.fault_panel((*facts.problems, *trends.current.measured.problems))
 if trends.current.questions:
     known = load.ranks(opened, store, trends)
     panels.scope(trends, view, has_gold=opened.manifest.gold is not None)
-    panels.show_verdict(load.gate(opened, store, trends), view)
+    panels.show_gate(release.verdict_of(opened, store), view)
+    release.wait_for_claims(opened, store)
     pairs = load.pairs(opened, store, trends)
     panels.show_cards(trends, pairs, load.flips(opened, store, trends), view)
     charts.figures(trends, known, view)

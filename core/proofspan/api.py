@@ -19,11 +19,12 @@ from proofspan.evidence.types import FoundSpan, SpanQuery
 from proofspan.manifest.load import load_manifest
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Manifest
-from proofspan.metrics.goals import needs_claims, read_goals
 from proofspan.resources import DEMO
 from proofspan.services.checking import check_runs
-from proofspan.services.gate import GateReport, gate_run
+from proofspan.services.compare import other_run
+from proofspan.services.gate import release_verdict
 from proofspan.services.metrics.run_metrics import RunMetrics, run_metrics
+from proofspan.services.release import ReleaseVerdict
 from proofspan.services.triage import Outcome, Sources, bare_sources, report_rows, run_sources
 from proofspan.services.validation import Tally
 from proofspan.services.validation import validate as findings_of
@@ -112,16 +113,16 @@ class Workspace:
         run_id = chosen_run(self.manifest, run).run_id
         return run_metrics(self._indexed([run_id], claims=True), self.manifest, run_id)
 
-    def gate(self, run: str | None = None, *, against: str | None = None) -> GateReport:
-        """Run the release check of a run by the manifest's goals and gates: `report.passes()`.
+    def gate(self, run: str | None = None, *, against: str | None = None) -> ReleaseVerdict:
+        """Return the release verdict on a run by the manifest's goals and gates: its state and reasons.
 
-        Flips are counted against the run `against`, by default the run's baseline in the manifest.
+        It is compared with the run `against`, by default the run's baseline, else the run before it.
         """
         chosen = chosen_run(self.manifest, run)
-        baseline = against or chosen.baseline
-        known = [each for each in (chosen.run_id, baseline) if each is not None and each in self.runs]
-        store = self._indexed(known, claims=needs_claims(read_goals(self.manifest.goals)[0]))
-        return gate_run(store, self.manifest, chosen.run_id, against=against)
+        other = against or other_run(self.manifest, chosen.run_id)
+        known = [each for each in (chosen.run_id, other) if each is not None and each in self.runs]
+        store = self._indexed(known, claims=True)
+        return release_verdict(store, self.manifest, chosen.run_id, against=against)
 
     def _indexed(self, runs: Sequence[str], *, claims: bool) -> Store:
         run_ids = list(dict.fromkeys(runs))

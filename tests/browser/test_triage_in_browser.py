@@ -428,7 +428,7 @@ def test_a_bucket_is_chosen_by_keyboard_and_fixed_questions_are_listed_against_a
     wait_for_query(page, vs="R004", flip="fixed")
     expect(rows(page)).to_have_count(6)
     expect(rows(page).first.locator("small")).to_contain_text("was ")
-    reported = re.compile("^6 of 41 questions: fixed against R004 by SectionMatch@1")
+    reported = re.compile("^6 of 41 questions: fixed compared with R004 by SectionMatch@1")
     expect(page.locator(".st-key-sentence .ps-line")).to_contain_text(reported)
     compare = page.locator(".st-key-toggles-flip").get_by_role("link", name="Compare")
     assert "vs=R004" in (compare.get_attribute("href") or "")

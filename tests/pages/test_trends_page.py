@@ -11,7 +11,7 @@ import yaml
 from streamlit.testing.v1 import AppTest
 
 from proofspan.manifest.load import MANIFEST_NAME, load_manifest
-from proofspan.services.gate import gate_run
+from proofspan.services.gate import release_verdict
 from proofspan.services.metrics.run_metrics import run_metrics
 from proofspan.store.query.store import Store
 from tests.pages.conftest import TRACES, MakeWorkspace, Open, grids, shown, trace
@@ -74,7 +74,7 @@ def test_page_and_commands_show_the_same_numbers(two_runs: Path, open_app: Open,
     rows = {row["head"]["text"]: row["cells"] for row in grids(app)["All metrics of R2"]["rows"]}
     for value in counted.values.values():
         assert (rows[value.metric.name][0]["text"] == "–") == (value.value is None)
-    checks = gate_run(store, manifest, "R2").checks
+    checks = release_verdict(store, manifest, "R2").checks
     assert [row["head"]["text"] for row in grids(app)["Checks of R2"]["rows"]] == [
         check.title for check in checks
     ]

@@ -168,7 +168,7 @@ def test_another_run_shows_what_the_rows_were_and_which_were_fixed(two_runs: Pat
     assert any("1 only in R2" in title for title in html.unescape(shown(app)).splitlines())
     app.button("flip-fixed").click().run()
     assert questions(app) == {OIL}
-    assert "fixed against R1 by SectionMatch@1" in shown(app)
+    assert "fixed compared with R1 by SectionMatch@1" in shown(app)
     assert chips(app) == [], "the toggle says it"
     app.selectbox("flip-outcome").set_value("answered_ok").run()
     assert app.query_params["outcome"] == "answered_ok"
@@ -191,7 +191,7 @@ def test_a_run_that_cannot_be_compared_with_is_reported(two_runs: Path, open_app
     assert not app.exception
     assert "Run R7 is not indexed" in shown(app)
     assert table(app) == []
-    assert chips(app) == ["✕ fixed against R7 by SectionMatch@1"]
+    assert chips(app) == ["✕ fixed compared with R7 by SectionMatch@1"]
     app.button("chip-flip").click().run()
     assert len(table(app)) == 4
 

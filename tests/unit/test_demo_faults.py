@@ -22,7 +22,7 @@ from proofspan.manifest.load import load_manifest
 from proofspan.manifest.types import Manifest
 from proofspan.services.documents.document_cache import Placer
 from proofspan.services.health.rule_counts import HealthTable, health_table
-from proofspan.services.health.run_findings import RunFinding, fix_first, run_findings, verdict
+from proofspan.services.health.run_findings import RunFinding, fix_first, in_a_sentence, run_findings
 from proofspan.services.metrics.run_metrics import run_metrics
 from proofspan.services.page.target import choose, targets_of
 from proofspan.services.page.view import locate_view
@@ -264,7 +264,7 @@ def test_the_fault_shows_on_health(fault: Fault, product: Product) -> None:
 
 
 def test_health_names_what_is_wrong_with_the_run_first(product: Product) -> None:
-    reported = verdict(product.health, tuple(product.findings.values()))
+    reported = in_a_sentence(product.health, tuple(product.findings.values()))
     assert reported.startswith(
         "R005: 5 rules broken on 39 of 39 questions; stored report disagrees on 8 of 39; "
     )
@@ -297,4 +297,4 @@ def test_the_repaired_run_has_none_of_it(tmp_path: Path) -> None:
     store = Store(manifest, tmp_path)
     table = health_table(store, manifest.runs[-1:], "R006")
     findings = run_findings(store, manifest, table, run_metrics(store, manifest, "R006"), None)
-    assert verdict(table, findings) == "R006: No data-quality issues found in 41 questions."
+    assert in_a_sentence(table, findings) == "R006: No data-quality issues found in 41 questions."

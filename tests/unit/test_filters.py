@@ -153,7 +153,7 @@ CASES = [
         Filter("R", vs="R003", flip="fixed", outcome="answered_ok", all_variants=True),
         f"{measure_of('answered_ok').number} = 1 AND was_value_answered_ok = 0",
         {},
-        "fixed against R003 by answers that do not fail",
+        "fixed compared with R003 by answers that do not fail",
     ),
     (
         Filter("R", section=("' OR 1=1 --",), all_variants=True),

@@ -15,9 +15,6 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from proofspan.services.gate import (
-    Affected,
-    Check,
-    GateReport,
     code,
     junit_xml,
     markdown,
@@ -25,6 +22,7 @@ from proofspan.services.gate import (
     prose,
     report_to_json,
 )
+from proofspan.services.release import Affected, Check, ReleaseVerdict
 from proofspan.store.query.filters import Filter
 
 BASE = "https://proofspan.example/team"
@@ -42,8 +40,10 @@ HOSTILE = (
 )
 
 
-def report(*checks: Check, run_id: str = "R2", against: str | None = "R1") -> GateReport:
-    return GateReport(run_id, against, 3, checks)
+def report(
+    *checks: Check, run_id: str = "R2", against: str | None = "R1", strict: bool = False
+) -> ReleaseVerdict:
+    return ReleaseVerdict(run_id, against, 3, checks, strict)
 
 
 def failing(*questions: str, message: str = "2 of 3", was: str = "ok") -> Check:
@@ -80,9 +80,9 @@ def links(text: str) -> list[str]:
 
 
 def test_junit_has_a_test_case_a_check_and_its_counts() -> None:
-    root = parsed(junit_xml(report(*FOUR), strict=False))
+    root = parsed(junit_xml(report(*FOUR)))
     (suite,) = root
-    assert (root.tag, suite.tag, suite.get("name")) == ("testsuites", "testsuite", "R2 against R1")
+    assert (root.tag, suite.tag, suite.get("name")) == ("testsuites", "testsuite", "R2, compared with R1")
     for element in (root, suite):
         assert [element.get(name) for name in ("tests", "failures", "errors", "skipped")] == [
             "4",
@@ -90,7 +90,7 @@ def test_junit_has_a_test_case_a_check_and_its_counts() -> None:
             "0",
             "1",
         ]
-    found = cases(junit_xml(report(*FOUR), strict=False))
+    found = cases(junit_xml(report(*FOUR)))
     kinds = {name: [child.tag for child in case] for name, case in found.items()}
     assert kinds == {
         "flips": ["failure"],
@@ -105,16 +105,16 @@ def test_junit_has_a_test_case_a_check_and_its_counts() -> None:
 
 
 def test_warnings_fail_where_they_count() -> None:
-    root = parsed(junit_xml(report(*FOUR), strict=True))
+    root = parsed(junit_xml(report(*FOUR, strict=True)))
     assert root.get("failures") == "2"
-    assert cases(junit_xml(report(*FOUR), strict=True))["delta_s_mean"][0].tag == "failure"
-    assert report_to_json(report(FOUR[1]), strict=True)["passes"] is False
-    assert report_to_json(report(FOUR[1]), strict=False)["passes"] is True
+    assert cases(junit_xml(report(*FOUR, strict=True)))["delta_s_mean"][0].tag == "failure"
+    assert report_to_json(report(FOUR[1], strict=True))["passes"] is False
+    assert report_to_json(report(FOUR[1]))["passes"] is True
 
 
 @given(text=st.one_of(st.text(max_size=40), st.sampled_from(HOSTILE)))
 def test_any_text_is_text_in_junit(text: str) -> None:
-    data = junit_xml(report(failing(text, message=text), run_id=text or "R"), strict=False)
+    data = junit_xml(report(failing(text, message=text), run_id=text or "R"))
     (failure,) = cases(data)["flips"]
     assert len(failure) == 0
     assert failure.text is not None
@@ -124,7 +124,7 @@ def test_any_text_is_text_in_junit(text: str) -> None:
 
 @given(text=st.one_of(st.text(max_size=40), st.sampled_from(HOSTILE)))
 def test_any_text_is_text_in_markdown(text: str) -> None:
-    written = markdown(report(failing(text, message=text), run_id=text or "R", against=text), strict=False)
+    written = markdown(report(failing(text, message=text), run_id=text or "R", against=text))
     found = list(tokens(written))
     kinds = {token.type for token in found}
     assert not kinds & {
@@ -139,7 +139,7 @@ def test_any_text_is_text_in_markdown(text: str) -> None:
     }
     assert [token.tag for token in found if token.type == "heading_open"] == ["h2", "h3"]
     assert sum(token.type == "td_open" for token in found) == 3
-    assert sum(token.type == "list_item_open" for token in found) == 1
+    assert sum(token.type == "list_item_open" for token in found) == 2  # the reason, and the question
 
 
 @given(text=st.one_of(st.text(max_size=40), st.sampled_from(HOSTILE)))
@@ -185,36 +185,36 @@ def test_questions_are_links_that_open_them_only_where_there_is_a_base() -> None
     missing = Check(
         "questions", "Questions", "warn", "1", {}, (Affected("Q#9", "?", "R1", now="missing"),), 1
     )
-    found = links(markdown(report(failing("Why?"), missing), strict=False, base=f"{BASE}/"))
+    found = links(markdown(report(failing("Why?"), missing), base=f"{BASE}/"))
     assert found == [
         f"{BASE}/question?run=R2&q=Q0&vs=R1",
         f"{BASE}/?run=R2&label=retrieval_drift&vs=R1&was=ok",
         f"{BASE}/question?run=R1&q=Q%239%231",
     ]
-    assert links(markdown(report(failing("Why?"), missing), strict=False)) == []
+    assert links(markdown(report(failing("Why?"), missing))) == []
 
 
 def test_a_hostile_id_stays_inside_its_link() -> None:
     hostile = ")](javascript:alert(1)) <x> \n`"
     check = Check("flips", "Flips", "fail", "1", {}, (Affected(hostile, "?", "R2", "ok", "x"),), 1)
-    (found,) = links(markdown(report(check), strict=False, base=BASE))
+    (found,) = links(markdown(report(check), base=BASE))
     assert urlsplit(found).netloc == "proofspan.example"
     assert parse_qs(urlsplit(found).query)["q"] == [hostile]
 
 
 def test_many_questions_are_cut_and_counted() -> None:
     many = [f"question {n}" for n in range(1_005)]
-    written = markdown(report(failing(*many)), strict=False, base=BASE)
+    written = markdown(report(failing(*many)), base=BASE)
     assert "### Flips: 1,005 questions" in written
     assert "- … and 985 more\n" in written
-    by_id = markdown(report(Check("x", "X", "fail", "1", {}, (Affected("Q1", "?", "R2"),), 30)), strict=False)
+    by_id = markdown(report(Check("x", "X", "fail", "1", {}, (Affected("Q1", "?", "R2"),), 30)))
     assert by_id.endswith("### X: 30 questions\n\n`Q1`, … and 10 more\n")
-    text = cases(junit_xml(report(failing(*many)), strict=False))["flips"][0].text or ""
+    text = cases(junit_xml(report(failing(*many))))["flips"][0].text or ""
     assert text.endswith("question 999\n… and 5 more")
 
 
 def test_json_holds_every_question_with_what_it_was() -> None:
-    output = json.loads(json.dumps(report_to_json(report(*FOUR), strict=False, base=BASE)))
+    output = json.loads(json.dumps(report_to_json(report(*FOUR), base=BASE)))
     assert (output["run_id"], output["against"], output["passes"]) == ("R2", "R1", False)
     assert output["counts"] == {"fail": 1, "warn": 1, "pass": 1, "skipped": 1}
     first = output["checks"][0]
@@ -224,5 +224,5 @@ def test_json_holds_every_question_with_what_it_was() -> None:
 
 def test_the_same_report_gives_the_same_bytes() -> None:
     one, other = report(*FOUR), report(*FOUR)
-    assert junit_xml(one, strict=True) == junit_xml(other, strict=True)
-    assert markdown(one, strict=True, base=BASE) == markdown(other, strict=True, base=BASE)
+    assert junit_xml(one) == junit_xml(other)
+    assert markdown(one, base=BASE) == markdown(other, base=BASE)

@@ -24,7 +24,7 @@ from proofspan.services.health.rule_counts import (
     suspicion_rows,
     trend,
 )
-from proofspan.services.health.run_findings import RunFinding, fix_first, verdict
+from proofspan.services.health.run_findings import RunFinding, fix_first, in_a_sentence
 from proofspan.store.query.filters import Filter
 from proofspan.ui.health.rules import code_grid
 from proofspan.ui.visit.view_state import ViewState
@@ -143,18 +143,18 @@ WAITS = finding("last_line_waits", "last line unfinished", "warning")
 
 def test_the_verdict_names_rules_questions_and_errors() -> None:
     health = table(row("bad_offsets", 4), row("analyzer_mismatch", 9), row("tie_order", 1))
-    message = verdict(replace(health, broken_on=10), (STALE, WAITS))
+    message = in_a_sentence(replace(health, broken_on=10), (STALE, WAITS))
     assert message == "R1: 2 rules broken on 10 of 10 questions; stored report disagrees on 8."
 
 
 def test_a_verdict_of_many_errors_counts_the_rest() -> None:
     findings = [finding(f"e{number}", f"fault {number}") for number in range(6)]
-    assert verdict(table(), findings) == "R1: fault 0; fault 1; fault 2; fault 3; 2 more below."
+    assert in_a_sentence(table(), findings) == "R1: fault 0; fault 1; fault 2; fault 3; 2 more below."
 
 
 def test_the_verdict_of_a_run_without_errors() -> None:
-    assert verdict(table(), ()) == "R1: No data-quality issues found in 10 questions."
-    slight = verdict(table(row("tie_order", 1)), [WAITS])
+    assert in_a_sentence(table(), ()) == "R1: No data-quality issues found in 10 questions."
+    slight = in_a_sentence(table(row("tie_order", 1)), [WAITS])
     assert slight == "R1: No data-quality issues found in 10 questions; 2 warnings."
 
 

@@ -30,6 +30,7 @@ def test_the_targets_are_shown_where_there_is_nothing_else() -> None:
     assert {name: str(goal) for name, goal in goals.items()} == {
         "section_match_at_1": ">= 0.70",
         "gt_in_top_20": ">= 0.90",
+        "section_coverage": ">= 0.70",
         "citation_match": ">= 0.95",
         "anchor_coverage": ">= 0.70",
         "delta_s_mean": "<= 0.45, warn < 0.60",

@@ -31,7 +31,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "import": ("import_cmd", "Turn another tool's files into a workspace."),
     "export": ("export_cmd", "Write a run's triage as CSV, JSONL or Markdown."),
     "metrics": ("metrics_cmd", "Measure runs: each metric with its counts, interval and goal."),
-    "gate": ("gate_cmd", "Check whether a run may ship, for CI."),
+    "gate": ("gate_cmd", "Check whether a run is ready for release, for CI."),
     "cohort": ("cohort_cmd", "Name the questions of a bucket, and count conversions."),
     "contract": ("contract_cmd", "Print the prompt contract, its smoke test, and the schemas."),
     "hash": ("hash_cmd", "Print the canonical sha256 of JSONL and JSON files."),

@@ -1,4 +1,4 @@
-"""`proofspan gate`: the release checks of the Trends page, with an exit status for CI."""
+"""`proofspan gate`: the release verdict of the pages, with an exit status for CI."""
 
 from __future__ import annotations
 
@@ -29,18 +29,24 @@ from proofspan.cli.output import (
 )
 from proofspan.errors import InputFault, Problem
 from proofspan.manifest.load import load_manifest
-from proofspan.metrics.goals import Goal, needs_claims, read_goals
+from proofspan.metrics.goals import Goal, read_goals
+from proofspan.services.compare import other_run
 from proofspan.services.gate import (
-    GateReport,
-    gate_run,
     junit_xml,
     markdown,
     one_line,
     question_line,
+    release_verdict,
     report_to_json,
 )
+from proofspan.services.release import ReleaseVerdict, State
 from proofspan.services.workspace.open import chosen_run
 
+_STYLES: dict[State, str] = {
+    "ready": "bold green",
+    "not_ready": "bold red",
+    "not_enough_evidence": "bold yellow",
+}
 #: Wide enough for a line per check if the width of the output is unknown.
 WIDTH_WITHOUT_TERMINAL = 200
 #: Questions of a check that are printed with their texts, and by their ids; `--json` has more.
@@ -52,10 +58,10 @@ _GOAL = re.compile(r"\s*(?P<metric>[^<>=\s]+)\s*(?P<threshold>[<>=].*)", re.DOTA
 @click.command("gate")
 @click.argument("workspace", type=NamedPath())
 @click.option("--run", "run_id", metavar="ID", help="The run; the latest when none is named.")
-@click.option("--against", metavar="ID", help="The run before it; else its baseline in the manifest.")
+@click.option("--against", metavar="ID", help="The run to compare with; else its baseline or the one before.")
 @click.option("--goal", "goals", multiple=True, help='Such as "section_match_at_1>=0.7"; repeat.')
 @click.option("--allow", multiple=True, metavar="Q_ID", help="A question that may flip; repeat.")
-@click.option("--strict", is_flag=True, help="Warnings fail as well.")
+@click.option("--strict", is_flag=True, help="Warnings and missing evidence fail too.")
 @click.option("--junit", metavar="FILE", help="Also write the checks as JUnit XML.")
 @click.option("--markdown", "as_markdown", metavar="FILE", help="Also write them for a pull request.")
 @click.option("--link-base", metavar="URL", help="The dashboard's address, for links to questions.")
@@ -63,13 +69,15 @@ _GOAL = re.compile(r"\s*(?P<metric>[^<>=\s]+)\s*(?P<threshold>[<>=].*)", re.DOTA
 @CACHE_OPTION
 @OUTPUT_OPTION
 def command(workspace: Path, strict: bool, cache_dir: Path | None, output: str, **asked: Any) -> None:
-    """Check whether a run of WORKSPACE is ready for release: its goals, flips, suspicions and lines.
+    """Check whether a run of WORKSPACE is ready for release: its goals, flips, claims, rules and lines.
 
-    Thresholds are those of the manifest's `goals` and `gates`; where it says nothing, the acceptance targets,
-    and no question that was ok in the baseline may become retrieval_drift or generation_drift. The index is
-    brought up to date first; claims are checked if a goal is about them.
+    Thresholds are those of the manifest's `goals` and `gates`; where it says nothing, the acceptance targets.
+    No question that was ok may become retrieval_drift or generation_drift, and no trace may name another
+    index, model or analyzer than the run pins, or cite nothing where the profile asks for citations. The
+    index and the claims are brought up to date first.
 
-    Exit status: 0 it passes, warnings or not, 1 a check fails (with --strict: or warns), 2 unusable input.
+    Exit status: 0 ready, or not enough evidence, 1 not ready (with --strict: or not enough evidence), 2
+    unusable input.
     """
     goals, address = _goals(asked["goals"]), asked["link_base"] or ""
     is_address = urlsplit(address).scheme in ("http", "https") and urlsplit(address).netloc
@@ -85,19 +93,21 @@ def command(workspace: Path, strict: bool, cache_dir: Path | None, output: str, 
     run = chosen_run(manifest, asked["run_id"])
     if against is not None:
         chosen_run(manifest, against)
-    runs = [each for each in (run.run_id, against or run.baseline) if each and manifest.run(each) is not None]
-    claims = needs_claims({**read_goals(manifest.goals)[0], **goals})
-    store = indexed(manifest, list(dict.fromkeys(runs)), cache_dir, claims=claims)
-    report = gate_run(store, manifest, run.run_id, against=against, goals=goals, allow=asked["allow"])
+    runs = filter(None, (run.run_id, against or other_run(manifest, run.run_id)))
+    store = indexed(manifest, list(dict.fromkeys(runs)), cache_dir, claims=True)
+    allow = asked["allow"]
+    report = release_verdict(
+        store, manifest, run.run_id, against=against, goals=goals, allow=allow, strict=strict
+    )
     if as_markdown is not None:
-        write_bytes(markdown(report, strict=strict, base=base).encode(), as_markdown)
+        write_bytes(markdown(report, base=base).encode(), as_markdown)
     if junit is not None:
-        write_bytes(junit_xml(report, strict=strict), junit)
+        write_bytes(junit_xml(report), junit)
     if asked["as_json"]:
-        write_bytes(json_text(report_to_json(report, strict=strict, base=base)), output)
+        write_bytes(json_text(report_to_json(report, base=base)), output)
     else:
-        write_parts(*_parts(report, strict=strict), output=output, width=WIDTH_WITHOUT_TERMINAL)
-    sys.exit(0 if report.passes(strict=strict) else 1)
+        write_parts(*_parts(report), output=output, width=WIDTH_WITHOUT_TERMINAL)
+    sys.exit(0 if report.passes() else 1)
 
 
 def _goals(given: Sequence[str]) -> dict[str, Goal]:
@@ -117,7 +127,7 @@ def _goals(given: Sequence[str]) -> dict[str, Goal]:
     return asked
 
 
-def _parts(report: GateReport, *, strict: bool) -> Iterator[RenderableType]:
+def _parts(report: ReleaseVerdict) -> Iterator[RenderableType]:
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column()
     table.add_column(overflow="fold")
@@ -139,9 +149,15 @@ def _parts(report: GateReport, *, strict: bool) -> Iterator[RenderableType]:
             else:
                 lines = [" ".join([*(one_line(each.q_id) for each in check.affected[:shown]), *more])]
             yield from (Text(f"  {each}") for each in lines)
-    passes = report.passes(strict=strict)
-    against = f" against {one_line(report.against)}" if report.against is not None else ""
-    ready = f"{'ready' if passes else 'not ready'}{' (warnings count)' if strict else ''}"
-    verdict = f"Release check of {one_line(report.run_id)}{against}: {ready}; {report.counts_in_words()}"
+    for title, sentences in (
+        ("Reasons", tuple(reason.sentence for reason in report.reasons)),
+        ("What would change it", report.changes),
+    ):
+        if sentences:
+            yield Text()
+            yield Text(title, "bold")
+            yield from (Text(f"  {one_line(each, cut=None)}") for each in sentences)
+    of = one_line(f"{report.run_id}{report.compared}", cut=None)
+    counts = f"{report.counts_in_words()}{' (strict)' if report.strict else ''}"
     yield Text()
-    yield Text(verdict, "bold green" if passes else "bold red")
+    yield Text(f"Release check of {of}: {report.words}; {counts}", _STYLES[report.state])

@@ -7,11 +7,11 @@ metrics have the default goals below.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from fractions import Fraction
-from math import isfinite
+from math import ceil, floor, isfinite
 from operator import eq, ge, gt, le, lt
 from typing import Any, Literal, NamedTuple, cast
 
@@ -19,9 +19,10 @@ from proofspan.contracts.records.records import LABELS
 from proofspan.contracts.rules.catalogue import RULES, is_known, rule_of
 from proofspan.diagnosis.messages import SUSPICIONS
 from proofspan.errors import Problem
-from proofspan.metrics.catalogue import LEFT_OUT, METRICS
+from proofspan.metrics.catalogue import LEFT_OUT, METRICS, Metric
 from proofspan.metrics.ranked import BUCKETS
-from proofspan.metrics.values import MetricValue
+from proofspan.metrics.statistics import Z_95
+from proofspan.metrics.values import MetricValue, interval_in_words, number_in_words
 from proofspan.wording import counted
 
 Comparison = Literal[">=", "<=", ">", "<", "=="]
@@ -95,18 +96,26 @@ class Goal:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The verdict on a number; `why` is a sentence without its full stop."""
+    """The verdict on a number; texts are sentences without their full stops.
+
+    `open` says why the goal may be missed all the same, or is not measured; "" if that is certain. `change`
+    says what would make the number pass, or decide it; "" if it passes for certain.
+    """
 
     status: Status
     why: str
+    open: str = ""
+    change: str = ""
 
 
-#: The targets of docs/requirements.md. That of `lambda_convergent` also fails for any chaotic trace.
+#: The targets of docs/requirements.md, which says which of them are our own readings. That of
+#: `lambda_convergent` also fails for any chaotic trace.
 DEFAULT_GOALS: Mapping[str, Goal] = {
     name: Goal(name, passes, warns, from_default=True)
     for name, (passes, warns) in {
         "section_match_at_1": (Bound(">=", "0.70"), None),
         "gt_in_top_20": (Bound(">=", "0.90"), None),
+        "section_coverage": (Bound(">=", "0.70"), None),
         "citation_match": (Bound(">=", "0.95"), None),
         "anchor_coverage": (Bound(">=", "0.70"), None),
         "delta_s_mean": (Bound("<=", "0.45"), Bound("<", "0.60")),
@@ -140,11 +149,6 @@ def read_goals(
             message = f"`{name}`: {goal}; {used}"
             problems.append(Problem("goal_unreadable", message, place, _HOW, severity="warning"))
     return {name: goals[name] for name in METRICS if name in goals}, tuple(problems)
-
-
-def needs_claims(goals: Iterable[str]) -> bool:
-    """Return whether any of the metrics with a goal counts claims."""
-    return any(METRICS[metric_id].group == "claims" for metric_id in goals)
 
 
 _HOW = 'write a comparison and a number, such as ">= 0.70" or "<= 0.45, warn < 0.60", or "none"'
@@ -183,11 +187,15 @@ def judge(goal: Goal, value: MetricValue, *, chaotic: int = 0) -> Verdict:
     `chaotic` is the number of traces that log the state chaotic: any of them fails λ convergent.
     """
     if goal.metric_id == "lambda_convergent" and chaotic:
-        logs = "log" if chaotic > 1 else "logs"
-        return Verdict("fail", f"fails: {counted(chaotic, 'trace')} {logs} the state chaotic")
+        logs, traces = "log" if chaotic > 1 else "logs", counted(chaotic, "trace")
+        change = f"make the {traces} converge that {logs} the state chaotic"
+        return Verdict("fail", f"fails: {traces} {logs} the state chaotic", change=change)
     if value.value is None or not isfinite(value.value):
-        reasons = [f"{LEFT_OUT[reason]} ({count:,})" for reason, count in value.left_out.items() if count]
-        return Verdict("unknown", f"not measured: {', '.join(reasons) or f'no {value.metric.of}'}")
+        absent = {reason: count for reason, count in value.left_out.items() if count}
+        reasons = [f"{LEFT_OUT[reason]} ({count:,})" for reason, count in absent.items()]
+        why = f"not measured: {', '.join(reasons) or f'no {value.metric.of}'}"
+        most = max(absent, key=absent.__getitem__, default="")
+        return Verdict("unknown", why, f"not measured: {LEFT_OUT.get(most, why)}", _MEASURED_BY.get(most, ""))
     number = Fraction(f"{value.value:.{DECIMALS}f}")
     if value.numerator is not None:
         number = Fraction(value.numerator, value.denominator)
@@ -208,20 +216,94 @@ def judge(goal: Goal, value: MetricValue, *, chaotic: int = 0) -> Verdict:
         status, verdict, beyond = "fail", "fails", None
         if warns is not None and warns.holds(number):
             status, verdict, beyond = "warn", f"not {passes.in_words()}: a warning", warns
-    if beyond is not None and not all(map(beyond.holds, ends)):
+    is_open = beyond is not None and not all(map(beyond.holds, ends))
+    if beyond is not None and is_open:
         doubts.append(_COMPARISONS[beyond.comparison].beyond.format(beyond.number))
     one = f"one of the {value.metric.of}"
     sample = one if value.denominator == 1 else f"{value.denominator:,} {value.metric.of}"
-    if doubts:
-        return Verdict(status, f"{verdict}, but {sample} can't exclude {' or '.join(doubts)}")
     is_one = value.low is None and value.denominator == 1
-    return Verdict(status, f"{verdict}, on {one}" if is_one else verdict)
+    why = f"{verdict}, on {one}" if is_one and not doubts else verdict
+    if doubts:
+        why = f"{verdict}, but {sample} can't exclude {' or '.join(doubts)}"
+    if beyond is not None and (is_open or is_one):
+        reached = (
+            f"the interval of {interval_in_words(value)} includes the goal {_bound(value.metric, beyond)}"
+        )
+        reason = reached if is_open else "too few to judge by"
+        return Verdict(status, why, f"{sample}: {reason}", _would_decide(beyond, value))
+    return Verdict(status, why, change="" if status == "pass" else _would_pass(passes, value))
+
+
+#: What to do about a goal that is not measured, by why most questions are left out.
+_MEASURED_BY: Mapping[str, str] = {
+    "no_gold": "give the workspace gold questions",
+    "gold_unplaced": "give the gold questions sections, chunks or pages",
+    "no_candidates": "write the retrieved candidates into the traces",
+    "no_corpus": "give the chunk file sections or pages",
+    "no_anchor": "give the gold questions an anchor",
+    "nothing_cited": "make the pipeline write its citations",
+    "declined": "ask questions that the pipeline answers",
+    "not_checked": "check the claims: `proofspan index WORKSPACE`",
+    "no_label": "name the chunk file, so that answers can be judged",
+    "not_logged": "make the pipeline log it",
+    "few_variants": "ask each question in 3 paraphrases with 2 seeds",
+    "no_bundle": "build the bundles: `proofspan bundle build WORKSPACE`",
+}
+
+
+def _bound(metric: Metric, bound: Bound) -> str:
+    """Return a threshold as the metric's numbers are written: `70 %`, `0.45`."""
+    return f"{100 * bound.value:g} %" if metric.kind == "share" else bound.number
+
+
+def _would_pass(bound: Bound, value: MetricValue) -> str:
+    """Return what a number lacks to pass: `SectionMatch@1 needs 2 more of its 37 questions`."""
+    metric, of = value.metric, value.denominator
+    wanted = _COMPARISONS[bound.comparison].goal.format(_bound(metric, bound))
+    if value.numerator is None or bound.comparison == "==":
+        return f"{metric.name} has to be {wanted}; it is {number_in_words(metric, value.value)}"
+    exact, rises = Fraction(bound.number) * of, bound.comparison in (">=", ">")
+    if rises:
+        needed = ceil(exact) if bound.comparison == ">=" else floor(exact) + 1
+    else:
+        needed = floor(exact) if bound.comparison == "<=" else ceil(exact) - 1
+    if not 0 <= needed <= of:
+        return f"{metric.name} can't be {wanted} with {of:,} {metric.of}"
+    gap, way = abs(needed - value.numerator), "more" if rises else "fewer"
+    return f"{metric.name} needs {gap:,} {way} of its {of:,} {metric.of} to be {wanted}"
+
+
+#: More questions than these are no advice.
+_MOST_ASKED = 100_000
+
+
+def _would_decide(bound: Bound, value: MetricValue) -> str:
+    """Return how many questions would leave the threshold outside of the interval, if nothing else changed.
+
+    A Wilson interval excludes t where n (p - t)^2 > z^2 t (1 - t); that of a mean shrinks with the root of n.
+    """
+    metric, number, limit, low, high = value.metric, value.value or 0.0, bound.value, value.low, value.high
+    gap, needed = abs(number - limit), 0.0
+    if gap and value.numerator is not None:
+        needed = floor(Z_95**2 * limit * (1 - limit) / gap**2) + 1
+    elif gap and metric.kind == "mean" and low is not None and high is not None:
+        needed = ceil(value.denominator * (max(number - low, high - number) / gap) ** 2)
+    if value.denominator < needed <= _MOST_ASKED:
+        wanted = _COMPARISONS[bound.comparison].goal.format(_bound(metric, bound))
+        return f"about {needed:,} {metric.of} would decide whether {metric.name} is {wanted}"
+    return f"{metric.name} needs more {metric.of}, or a number further from {_bound(metric, bound)}"
 
 
 # The release gates besides goals, the manifest's `gates`: flips, suspicions, broken rules, lines and drift. A
 # gate that cannot be understood fails the run, as a misspelt name would let everything pass.
 
 Column = Literal["label", "bucket"]
+
+#: The codes of a run that read with another index, model or analyzer than it pins. The traceability contract
+#: lets such a run fail fast, so no question may have one unless the manifest allows a number.
+FAIL_FAST = ("analyzer_mismatch", "mismatch_index_hash", "embed_model_mismatch")
+#: The code of an answer without citations. A profile without a template does not ask for any.
+UNCITED = "empty_citations"
 
 DRIFT = "generation_drift"
 #: The suspicions of questions; `template_absent` is one of a whole run.

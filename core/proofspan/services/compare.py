@@ -82,11 +82,7 @@ def verdict_sentence(flips: Flips, *, run: str, vs: str, outcome: str, has_gold:
         return f"No flip among {counted(judged, 'question')} by {by}: {unchanged}."
     p = mcnemar(flips.fixed, flips.regressed)
     fixed, regressed = (f"{count:,}" if count else "none" for count in (flips.fixed, flips.regressed))
-    if p < LEVEL:
-        better = "better" if flips.fixed > flips.regressed else "worse"
-        conclusion = f"statistically significant: {run} is {better}"
-    else:
-        conclusion = "not statistically significant"
+    conclusion = "statistically significant" if p < LEVEL else "not statistically significant"
     flipped = f"{fixed} fixed, {regressed} regressed".capitalize()
     return f"{flipped} of {judged:,} by {by}: {p_words(p)}, {conclusion}."
 

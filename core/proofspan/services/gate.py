@@ -1,110 +1,56 @@
-"""The release checks of a run: `proofspan gate` and the Trends page show the same list.
+"""The release checks of a run, and their verdict as JUnit XML, Markdown and JSON.
 
-Each check counts something and names the questions concerned. A report can be written as JUnit XML, Markdown
-and JSON; no text of others becomes markup, and the same report gives the same bytes.
+Each check counts something and names the questions concerned. No text of others becomes markup, and the same
+verdict gives the same bytes.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal, get_args
+from dataclasses import replace
+from typing import Any
 from xml.etree import ElementTree as Xml
 
 from proofspan.contracts.rules.catalogue import rule_of
+from proofspan.diagnosis.types import profile_from
+from proofspan.display_names import ISSUE_NAMES
 from proofspan.errors import InputFault, Problem, printable
 from proofspan.manifest.types import Manifest, Run
-from proofspan.metrics.goals import FlipRule, Goal, judge, read_gates, read_goals
+from proofspan.metrics.goals import FAIL_FAST, UNCITED, FlipRule, Goal, judge, read_gates, read_goals
 from proofspan.metrics.values import left_out_in_words, value_in_words
-from proofspan.services.health.run_findings import run_lines
+from proofspan.services.compare import other_run
+from proofspan.services.health.parity import ParityRow, logged_of_run, parity_rows
+from proofspan.services.health.run_findings import run_lines, unpinned
 from proofspan.services.metrics.run_metrics import RunMetrics, run_metrics
+from proofspan.services.release import Affected, Check, Reason, ReleaseVerdict, Status, Subject
 from proofspan.services.rows import markdown_head, markdown_line
-from proofspan.services.workspace.links import absolute, list_address, question_address
+from proofspan.services.workspace.links import absolute, question_address
 from proofspan.services.workspace.open import chosen_run
 from proofspan.store.query.filters import Filter, Sort
 from proofspan.store.query.metric_sql import MISSES
 from proofspan.store.query.store import Store
 from proofspan.wording import counted
 
-Status = Literal["fail", "warn", "pass", "skipped"]
 #: The most names in a sentence, and the most questions kept of a goal or a suspicion.
 NAMED, MOST_LISTED = 5, 1_000
+#: The subjects of goals by the group of their metric, and of rules by theirs.
+_SUBJECTS: Mapping[str, Subject] = {
+    "ranking": "ranking",
+    "citations": "citations",
+    "evidence": "citations",
+    "claims": "answers",
+    "refusals": "answers",
+    "labels": "answers",
+    "parity": "settings",
+    "citation": "citations",
+    "answer": "answers",
+}
+#: The metric of which our own check of claims takes over while no goal is set.
+_CONTRADICTED = "contradicted_answers"
 
 
-@dataclass(frozen=True, slots=True)
-class Affected:
-    """A question that a check is about, with what it was in the baseline and what it is now.
-
-    `in_run` is the run that has it, the baseline for a missing question. `was` and `now` are "" without a
-    comparison.
-    """
-
-    q_id: str
-    q: str
-    in_run: str
-    was: str = ""
-    now: str = ""
-
-    @property
-    def change(self) -> str:
-        """`ok → retrieval_drift`, `missing`; "" without a comparison."""
-        return f"{self.was} → {self.now}" if self.was else self.now
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """A release check. `message` has its numbers in a sentence, `numbers` has them as data.
-
-    `affected` are the questions concerned, worst first, at most `MOST_LISTED` of `count` for goals and
-    suspicions. `shown` is the list of Triage with all of them.
-    """
-
-    name: str
-    title: str
-    status: Status
-    message: str
-    numbers: Mapping[str, float | str | None] = field(default_factory=dict)
-    affected: tuple[Affected, ...] = ()
-    count: int = 0
-    shown: Filter | None = None
-
-    @property
-    def link(self) -> str:
-        """The relative address of the list of questions, "" without one."""
-        return list_address(self.shown) if self.shown is not None else ""
-
-
-@dataclass(frozen=True, slots=True)
-class GateReport:
-    """The checks of a run, compared with another one if there is one; `questions` counts headline ones."""
-
-    run_id: str
-    against: str | None
-    questions: int
-    checks: tuple[Check, ...]
-
-    def counts(self) -> dict[Status, int]:
-        """Return how many checks have each status."""
-        return {status: sum(check.status == status for check in self.checks) for status in get_args(Status)}
-
-    def passes(self, *, strict: bool = False) -> bool:
-        """Return whether the run is ready for release; with `strict`, warnings fail as well."""
-        count = self.counts()
-        return not (count["fail"] or (strict and count["warn"]))
-
-    def counts_in_words(self) -> str:
-        """`9 of 10 checks pass, 1 warns, 2 skipped`."""
-        count = self.counts()
-        parts = [f"{count['pass']} of {len(self.checks) - count['skipped']} checks pass"]
-        for status in ("fail", "warn"):
-            if number := count[status]:
-                parts.append(f"{number} {status}{'s' * (number == 1)}")
-        parts += [f"{count['skipped']} skipped"] if count["skipped"] else []
-        return ", ".join(parts)
-
-
-def gate_run(
+def release_verdict(
     store: Store,
     manifest: Manifest,
     run_id: str,
@@ -112,19 +58,22 @@ def gate_run(
     against: str | None = None,
     goals: Mapping[str, Goal] | None = None,
     allow: Collection[str] = (),
-) -> GateReport:
-    """Return all checks of an indexed run, in a fixed order.
+    strict: bool = False,
+) -> ReleaseVerdict:
+    """Return the verdict on an indexed run, with all its checks in a fixed order.
 
-    `against` is the run to compare with, by default the run's baseline in the manifest. `goals` replace those
-    of the manifest by metric; `allow` are questions that may flip besides those that the manifest allows.
-    Raises InputFault for an unknown run or a run compared with itself, StoreFault if it has no index.
+    `against` is the run to compare with, by default the run's baseline, else the run before it. `goals`
+    replace those of the manifest by metric; `allow` are questions that may flip besides those that the
+    manifest allows. Raises InputFault for an unknown run or a run compared with itself, StoreFault if it has
+    no index.
     """
     run = chosen_run(manifest, run_id)
-    other, why_none = _baseline(store, manifest, run, against)
+    other, why_none = _compared_with(store, manifest, run, against)
     gates, misread = read_gates(manifest.gates)
     wanted, odd_goals = read_goals(manifest.goals)
+    wanted |= {gates.drift.metric_id: gates.drift} if gates.drift is not None else {}
+    wanted |= goals or {}
     measured = run_metrics(store, manifest, run_id)
-    drift = {gates.drift.metric_id: gates.drift} if gates.drift is not None else {}
     # Problems such as missing chunks keep a run from being labelled as a whole.
     checks = [*_of_problems("index", f"Index of {run_id}", store.run_facts(run_id).problems)]
     if other is not None:
@@ -134,45 +83,51 @@ def gate_run(
     if other is not None:
         checks += _flip_checks(store, gates.flips, run_id, other, allow=frozenset(allow))
     elif gates.flips:
-        checks.append(Check("flips", "Flips", "skipped", f"not compared: {why_none}"))
+        message, open_ = f"not compared: {why_none}", f"nothing to compare with: {why_none}"
+        change = f"name a `baseline` for {run_id} in the manifest, or a run with --against"
+        checks.append(Check("flips", "Flips", "skipped", message, open=open_, change=change))
     for code, most in gates.suspicions.items():
         shown = Filter(run_id, suspicion=(code,))
-        checks.append(_at_most(store, shown, most, name=f"suspicion_{code}", title=f"Suspicion {code}"))
-    for code, most in gates.codes.items():
-        shown, start = Filter(run_id, code=(code,)), f"{rule_of(code).title}: "
-        checks.append(_at_most(store, shown, most, name=f"code_{code}", title=f"Rule {code}", start=start))
+        subject: Subject = "citations" if "cit" in code else "other"
+        title = f"{ISSUE_NAMES.get(code, code)} ({code})"
+        check = _at_most(store, shown, most, name=f"suspicion_{code}", title=title)
+        checks.append(replace(check, subject=subject))
+    asked = FAIL_FAST if profile_from(manifest.triage).template == "none" else (*FAIL_FAST, UNCITED)
+    settings = {row.code: row for row in parity_rows(manifest, run, logged_of_run(store, run_id))}
+    for code in dict.fromkeys((*asked, *gates.codes)):
+        checks += _code_check(store, run, code, gates.codes.get(code), settings.get(code))
     checks.append(_line_check(store, manifest, run, most=gates.line_issues))
-    checks += _goal_checks(store, measured, {**wanted, **drift, **(goals or {})})
+    if _CONTRADICTED not in wanted:
+        checks.append(_claim_check(store, run_id))
+    checks += _goal_checks(store, measured, wanted)
     if measured.pack is not None:
         differing = [difference.in_words() for difference in measured.differences]
         message = "; ".join(differing) or "agrees with the current metrics"
         status: Status = "warn" if differing else "pass"
-        checks.append(Check("metrics_pack", "Metrics pack", status, message, {"differences": len(differing)}))
+        change = f"write it again: `proofspan metrics WORKSPACE --run {run_id} --pack`" if differing else ""
+        numbers = {"differences": len(differing)}
+        checks.append(Check("metrics_pack", "Metrics pack", status, message, numbers, change=change))
     checks += _of_problems("gates", "Gates", misread, "fail")
     checks += _of_problems("goals", "Goals", odd_goals, "warn")
     checks += _of_problems("files", "Files", measured.problems, "warn")
-    return GateReport(run_id, other, measured.questions, tuple(checks))
+    return ReleaseVerdict(run_id, other, measured.questions, tuple(checks), strict)
 
 
-def _baseline(store: Store, manifest: Manifest, run: Run, against: str | None) -> tuple[str | None, str]:
+def _compared_with(store: Store, manifest: Manifest, run: Run, against: str | None) -> tuple[str | None, str]:
     """Return the run to compare with, or None and the reason."""
-    if against is not None:
-        if chosen_run(manifest, against) == run:
-            raise InputFault.of(
-                "same_run",
-                f"{run.run_id!r} cannot be compared with itself",
-                where=str(manifest.folder),
-                fix="name the earlier run with --against",
-            )
-        return against, ""
-    baseline = run.baseline
-    if baseline is None:
-        return None, "the manifest names no baseline for this run, and no other run is named"
-    if baseline == run.run_id or manifest.run(baseline) is None:
+    if against is not None and chosen_run(manifest, against) == run:
+        raise InputFault.of(
+            "same_run",
+            f"{run.run_id!r} cannot be compared with itself",
+            where=str(manifest.folder),
+            fix="name the earlier run with --against",
+        )
+    baseline, other = run.baseline, against or other_run(manifest, run.run_id)
+    if other is not None:
+        return (other, "") if store.stamp(other) is not None else (None, f"{other} has no index yet")
+    if baseline is not None:
         return None, f"its baseline {baseline} is not another run of the manifest"
-    if store.stamp(baseline) is None:
-        return None, f"its baseline {baseline} has no index yet"
-    return baseline, ""
+    return None, "the manifest names no baseline for this run, and no run precedes it"
 
 
 def _of_problems(
@@ -183,14 +138,18 @@ def _of_problems(
         code = f"{name}_{number}" if len(problems) > 1 else name
         place = f"{problem.where}: " if status and problem.where else ""
         message = "; ".join(filter(None, (f"{place}{problem.message}", problem.fix)))
-        yield Check(code, title, status or ("fail" if problem.severity == "error" else "warn"), message)
+        found = status or ("fail" if problem.severity == "error" else "warn")
+        subject: Subject = "unusable" if found == "fail" else "other"
+        yield Check(code, title, found, message, subject=subject, change=problem.fix)
 
 
 def _question_check(store: Store, run_id: str, against: str | None) -> Check:
     total, lost = store.total(run_id), 0
     if not total:
         message = f"{run_id} has no question, so there is nothing to judge"
-        return Check("questions", "Questions", "fail", message, {"questions": 0})
+        change = f"run the pipeline again: {run_id} needs questions"
+        none = {"questions": 0}
+        return Check("questions", "Questions", "fail", message, none, subject="unusable", change=change)
     message, numbers = counted(total, "question"), {"questions": total}
     missing: tuple[Affected, ...] = ()
     if against is not None:
@@ -204,7 +163,8 @@ def _question_check(store: Store, run_id: str, against: str | None) -> Check:
         listed = (each for each in _listed(store, Filter(against)) if each.q_id not in here)
         missing = tuple(replace(each, now="missing") for each in listed)
     status: Status = "warn" if lost else "pass"
-    return Check("questions", "Questions", status, message, numbers, missing, len(missing))
+    change = f"ask the {counted(lost, 'missing question')} in {run_id}" if lost else ""
+    return Check("questions", "Questions", status, message, numbers, missing, len(missing), change=change)
 
 
 def _line_check(store: Store, manifest: Manifest, run: Run, *, most: int) -> Check:
@@ -218,7 +178,54 @@ def _line_check(store: Store, manifest: Manifest, run: Run, *, most: int) -> Che
         places = ", ".join(f"{file}:{line}" for file, line in zip(first["file"], first["line"], strict=True))
         message += f", at most {most:,} may: {places}{', …' if beyond > NAMED else ''}"
     numbers = {"found": lines.found, "declared": lines.declared, "beyond": beyond, "most": most}
-    return Check("line_issues", "Line issues", "fail" if is_over else "pass", message, numbers)
+    status: Status = "fail" if is_over else "pass"
+    change = f"write the {counted(beyond, 'line')} again, or declare them" if is_over else ""
+    return Check("line_issues", "Line issues", status, message, numbers, change=change)
+
+
+def _code_check(
+    store: Store, run: Run, code: str, most: int | None, setting: ParityRow | None
+) -> Iterator[Check]:
+    """Check that at most `most` questions break a rule; None is the default of none.
+
+    A rule about a setting finds nothing where the run does not pin it. That is no pass if the traces log it;
+    where they do not either, a default check is left out.
+    """
+    rule, shown = rule_of(code), Filter(run.run_id, code=(code,))
+    title = f"{rule.title[:1].upper()}{rule.title[1:]} ({code})"
+    check = _at_most(store, shown, most or 0, name=f"code_{code}", title=title)
+    check = replace(check, subject=_SUBJECTS.get(rule.group, "other"))
+    if check.status == "fail":
+        yield replace(check, change=f"{rule.fix.rstrip('.')} ({counted(check.count, 'question')})")
+    elif code not in FAIL_FAST or (setting is not None and setting.is_same is not None):
+        yield check
+    elif setting is not None and setting.read and setting.name in unpinned(run).values():
+        why = f"cannot be compared: the traces log the {setting.name}, and the run pins none"
+        change = f"pin the {setting.name} of {run.run_id} in the manifest"
+        yield replace(check, status="skipped", message=why, open=why, change=change)
+    elif most is not None:
+        yield check
+
+
+def _claim_check(store: Store, run_id: str) -> Check:
+    """Warn about answers with a claim that differs from its evidence.
+
+    This check is our own. Rules may be wrong about an answer, so it asks for somebody to read it; a goal for
+    `contradicted_answers` decides instead.
+    """
+    name, title = "claims", "Claims"
+    if not store.are_claims_checked(run_id):
+        why, change = "the claims of the answers are not checked yet", "run `proofspan index WORKSPACE`"
+        return Check(name, title, "skipped", why, subject="answers", open=why, change=change)
+    shown = Filter(run_id, contradictions=True)
+    count, total = store.matching(shown), store.total(run_id)
+    message, numbers = f"{count:,} of {counted(total, 'answer')} differ from their evidence", {"found": count}
+    if not count:
+        return Check(name, title, "pass", message, numbers, subject="answers")
+    affected = tuple(_listed(store, shown, most=MOST_LISTED))
+    why = f"{message}, by rules alone"
+    change = f"read the {counted(count, 'answer')} that may contradict their evidence"
+    return Check(name, title, "warn", message, numbers, affected, count, shown, "answers", why, change)
 
 
 def _goal_checks(store: Store, measured: RunMetrics, goals: Mapping[str, Goal]) -> Iterator[Check]:
@@ -229,18 +236,21 @@ def _goal_checks(store: Store, measured: RunMetrics, goals: Mapping[str, Goal]) 
         verdict = judge(goal, value, chaotic=measured.states.get("chaotic", 0))
         fields = ("value", "low", "high", "numerator", "denominator")
         numbers = {each: getattr(value, each) for each in fields} | {"goal": str(goal)}
+        subject = _SUBJECTS.get(value.metric.group, "other")
         if verdict.status == "unknown":
             message = f"goal {goal.in_words()}; {verdict.why}"
-            yield Check(metric_id, name, "skipped", message, numbers)
-            continue
-        parts = (value_in_words(value), f"goal {goal.in_words()}: {verdict.why}", left_out_in_words(value))
-        message = "; ".join(filter(None, parts))
-        if verdict.status == "pass" or metric_id not in MISSES:
-            yield Check(metric_id, name, verdict.status, message, numbers)
-            continue
-        shown = Filter(measured.run_id, miss=metric_id)
-        missed = tuple(_listed(store, shown, most=MOST_LISTED))
-        yield Check(metric_id, name, verdict.status, message, numbers, missed, store.matching(shown), shown)
+            status: Status = "skipped"
+        else:
+            reached = f"{value_in_words(value)}, goal {goal.in_words()}: {verdict.why}"
+            message = "; ".join(filter(None, (reached, left_out_in_words(value))))
+            status = verdict.status
+        check = Check(metric_id, name, status, message, numbers, subject=subject)
+        check = replace(check, open=verdict.open, change=verdict.change)
+        if status in ("fail", "warn") and metric_id in MISSES:
+            shown = Filter(measured.run_id, miss=metric_id)
+            missed = tuple(_listed(store, shown, most=MOST_LISTED))
+            check = replace(check, affected=missed, count=store.matching(shown), shown=shown)
+        yield check
 
 
 def _flip_checks(
@@ -252,7 +262,8 @@ def _flip_checks(
         judged = [(then, count) for then, now, count in steps if then is not None and now is not None]
         if not judged:
             message = f"no question is judged in both {run_id} and {against}, so nothing could be compared"
-            yield Check(name, title, "fail", message)
+            change = f"compare {run_id} with a run of the same questions"
+            yield Check(name, title, "fail", message, subject="unusable", change=change)
             continue
         was, is_now = ("was", "label") if rule.column == "label" else ("was_bucket", "bucket")
         states: dict[str, Any] = {was: (rule.was,), is_now: rule.now}
@@ -271,16 +282,22 @@ def _flip_checks(
         message = f"{len(bad):,} of {were:,} that were {rule.was} in {against} became {' or '.join(rule.now)}"
         message += f"; at most {rule.most:,} may" if is_over or rule.most else ""
         if allowed:
-            more = f" and {len(allowed) - NAMED:,} more" if len(allowed) > NAMED else ""
-            message += f"; allowed: {', '.join(allowed[:NAMED])}{more}"
+            message += f"; allowed: {_named(allowed)}"
         if is_over:
-            yield Check(name, title, "fail", message, numbers, bad, len(bad), shown)
+            change = f"fix or allow {counted(len(bad) - rule.most, 'flip')}: {_named([b.q_id for b in bad])}"
+            check = Check(name, title, "fail", message, numbers, bad, len(bad), shown, "regressions")
+            yield replace(check, change=change)
         else:
             yield Check(name, title, "pass", message, numbers)
 
 
-def _at_most(store: Store, shown: Filter, most: int, *, name: str, title: str, start: str = "") -> Check:
-    """Check that a list has at most `most` questions; `start` begins the message.
+def _named(q_ids: Sequence[str]) -> str:
+    more = f" and {len(q_ids) - NAMED:,} more" if len(q_ids) > NAMED else ""
+    return f"{', '.join(q_ids[:NAMED])}{more}"
+
+
+def _at_most(store: Store, shown: Filter, most: int, *, name: str, title: str) -> Check:
+    """Check that a list has at most `most` questions.
 
     A repeat or paraphrase counts as its question, as no headline trace is ever a `duplicate_question`.
     """
@@ -293,11 +310,12 @@ def _at_most(store: Store, shown: Filter, most: int, *, name: str, title: str, s
     else:
         affected = list(_listed(store, shown, most=MOST_LISTED))
     numbers = {"found": count, "of": total, "most": most}
-    message = f"{start}{count:,} of {counted(total, 'question')}"
+    message = f"{count:,} of {counted(total, 'question')}"
     message += f"; at most {most:,} may" if count > most or most else ""
     if count <= most:
         return Check(name, title, "pass", message, numbers)
-    return Check(name, title, "fail", message, numbers, tuple(affected), count, shown)
+    change = f"{title}: fix {counted(count - most, 'question')}, or allow them in the manifest's gates"
+    return Check(name, title, "fail", message, numbers, tuple(affected), count, shown, change=change)
 
 
 def _listed(store: Store, shown: Filter, *, most: int | None = None) -> Iterator[Affected]:
@@ -320,42 +338,68 @@ _QUOTED = re.compile(r"`[^`]+`")
 _PLAIN_WORD = re.compile(r"\(?(?:[^\W_]|[%–·≥≤=×…→]|(?<=\d)[.,](?=\d)|(?<=[^\W_])[-’'](?=[^\W_]))+[.,:;)]*")
 
 
-def report_to_json(report: GateReport, *, strict: bool, base: str = "") -> dict[str, object]:
-    """Return the report as plain data with the questions of each check; `base` makes its links absolute."""
+def report_to_json(report: ReleaseVerdict, *, base: str = "") -> dict[str, object]:
+    """Return the verdict as plain data with the questions of each check; `base` makes its links absolute."""
+
+    def link(each: Check | Reason) -> str | None:
+        return absolute(base, each.link) if base and each.link else each.link or None
+
     return {
         "run_id": report.run_id,
         "against": report.against,
-        "passes": report.passes(strict=strict),
-        "strict": strict,
+        "state": report.state,
+        "verdict": report.words,
+        "passes": report.passes(),
+        "strict": report.strict,
         "questions": report.questions,
         "counts": report.counts(),
+        "reasons": [
+            {
+                "status": reason.status,
+                "sentence": reason.sentence,
+                "change": reason.change or None,
+                "questions_count": reason.count,
+                "link": link(reason),
+            }
+            for reason in report.reasons
+        ],
+        "changes": list(report.changes),
         "checks": [
             {
                 "name": check.name,
                 "title": check.title,
                 "status": check.status,
                 "message": check.message,
+                "open": check.open or None,
                 "numbers": dict(check.numbers),
                 "questions": [
                     {"q_id": each.q_id, "q": each.q, "was": each.was or None, "now": each.now or None}
                     for each in check.affected
                 ],
                 "questions_count": check.count,
-                "link": absolute(base, check.link) if base and check.link else check.link or None,
+                "link": link(check),
             }
             for check in report.checks
         ],
     }
 
 
-def junit_xml(report: GateReport, *, strict: bool) -> bytes:
-    """Write a suite with a test case per check; failures name their questions. `strict` fails warnings."""
-    count = report.counts()
+def junit_xml(report: ReleaseVerdict) -> bytes:
+    """Write a suite with a test case per check; failures name their questions, and properties the verdict.
+
+    A strict verdict fails warnings.
+    """
+    count, strict = report.counts(), report.strict
     failures = count["fail"] + (count["warn"] if strict else 0)
     totals = {"tests": len(report.checks), "failures": failures, "errors": 0, "skipped": count["skipped"]}
     numbers = {name: str(number) for name, number in totals.items()} | {"time": "0"}
     root = Xml.Element("testsuites", {"name": "proofspan gate", **numbers})
     suite = Xml.SubElement(root, "testsuite", {"name": _xml(_title(report)), **numbers})
+    properties = Xml.SubElement(suite, "properties")
+    reasons = [("reason", reason.sentence) for reason in report.reasons]
+    for name, value in (("verdict", report.words), *reasons, *(("change", each) for each in report.changes)):
+        line = _xml(one_line(value, cut=None))
+        Xml.SubElement(properties, "property", {"name": f"release.{name}", "value": line})
     classname = _xml(f"proofspan.gate.{one_line(report.run_id)}")
     for check in report.checks:
         names = {"classname": classname, "name": _xml(check.name), "time": "0"}
@@ -377,16 +421,21 @@ def junit_xml(report: GateReport, *, strict: bool) -> bytes:
     return written + b"\n"
 
 
-def markdown(report: GateReport, *, strict: bool, base: str = "") -> str:
-    """Write a heading, a table with a line per check, and the questions of the checks.
+def markdown(report: ReleaseVerdict, *, base: str = "") -> str:
+    """Write the verdict with its reasons and what would change it, its checks, and their questions.
 
     With `base`, the address of a dashboard, questions and lists are links.
     """
     rows = ((WORDS[check.status], prose(check.title), prose(check.message)) for check in report.checks)
-    ready = "ready" if report.passes(strict=strict) else "not ready"
+    reasons, changes = report.reasons, report.changes
     lines = [
-        f"## Release check of {_title(report, code)}: {ready}\n\n",
-        f"{report.counts_in_words()}{' (warnings count)' if strict else ''}\n\n",
+        f"## Release check of {_title(report, code)}: {report.words}\n\n",
+        f"{report.counts_in_words()}{' (strict)' if report.strict else ''}\n\n",
+        *(f"- {prose(reason.sentence)}\n" for reason in reasons),
+        "\n" if reasons else "",
+        "What would change it:\n\n" if changes else "",
+        *(f"- {prose(change)}\n" for change in changes),
+        "\n" if changes else "",
         markdown_head(("", "check", "result"), ("---",) * 3),
         *map(markdown_line, rows),
         *(line for check in report.checks if check.affected for line in _section(report, check, base)),
@@ -394,7 +443,7 @@ def markdown(report: GateReport, *, strict: bool, base: str = "") -> str:
     return "".join(lines)
 
 
-def _section(report: GateReport, check: Check, base: str) -> Iterator[str]:
+def _section(report: ReleaseVerdict, check: Check, base: str) -> Iterator[str]:
     """Yield a heading with the questions of a check: with their texts if they changed, else by id."""
 
     def name(each: Affected) -> str:
@@ -449,9 +498,9 @@ def prose(text: str) -> str:
     return " ".join(words)
 
 
-def _title(report: GateReport, named: Callable[[str], str] = one_line) -> str:
-    against = f" against {named(report.against)}" if report.against is not None else ""
-    return f"{named(report.run_id)}{against}"
+def _title(report: ReleaseVerdict, named: Callable[[str], str] = one_line) -> str:
+    compared = f", compared with {named(report.against)}" if report.against is not None else ""
+    return f"{named(report.run_id)}{compared}"
 
 
 def _xml(text: str) -> str:

@@ -146,17 +146,25 @@ def answer_findings(table: HealthTable, facts: RunFacts, *, stale: int) -> Itera
 
 
 def pin_findings(run: Run) -> Iterator[RunFinding]:
-    """Yield a finding if the run does not pin its settings. A lexical index has no embedding model."""
-    absent = [key for key in PINS if not run.pinned.get(key)]
-    if run.pinned.get("index_hash") and "embed_model" in absent:
-        absent.remove("embed_model")
-    if absent:
-        names = ", ".join(PINS[key] for key in absent)
+    """Yield a finding if the run does not pin its settings."""
+    if absent := unpinned(run):
+        names = ", ".join(absent.values())
         message = f"Not pinned: {names}. The values that the traces log cannot be checked."
         keys = ", ".join(f"`{key}`" for key in absent)
         step = f"Write {keys} under the run's `pinned` in the manifest."
         problem = Problem("pins_missing", message, fix=step, severity="warning")
         yield RunFinding(problem, f"{names} not pinned")
+
+
+def unpinned(run: Run) -> dict[str, str]:
+    """Return the settings that a run should pin and does not, with their names.
+
+    A lexical index has no embedding model.
+    """
+    absent = {key: name for key, name in PINS.items() if not run.pinned.get(key)}
+    if "index_hash" not in absent:
+        absent.pop("embed_model", None)
+    return absent
 
 
 def measured_findings(run: Run, measured: RunMetrics) -> Iterator[RunFinding]:
@@ -235,13 +243,13 @@ def run_lines(store: Store, manifest: Manifest, run: Run) -> RunLines:
     return RunLines(found.total(), beyond, issues[issues["file"].isin(over)])
 
 
-#: The most findings under "Fix first", and in a verdict.
+#: The most findings under "Fix first", and in a sentence.
 FIRST, NAMED = 4, 4
 #: A rule that more than this share of the questions breaks comes before findings about single questions.
 MOST = 0.5
 
 
-def verdict(table: HealthTable, findings: Sequence[RunFinding]) -> str:
+def in_a_sentence(table: HealthTable, findings: Sequence[RunFinding]) -> str:
     """Sum up a run in a sentence.
 
     `R005: 3 rules broken on 39 of 39 questions; stored report disagrees on 8 of 39; metrics pack differs.`

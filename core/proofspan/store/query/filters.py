@@ -40,8 +40,8 @@ from proofspan.store.query.metric_sql import FAILS, HEADLINE, MEETS, MISSES, OUT
 Flip = Literal["fixed", "regressed", "both", "neither"]
 #: Each flip with what it says of the other run's outcome and of this one's, and the words before the run.
 TURNS: Mapping[Flip, tuple[int, int, str]] = {
-    "fixed": (0, 1, "fixed against"),
-    "regressed": (1, 0, "regressed against"),
+    "fixed": (0, 1, "fixed compared with"),
+    "regressed": (1, 0, "regressed compared with"),
     "both": (1, 1, "right here and in"),
     "neither": (0, 0, "wrong here and in"),
 }

@@ -36,10 +36,12 @@ from proofspan.services.compare import (
     scope_sentences,
     verdict_sentence,
 )
+from proofspan.services.release import ReleaseVerdict
 from proofspan.store.files.types import Flips, RunFacts
 from proofspan.store.query.filters import Sort
 from proofspan.store.query.metric_sql import MISSES, OUTCOMES
 from proofspan.ui.status import notices
+from proofspan.ui.status.release import show_verdict
 from proofspan.ui.triage import panels
 from proofspan.ui.visit.view_state import ViewState, change_view, question_name
 from proofspan.ui.widgets import markup
@@ -121,6 +123,14 @@ def nothing_to_compare(manifest: Manifest, run_id: str) -> None:
         markup.text([Piece(message, "strong")], role="line"),
         markup.text(markup.coded(then, "muted"), role="hint"),
     )
+
+
+def release_check(verdict: ReleaseVerdict, view: ViewState) -> None:
+    """Draw the release verdict on the newer run, with the link to its checks."""
+    with st.container(border=True, key="gate"):
+        show_verdict(verdict, view, most=3)
+        query = ViewState(profile=view.profile).change(run=view.run, vs=view.vs).params()
+        st.page_link("pages/trends.py", label="See all checks in Trends", query_params=query)
 
 
 def verdict(flips: Flips, view: ViewState, *, has_gold: bool, left_out: str) -> None:

@@ -14,7 +14,8 @@ from proofspan.errors import Problem
 from proofspan.evidence.bundles import LEVELS, Level
 from proofspan.manifest.check import ArtifactCheck, CheckReport, State
 from proofspan.manifest.types import Manifest
-from proofspan.services.health.run_findings import FIRST, HEALTH, fix_first, verdict
+from proofspan.services.health.run_findings import FIRST, HEALTH, fix_first, in_a_sentence
+from proofspan.services.release import ReleaseVerdict
 from proofspan.services.workspace.index_job import IndexJob
 from proofspan.store.files.types import RunFacts
 from proofspan.store.query.filters import Filter
@@ -22,6 +23,7 @@ from proofspan.ui.health.load import Health
 from proofspan.ui.status import background
 from proofspan.ui.status.fragments import fragment
 from proofspan.ui.status.notices import fault_panel, run_date
+from proofspan.ui.status.release import show_verdict
 from proofspan.ui.visit.view_state import ViewState, read_view, write_view
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.controls import panel
@@ -51,12 +53,21 @@ def heading(manifest: Manifest) -> None:
     )
 
 
-def show_verdict(health: Health) -> None:
-    """Show the verdict on the run in a sentence."""
-    is_bad = health.table.broken_on or any(each.problem.severity == "error" for each in health.findings)
-    sign = Piece("✗", "fail") if is_bad else Piece("✓", "pass")
-    message = verdict(health.table, health.findings)
-    markup.show(markup.text([sign, Piece(f" {message}")], role="verdict"))
+def show_release(verdict: ReleaseVerdict | None, view: ViewState) -> None:
+    """Show the release verdict on the run, with the link to its checks."""
+    with st.container(border=True, key="gate"):
+        if verdict is None:
+            markup.note("Release check: the metrics are being read …", "muted")
+            return
+        show_verdict(verdict, view, most=3)
+        query = ViewState(profile=view.profile).change(run=verdict.run_id, vs=view.vs).params()
+        st.page_link("pages/trends.py", label="See all checks in Trends", query_params=query)
+
+
+def show_quality(health: Health) -> None:
+    """Sum up the quality of the run's data in a sentence: no verdict, which the release check gives."""
+    message = in_a_sentence(health.table, health.findings)
+    markup.show(markup.text([Piece("Data of "), Piece(message, "strong")], role="line"))
 
 
 def show_files(report: CheckReport, *, is_full: bool, failed_audits: int = 0) -> None:

@@ -9,7 +9,6 @@ from proofspan.journal.cohorts import Cohort, read_cohorts
 from proofspan.manifest.types import Run
 from proofspan.metrics.values import MetricValue
 from proofspan.services.compare import MetricPair, verdict_sentence
-from proofspan.services.gate import GateReport, gate_run
 from proofspan.services.metrics.cohorts import Conversion, Ranks, conversions
 from proofspan.services.metrics.run_metrics import (
     HEADLINES,
@@ -87,14 +86,6 @@ def stability(opened: session.Opened, store: Store) -> Stability:
     run_id = opened.run.run_id
     key = session.indexes_key(opened, store, run_id)
     return session.cached("stability", key, lambda: run_stability(store, run_id))
-
-
-def gate(opened: session.Opened, store: Store, shown: Trends) -> GateReport:
-    """Return the release check of the shown run, as `proofspan gate` does it."""
-    manifest, run_id = opened.manifest, opened.run.run_id
-    against = opened.view.vs if shown.other is not None and opened.view.vs == shown.other.run_id else None
-    key = (run_id, against, *(_run_key(opened, store, run.run) for run in shown.runs))
-    return session.cached("gate", key, lambda: gate_run(store, manifest, run_id, against=against))
 
 
 def flips(opened: session.Opened, store: Store, shown: Trends) -> dict[str, str]:

@@ -21,11 +21,12 @@ from proofspan.metrics.values import (
     value_in_words,
 )
 from proofspan.services.compare import MetricPair, pair_in_words
-from proofspan.services.gate import Check, GateReport
 from proofspan.services.metrics.run_metrics import HEADLINES, RunTrend, Trends
 from proofspan.services.question.variants import ASPECTS, Aspect, Stability, Steadiness
+from proofspan.services.release import ReleaseVerdict
 from proofspan.ui.compare.panels import Transitions, transition_matrix
 from proofspan.ui.status import notices
+from proofspan.ui.status.release import show_verdict
 from proofspan.ui.trends.charts import base, behind
 from proofspan.ui.trends.metrics_table import VERDICTS
 from proofspan.ui.visit.view_state import ViewState, question_name
@@ -156,30 +157,15 @@ def refusal_grid(run: RunTrend, view: ViewState) -> Grid:
     return Grid(title, "Answer", columns, tuple(rows), wide=False)
 
 
-def show_verdict(report: GateReport, view: ViewState) -> None:
-    """Draw the release check in a line, the checks that fail or warn, and all checks behind a fold."""
-    verdict = Piece("✓ ready", "pass") if report.passes() else Piece("✗ not ready", "fail")
-    compared = f", compared with {report.against}" if report.against is not None else ""
-    about = Piece(f"  {report.counts_in_words()}{compared}.")
-    lines = [markup.text([Piece("Release check: ", "strong"), verdict, about], role="line")]
-    for check in against(report):
-        kind: Kind = "fail" if check.status == "fail" else "warn"
-        name = Piece(f" {check.title}: ", "strong")
-        words = Piece(check.message.partition("; ")[0], tip=check.message)
-        lines.append(markup.text([Piece(VERDICTS[check.status][0], kind), name, words], role="hint"))
+def show_gate(verdict: ReleaseVerdict, view: ViewState) -> None:
+    """Draw the release verdict, and all checks behind a fold."""
     with st.container(border=True, key="gate"):
-        markup.show(*lines)
-        with st.expander(f"All {counted(len(report.checks), 'check')}", key="checks"):
-            show_grid(check_grid(report, view), key="check-cells")
+        show_verdict(verdict, view)
+        with st.expander(f"All {counted(len(verdict.checks), 'check')}", key="checks"):
+            show_grid(check_grid(verdict, view), key="check-cells")
 
 
-def against(report: GateReport, *, most: int = 4) -> tuple[Check, ...]:
-    """Return at most `most` checks that fail or warn, failures first."""
-    worst = [check for status in ("fail", "warn") for check in report.checks if check.status == status]
-    return tuple(worst[:most])
-
-
-def check_grid(report: GateReport, view: ViewState) -> Grid:
+def check_grid(report: ReleaseVerdict, view: ViewState) -> Grid:
     """Return a row per check in the gate's order: its result, its count, and a link to its questions."""
     rows = []
     for check in report.checks:

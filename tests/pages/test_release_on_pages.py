@@ -1,0 +1,63 @@
+"""The release verdict on Trends, Compare and Health: one object, in the same words."""
+
+from __future__ import annotations
+
+import html
+import re
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from proofspan.manifest.load import load_manifest
+from proofspan.services.gate import release_verdict
+from proofspan.services.release import STATE_NAMES
+from proofspan.store.query.store import Store
+from tests.pages.conftest import MakeWorkspace, Open, grids, shown
+from tests.places import DEMO
+
+pytestmark = pytest.mark.slow
+
+PAGES = ("trends", "compare", "health")
+
+
+def verdict_of(app: AppTest) -> tuple[str, list[str]]:
+    """Return the line of the verdict, and the reasons below it with what would change them."""
+    assert not app.exception
+    plain = re.sub(r"<[^>]*>", "", html.unescape(shown(app)))
+    (line,) = re.findall(r"Release check: .* checks pass[^.]*\.", plain)
+    tables = [grid for name, grid in grids(app).items() if name.startswith("Reasons for ")]
+    rows = [row["head"] for grid in tables for row in grid["rows"]]
+    reasons = [f"{row['text']} {row.get('note', '')}" for row in rows]
+    return line, [each.replace("\u00a0", " ") for each in reasons][:3]
+
+
+@pytest.mark.parametrize("run", ["R001", "R002", "R003", "R004", "R005", "R006"])
+def test_the_pages_and_the_gate_show_one_verdict(run: str, open_app: Open, tmp_path: Path) -> None:
+    pages = [page for page in PAGES if (page, run) != ("compare", "R001")]  # it has no run before it
+    found = [verdict_of(open_app(DEMO, page=f"pages/{page}.py", run=run)) for page in pages]
+    assert all(each == found[0] for each in found)
+    verdict = release_verdict(Store(load_manifest(DEMO), tmp_path / "cache"), load_manifest(DEMO), run)
+    line, reasons = found[0]
+    assert f"{verdict.words}{verdict.compared}. {verdict.counts_in_words()}." in line
+    wanted = [f"{each.sentence} {each.change}" for each in verdict.reasons[:3]]
+    assert reasons == [each.replace("\u00a0", " ") for each in wanted]
+
+
+def test_another_run_in_the_address_is_the_one_compared_with_on_every_page(open_app: Open) -> None:
+    found = [verdict_of(open_app(DEMO, page=f"pages/{page}.py", run="R006", vs="R005")) for page in PAGES]
+    assert "compared with R005" in found[0][0]
+    assert all(each == found[0] for each in found)
+
+
+def test_no_page_has_words_of_its_own_for_the_verdict(open_app: Open) -> None:
+    for page in PAGES:
+        words = html.unescape(shown(open_app(DEMO, page=f"pages/{page}.py", run="R006"))).lower()
+        assert not re.search(r"may (not )?ship|nothing speaks|not yet evidence|r\d+ is better", words), page
+        assert sum(name.lower() in words for name in STATE_NAMES.values()) == 1, page
+
+
+def test_a_run_without_gold_lacks_evidence(make_workspace: MakeWorkspace, open_app: Open) -> None:
+    line, reasons = verdict_of(open_app(make_workspace(), page="pages/health.py"))
+    assert "Not ready" in line  # one of its answers cites nothing
+    assert any("no citations" in each.lower() for each in reasons)
