@@ -181,8 +181,12 @@ def test_stored_bundles_are_counted_and_an_answer_without_one_is_not_covered(ws:
     documents = [{"doc_id": "manual", "path": "manual.md", "paged": False}]
     measured_workspace(ws, traces, entries=[entry], documents=documents)
     bundle = {
-        **{"bundle_version": "1.3", "run_id": "R1", "q_id": "Q1", "level": "citation_only"},
-        **{"citation_origin": "payload", "citation": {"doc_id": "manual", "page_idx": 0}},
+        "bundle_version": "1.3",
+        "run_id": "R1",
+        "q_id": "Q1",
+        "level": "citation_only",
+        "citation_origin": "payload",
+        "citation": {"doc_id": "manual", "page_idx": 0},
         "documents": [{"doc_id": "manual", "paged": False}],
     }
     (ws / "runs/bundles.jsonl").write_bytes(lines([bundle]))

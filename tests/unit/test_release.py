@@ -193,7 +193,7 @@ def test_an_answer_that_contradicts_its_evidence_has_to_be_read_before_a_release
     assert built(tmp_path / "good", [trace("Q1"), trace("Q2")], goals=none).state == "ready"
 
 
-def test_goals_without_gold_are_missing_evidence_and_said_once(tmp_path: Path) -> None:
+def test_goals_without_gold_are_missing_evidence_in_one_reason(tmp_path: Path) -> None:
     found = built(tmp_path, [trace("Q1")])
     sentences = [each.sentence for each in found.reasons if "no gold question" in each.sentence]
     assert (found.state, len(sentences)) == ("not_enough_evidence", 1)

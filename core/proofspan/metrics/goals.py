@@ -239,9 +239,13 @@ _MEASURED_BY: Mapping[str, str] = {
     "no_gold": "give the workspace gold questions",
     "gold_unplaced": "give the gold questions sections, chunks or pages",
     "no_candidates": "write the retrieved candidates into the traces",
+    "unplaced": "name the chunk file",
     "no_corpus": "give the chunk file sections or pages",
     "no_anchor": "give the gold questions an anchor",
     "nothing_cited": "make the pipeline write its citations",
+    "cited_in_text": "use template seed or none, which read the ids in the text",
+    "cited_in_payload": "use template payload or none, which read the payload",
+    "places_cited": "make the pipeline cite chunk ids",
     "declined": "ask questions that the pipeline answers",
     "not_checked": "check the claims: `proofspan index WORKSPACE`",
     "no_label": "name the chunk file, so that answers can be judged",
@@ -303,7 +307,7 @@ Column = Literal["label", "bucket"]
 #: lets such a run fail fast, so no question may have one unless the manifest allows a number.
 FAIL_FAST = ("analyzer_mismatch", "mismatch_index_hash", "embed_model_mismatch")
 #: The code of an answer without citations. A profile without a template does not ask for any.
-UNCITED = "empty_citations"
+UNCITED_CODE = "empty_citations"
 
 DRIFT = "generation_drift"
 #: The suspicions of questions; `template_absent` is one of a whole run.

@@ -17,7 +17,7 @@ from proofspan.diagnosis.types import profile_from
 from proofspan.display_names import ISSUE_NAMES
 from proofspan.errors import InputFault, Problem, printable
 from proofspan.manifest.types import Manifest, Run
-from proofspan.metrics.goals import FAIL_FAST, UNCITED, FlipRule, Goal, judge, read_gates, read_goals
+from proofspan.metrics.goals import FAIL_FAST, UNCITED_CODE, FlipRule, Goal, judge, read_gates, read_goals
 from proofspan.metrics.values import left_out_in_words, value_in_words
 from proofspan.services.compare import other_run
 from proofspan.services.health.parity import ParityRow, logged_of_run, parity_rows
@@ -92,7 +92,7 @@ def release_verdict(
         title = f"{ISSUE_NAMES.get(code, code)} ({code})"
         check = _at_most(store, shown, most, name=f"suspicion_{code}", title=title)
         checks.append(replace(check, subject=subject))
-    asked = FAIL_FAST if profile_from(manifest.triage).template == "none" else (*FAIL_FAST, UNCITED)
+    asked = FAIL_FAST if profile_from(manifest.triage).template == "none" else (*FAIL_FAST, UNCITED_CODE)
     settings = {row.code: row for row in parity_rows(manifest, run, logged_of_run(store, run_id))}
     for code in dict.fromkeys((*asked, *gates.codes)):
         checks += _code_check(store, run, code, gates.codes.get(code), settings.get(code))
