@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
 
+from bench.bench_verdicts import auc
 from proofspan.contracts.records.records import Trace
 from proofspan.diagnosis.corpus import Corpus
 from proofspan.diagnosis.labelling import reflect
@@ -22,12 +22,6 @@ pytestmark = pytest.mark.real_data
 
 def trace_of(record: dict[str, Any]) -> Trace:
     return made_trace(record, run_id=None)
-
-
-def auc(better: Sequence[float], worse: Sequence[float]) -> float:
-    """How often one of the better scores higher than one of the worse, ties counting half."""
-    wins = sum((a > b) + (a == b) / 2 for a in better for b in worse)
-    return wins / (len(better) * len(worse))
 
 
 def test_coverage_separates_what_people_call_unfaithful(
