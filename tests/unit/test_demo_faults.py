@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from proofspan.api import open_workspace
 from proofspan.cli import group
 from proofspan.contracts.records.records import Trace
 from proofspan.diagnosis.corpus import Corpus
@@ -285,6 +286,13 @@ def test_every_fault_of_an_answer_declares_its_cause(product: Product) -> None:
     assert set(causes.values()) <= set(CAUSES)
     asked = {fault["q_id"] for fault in FAULTS if "q_id" in fault}
     assert set(causes) & asked == asked & set(product.rows)
+
+
+def test_the_verdict_on_a_faulty_answer_names_the_declared_cause() -> None:
+    rows = open_workspace(DEMO).triage(RUN).rows
+    causes = {row.q_id: row.verdict["cause"] for row in rows if row.verdict is not None}
+    declared = declared_causes(FAULTS)
+    assert {q_id: causes.get(q_id) for q_id in declared} == declared
 
 
 def test_the_repaired_run_has_none_of_it(tmp_path: Path) -> None:
