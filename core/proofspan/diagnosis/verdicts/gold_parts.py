@@ -11,7 +11,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import islice
+from itertools import islice, takewhile
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -33,6 +33,8 @@ Page = tuple[str | None, int]
 MOST_PARTS, MOST_QUOTE = 40, 20_000
 #: A text with this share has a passage: one word in ten may be read otherwise by another program.
 WHOLE = 0.9
+#: Figures of a table for each that may be lost.
+_LONG_TABLE = 30
 #: The share of a sentence or row that says what it does, and the weight from which a whole one is telling.
 _STATEMENT, _STATEMENT_LEAST = 0.8, 4.0
 #: A text of another page than gold's must have this share of the words and of the figures, as pages share
@@ -41,11 +43,11 @@ _ELSEWHERE = 0.5
 #: The weight of words that follow one another without which they are a phrase that any text has: a short
 #: sentence. Of a shorter passage half, or a quarter where the text begins or ends within the passage.
 _TELLING, _UNCUT_SHARE, _CUT_SHARE = 8.0, 0.5, 0.25
+#: The weight of words in a row, none of them other, that no two texts have by chance.
+_UNBROKEN = 10.0
 #: Letters before or behind words that begin or end a text, which may be cut there within a sentence or word.
 #: Elsewhere few words of a long sentence are a phrase.
 _EDGE = 10
-#: Letters between two runs of words that are one place of a text.
-_APART = 200
 #: What a word counts: numbers must be there, headings are on many pages.
 _FIGURE, _WORD, _LITTLE, _HEADING = 2.0, 1.0, 0.25, 0.25
 #: Words of a label that names one row, figures of an expected answer, and places of one in the passages: of
@@ -109,11 +111,10 @@ class PreparedPart:
         runs = self.passage.runs_in(squeezed)
         words = 0
         best, start, end = -1.0, 0, 0
-        for cluster in clusters(runs, _APART):
+        for cluster in clusters(runs):
             found = sum(((1 << run.last) - (1 << run.first)) for run in cluster)
             weight = self._weight(found)
-            is_cut = self._is_cut(cluster, text, squeezed)
-            if self._is_telling(found, is_cut=is_cut) or self.sums(found)[1]:
+            if self._is_telling(cluster, found, text, squeezed) or self.sums(found)[1]:
                 words |= found
                 if weight > best:
                     best, start, end = weight, cluster[0].start, cluster[-1].end
@@ -129,8 +130,12 @@ class PreparedPart:
     def _is_cut(self, cluster: Sequence[Run], text: str, squeezed: Squeezed) -> bool:
         """Return whether a text begins or ends within a sentence or row of the passage."""
         first, last = cluster[0], cluster[-1]
-        if first.first > 0 and first.start <= _EDGE and not text.lstrip()[:1].isupper():
-            return True
+        if first.first > 0:
+            head = max((unit.end for unit in takewhile(_is_key, units_of(text))), default=0)
+            above = sum(1 for _ in pieces_of(text[:head]))
+            begins = squeezed.starts[above] if above < len(squeezed.starts) else 0
+            if first.start <= begins + _EDGE and not text[head:].lstrip()[:1].isupper():
+                return True
         ends_inside = last.last < len(self.pieces) and last.end >= len(squeezed.line) - _EDGE
         return ends_inside and not _ENDS.search(text.rstrip()[-_EDGE:])
 
@@ -148,17 +153,24 @@ class PreparedPart:
         return known
 
     def is_whole(self, words: int) -> bool:
-        """Return whether words given as bits are the passage, with all of its figures."""
-        return not self.figures & ~words and self.sums(words)[0] >= WHOLE
+        """Return whether words given as bits are the passage, with its figures and what the answer rests on.
 
-    def _is_telling(self, words: int, *, is_cut: bool) -> bool:
+        Of a long table one figure may be cut in two, or read otherwise.
+        """
+        lost = (self.figures & ~words).bit_count()
+        share, has_answer = self.sums(words)
+        return lost * _LONG_TABLE <= self.figures.bit_count() and share >= WHOLE and has_answer is not False
+
+    def _is_telling(self, cluster: Sequence[Run], words: int, text: str, squeezed: Squeezed) -> bool:
         """Return whether words that follow one another are more than a phrase: most of a sentence or row.
 
         Where the text is cut within the passage, the rest may be in another.
         """
         weight = self._weight(words)
-        if is_cut:
-            return weight >= min(_TELLING, self.total * _CUT_SHARE)
+        if any(sum(self.weights[run.first : run.last]) >= _UNBROKEN for run in cluster):
+            return True
+        if weight >= min(_TELLING, self.total * _CUT_SHARE) and self._is_cut(cluster, text, squeezed):
+            return True
         is_long = weight >= min(_TELLING, self.total * _UNCUT_SHARE)
         return any(
             self._weight(words & statement) >= total * (_STATEMENT if is_long else WHOLE)
@@ -424,6 +436,10 @@ def _has_anchor(parts: Sequence[PreparedPart], anchor: str) -> bool:
             part.rests_on(part.pieces[first].start, part.pieces[last].end)
             is_there = True
     return is_there
+
+
+def _is_key(unit: Unit) -> bool:
+    return unit.role == "key"
 
 
 def _bits(numbers: Iterable[int]) -> int:

@@ -28,6 +28,12 @@ _SHORTEST_RUN = 3
 _BESIDE, _MOST_MISSED = 12, 3
 
 
+#: Letters between two runs that are one place of a text.
+APART = 200
+#: Runs before one that may be linked with it.
+_MOST_LINKS = 40
+
+
 class Piece(NamedTuple):
     """A word of a text: what it is compared by, and `text[start:end]`."""
 
@@ -136,7 +142,7 @@ class Passage:
             return []
         taken = bytearray(len(text.line) + 1)
         kept: list[Run] = []
-        for run in sorted(self._longest(text, places), key=lambda each: (each.start - each.end, each.first)):
+        for run in self._likeliest(list(self._longest(text, places))):
             kept += self._free(run, taken)
         if not kept:
             return []
@@ -168,6 +174,34 @@ class Passage:
             if run.last - run.first >= _SHORTEST_RUN:
                 yield run
                 behind = run.last
+
+    def _likeliest(self, runs: list[Run]) -> list[Run]:
+        """Return runs with those first that follow one another in both texts, in the longest chains.
+
+        A passage may repeat a phrase; the surroundings show which of them a text has.
+        """
+        runs.sort()
+        starts = self.squeezed.starts
+        lengths = [float(run.end - run.start) for run in runs]
+        before = [-1] * len(runs)
+        for number, run in enumerate(runs):
+            own = best = lengths[number]
+            for other in range(number - 1, max(-1, number - 1 - _MOST_LINKS), -1):
+                each = runs[other]
+                in_text = run.start - each.end
+                between = starts[run.first] - self._ends[each.last - 1]
+                if 0 <= in_text <= APART and between <= APART:
+                    length = lengths[other] + own - abs(in_text - between) / 2
+                    if length > best:
+                        best, before[number] = length, other
+            lengths[number] = best
+        order = sorted(range(len(runs)), key=lambda number: (-lengths[number], number))
+        chained: dict[int, None] = {}
+        for number in order:
+            while number >= 0 and number not in chained:
+                chained[number] = None
+                number = before[number]
+        return [runs[number] for number in chained]
 
     def _from(self, number: int, place: int, text: Squeezed) -> Run:
         """Return the longest run from a word of the passage and a place of the text on."""
@@ -236,13 +270,13 @@ class Passage:
             yield Run(number, number + 1, start, end)
 
 
-def clusters(runs: Sequence[Run], apart: int) -> Iterator[list[Run]]:
-    """Yield runs that follow one another in the text too, with at most `apart` letters between."""
+def clusters(runs: Sequence[Run]) -> Iterator[list[Run]]:
+    """Yield runs that follow one another in the text too, with at most `APART` letters between."""
     if not runs:
         return
     cluster = [runs[0]]
     for before, run in pairwise(runs):
-        if not 0 <= run.start - before.end <= apart:
+        if not 0 <= run.start - before.end <= APART:
             yield cluster
             cluster = []
         cluster.append(run)
