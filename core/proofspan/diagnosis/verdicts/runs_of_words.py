@@ -152,6 +152,8 @@ class Passage:
     def _places(self, text: Squeezed) -> dict[int, list[int]]:
         """Return the places of the text at which a run may begin, by the number of its first word."""
         line, seeds = text.line, self._seeds
+        if len(seeds) < len(text.starts) and not any(map(line.__contains__, seeds)):
+            return {}  # of most texts, found sooner so
         by_seed: dict[str, list[int]] = {}
         for start in text.starts:
             seed = line[start : start + _SEED]
