@@ -203,6 +203,26 @@ def test_boilerplate_that_the_passage_repeats_counts_once() -> None:
     assert 0.25 < _place(each.format(*deals[1]), quote).share < 0.45
 
 
+def test_a_sentence_that_the_passage_repeats_is_there_wherever_it_is() -> None:
+    same = "The price is paid in three years once the harbour office agrees."
+    texts = [
+        "In May the company bought two tugs.",
+        "In June the company bought the pier of Port Ellis.",
+        same,
+    ]
+    corpus = {str(number): (text, 0) for number, text in enumerate(texts)}
+    gold = _gold(f"{texts[0]} {same} {texts[1]} {same}")
+    (part,) = _trail(corpus, _trace(list(corpus)), gold).parts
+    assert part.places["prompt"].holding == "held" and part.places["prompt"].share < 0.5
+
+
+def test_a_chunk_below_keys_may_begin_within_the_passage() -> None:
+    keys = "Company: Boilers\nPeriod: 2024\n\n"
+    middle = DESCALE.index("with")
+    assert _place(f"{keys}{DESCALE[middle:]} Empty the tray.", DESCALE).holding == "part"
+    assert _place(f"{keys}Fill a cup {DESCALE[middle:]} Empty the tray.", DESCALE).holding == "same_page"
+
+
 def test_two_pages_are_two_parts() -> None:
     second = "Every third descaling, replace the seal of the boiler's lid."
     corpus = {"a": (DESCALE, 0), "b": (second, 4), "c": ("Clean the drip tray.", 4)}

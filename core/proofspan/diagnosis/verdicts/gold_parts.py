@@ -152,6 +152,14 @@ class PreparedPart:
             known = self._sums[words] = round(share, 4), has_answer
         return known
 
+    def with_repeated(self, words: int) -> int:
+        """Return words as bits with those of sentences and rows that repeat one that is there."""
+        for repeated in self.repeated:
+            if any(each & ~words == 0 for each in repeated):
+                for each in repeated:
+                    words |= each
+        return words
+
     def is_whole(self, words: int) -> bool:
         """Return whether words given as bits are the passage, with its figures and what the answer rests on.
 
@@ -203,6 +211,17 @@ class PreparedPart:
             if unit.role not in ("label", "key")
         ]
         return [(words, self._weight(words)) for words in found if words] or [(self.words, self.total)]
+
+    @cached_property
+    def repeated(self) -> list[list[int]]:
+        """Return the sentences and rows that are in the passage several times, as bits."""
+        found: dict[tuple[str, ...], list[int]] = {}
+        for unit in self.units:
+            within = self._within(unit.start, unit.end)
+            keys = tuple(self.pieces[number].key for number in within)
+            if keys:
+                found.setdefault(keys, []).append(_bits(within))
+        return [each for each in found.values() if len(each) > 1]
 
     @cached_property
     def weights(self) -> list[float]:

@@ -28,7 +28,6 @@ _KNOWN_PAGES = 0.5
 
 _ABSENT = PartPlace("absent")
 
-
 #: A candidate, or a citation with its number for a rank and without a chunk an empty id; the last is what the
 #: trace says of it.
 _Entry = tuple[int, str, Mapping[str, Json]]
@@ -329,6 +328,7 @@ def _best(part: PreparedPart, number: int, telling: Sequence[tuple[_Entry, _Foun
                 best = key, entry, held
         elif beside is None and found.on_page[number]:
             beside = entry
+    together = part.with_repeated(together)
     share, has_answer = part.sums(together)
     if best is not None:
         _, (rank, chunk_id, _), held = best
