@@ -117,6 +117,16 @@ def test_the_rows_that_are_cut_off_have_the_answer_or_not() -> None:
     assert _place(second, TABLE).has_answer is None
 
 
+def test_the_needed_row_is_named_and_found() -> None:
+    gold = _gold(TABLE, q="What did the company have in cash in 2024?", answer="7,455 thousand")
+    text = TABLE[TABLE.index("Cash") :]
+    (part,) = _trail({"a": (f"{TABLE[:60]}\n{'Nothing more. ' * 40}\n{text}", 0)}, _trace(["a"]), gold).parts
+    ((start, end),) = part.needed
+    assert part.text[start:end] == "Cash at banks\n7,455\n6,018"
+    place = part.places["prompt"]
+    assert place.holding == "part" and place.has_answer and place.start > 500
+
+
 def test_a_change_is_answered_by_the_row_that_it_follows_from() -> None:
     asked = {"q": "By how much did cash at banks grow?", "answer": "It grew by 23.9%."}
     assert _place(TABLE[TABLE.index("Cash") :], TABLE, **asked).has_answer is True

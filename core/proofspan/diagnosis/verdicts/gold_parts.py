@@ -110,14 +110,14 @@ class PreparedPart:
         """
         runs = self.passage.runs_in(squeezed)
         words = 0
-        best, start, end = -1.0, 0, 0
+        best, start, end = (False, -1.0), 0, 0
         for cluster in clusters(runs):
             found = sum(((1 << run.last) - (1 << run.first)) for run in cluster)
             weight = self._weight(found)
             if self._is_telling(cluster, found, text, squeezed) or self.sums(found)[1]:
                 words |= found
-                if weight > best:
-                    best, start, end = weight, cluster[0].start, cluster[-1].end
+                if (key := (self.sums(found)[1] is True, weight)) > best:
+                    best, start, end = key, cluster[0].start, cluster[-1].end
         if not words:
             return None
         share, has_answer = self.sums(words)
@@ -300,6 +300,16 @@ class PreparedPart:
             if len(label) >= _NAMING and label <= words:
                 named.append(figures)
         return named[0] if len(named) == 1 else []
+
+    @cached_property
+    def needed(self) -> tuple[tuple[int, int], ...]:
+        """Return the characters that the expected answer rests on, of each in several places the first."""
+        pieces = self.pieces
+        spans = {
+            (pieces[next(_numbers(group[0].words))].start, pieces[group[0].words.bit_length() - 1].end)
+            for group in self._needed
+        }
+        return tuple(sorted(spans))
 
     def unit_of(self, figure: Figure) -> Unit:
         """Return the sentence, row or heading in which a figure begins."""

@@ -117,7 +117,7 @@ class GoldTrails:
                 places[number][stage] = place
         return GoldTrail(
             tuple(
-                GoldPart(part.text, part.doc_id, part.page_idx, at)
+                GoldPart(part.text, part.doc_id, part.page_idx, at, needed=part.needed)
                 for part, at in zip(parts, places, strict=True)
             ),
             "text",

@@ -85,7 +85,8 @@ class PartPlace(NamedTuple):
 class GoldPart(NamedTuple):
     """A passage that the answer needs, and its place in each stage that the trace lists.
 
-    Where gold has no words `text` is empty, and `target` is the id of the chunk or section.
+    Where gold has no words `text` is empty, and `target` is the id of the chunk or section. `needed` are the
+    half-open ranges of `text` that the expected answer rests on, empty where that cannot be decided.
     """
 
     text: str
@@ -93,6 +94,7 @@ class GoldPart(NamedTuple):
     page_idx: int | None
     places: Mapping[TrailStage, PartPlace]
     target: str = ""
+    needed: tuple[tuple[int, int], ...] = ()
 
 
 class GoldTrail(NamedTuple):
