@@ -169,6 +169,7 @@ def test_without_the_chunk_file_a_figure_is_not_available(two_runs: Path, open_a
         assert [cell["text"] for cell in rows[name][:2]] == ["–", "not available"]
     reasons = [row["head"]["text"] for row in grids(app)["Reasons for R2"]["rows"]]
     assert any("the manifest names no chunks" in reason for reason in reasons)
+    assert "Not available for R2: Citation match" in html.unescape(shown(app))
 
 
 def test_a_run_without_a_question_says_so(make_workspace: MakeWorkspace, open_app: Open) -> None:

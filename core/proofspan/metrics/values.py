@@ -114,13 +114,14 @@ def counted_in_words(value: MetricValue) -> str:
     return "1" if value.denominator == 1 else f"{value.denominator:,} {value.metric.of}"
 
 
-#: Reasons for which a number exists and is not known here, rather than there being nothing to count.
+#: The words for a number that cannot be counted for these reasons, though there is something to count.
+NOT_AVAILABLE = "not available"
 _UNKNOWN = ("no_label", "not_checked", "no_corpus", "unplaced")
 
 
 def missing_in_words(value: MetricValue) -> str:
     """`nothing to count`, or `not available` where what the number is counted from is missing."""
-    return "not available" if any(map(value.left_out.get, _UNKNOWN)) else "nothing to count"
+    return NOT_AVAILABLE if any(map(value.left_out.get, _UNKNOWN)) else "nothing to count"
 
 
 def value_in_words(value: MetricValue) -> str:

@@ -20,6 +20,7 @@ from proofspan.metrics.goals import Bound, Goal
 from proofspan.metrics.ranked import BUCKETS
 from proofspan.metrics.statistics import share_in_words
 from proofspan.metrics.values import (
+    NOT_AVAILABLE,
     counted_in_words,
     interval_in_words,
     left_out_in_words,
@@ -99,6 +100,9 @@ def _lines(
     found = [one for one in hues if any(run.value(one) is not None for run in trends.runs)]
     goals = trends.current.measured.goals
     with panel(name, title, about + (goal_words(goals, found, form=form) if len(found) > 1 else "")):
+        lost = [METRICS[one].name for one in hues if _is_unavailable(trends.current, one)]
+        if lost:
+            markup.note(f"Not available for {trends.current.run_id}: {', '.join(lost)}; see the table below.")
         if not found:
             _nothing([METRICS[one].name for one in hues])
             return
@@ -136,6 +140,12 @@ def _stack(
         figure = stack_figure(runs, shown, palette=palette(), shown=trends.shown)
         numbers = ", ".join(f"{band.points[trends.shown].label} {band.name}" for band in shown)
         show_chart(figure, key=f"chart-{name}", alt=_alt(title, trends, numbers), table=table)
+
+
+def _is_unavailable(run: RunTrend, metric_id: str) -> bool:
+    """Return whether a number exists that cannot be counted here, for want of labels for instance."""
+    value = run.measured.values.get(metric_id)
+    return value is not None and value.value is None and missing_in_words(value) == NOT_AVAILABLE
 
 
 def _alt(title: str, trends: Trends, numbers: str) -> str:
