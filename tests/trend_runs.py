@@ -34,6 +34,7 @@ def run_of(
         RunMetrics(run_id, 37, values, DEFAULT_GOALS, verdicts, states or {None: 5}, {}),
         labels if labels is not None else {"ok": 37},
         dict(zip(names, buckets, strict=True)),
+        {},
         refusals or {},
     )
 

@@ -24,7 +24,8 @@ QUESTIONS: tuple[dict[str, object], ...] = (
     | {"ndcg_10": 0.75, "reciprocal_rank": 1.0, "cited": 3, "cited_retrieved": 2}
     | {"citation_precision": 0.5, "citation_recall": 1.0, "anchor_coverage": 0.75}
     | {"label": "ok", "delta_s": 0.25, "latency_ms": 100.0}
-    | {"support": 0.5, "contradictions": 1, "claim_count": 2, "claims_supported": 1, **NO_OTHERS},
+    | {"support": 0.5, "contradictions": 1, "claim_count": 2, "claims_supported": 1, **NO_OTHERS}
+    | {"grounded": "contradicted", "correct": "wrong"},
     RANKED
     | {"q_id": "policy", "bucket": "score_policy", "section_rank": 4, "top_rank": 20}
     | {"section_coverage": 0.25, "recall_1": 0.0, "recall_5": 0.5, "recall_10": 0.5, "recall_20": 0.5}
@@ -32,19 +33,20 @@ QUESTIONS: tuple[dict[str, object], ...] = (
     | {"citation_precision": 0.0, "citation_recall": 0.0, "anchor_coverage": None}
     | {"label": "generation_drift", "delta_s": 0.5, "latency_ms": 300.0}
     | {"support": 1.0, "contradictions": 0, "claim_count": 3, "claims_supported": 1}
-    | {"claims_derived": 1, "claims_other_language": 1},
+    | {"claims_derived": 1, "claims_other_language": 1, "grounded": "yes", "correct": "correct"},
     RANKED
     | {"q_id": "gap", "bucket": "retrieval_gap", "section_rank": None, "top_rank": 21, "refused": True}
     | {"section_coverage": 0.0, "recall_1": 0.0, "recall_5": 0.0, "recall_10": 0.0, "recall_20": 0.0}
     | {"recall_50": 0.5, "ndcg_10": 0.0, "reciprocal_rank": 0.0, "cited": 0, "cited_retrieved": 0}
     | {"label": "refusal_suspect", "delta_s": NAN, "latency_ms": INFINITE}
-    | {"support": None, "contradictions": 0, "claim_count": 0, "claims_supported": 0, **NO_OTHERS},
+    | {"support": None, "contradictions": 0, "claim_count": 0, "claims_supported": 0, **NO_OTHERS}
+    | {"grounded": None, "correct": "declined_wrongly"},
     {"q_id": "declined", "answerable": False, "unranked": "unanswerable", "refused": True, "cited": 0}
     | {"cited_retrieved": 0, "label": "refusal_ok", "delta_s": None, "latency_ms": None},
     {"q_id": "invented", "answerable": False, "unranked": "unanswerable", "refused": False, "cited": 1}
     | {"cited_retrieved": 1, "label": "generation_drift", "delta_s": 1e300, "latency_ms": 200.0}
     | {"support": 0.75, "contradictions": 0, "claim_count": 1, "claims_supported": 0}
-    | {"claims_derived": 0, "claims_other_language": 1},
+    | {"claims_derived": 0, "claims_other_language": 1, "grounded": "yes", "correct": "unknown"},
     {"q_id": "unknown", "answerable": None, "unranked": "no_gold", "refused": False, "cited": 0}
     | {"cited_retrieved": 0, "label": "ok", "delta_s": 0.75, "latency_ms": -INFINITE},
     {"q_id": "unplaced", "answerable": True, "unranked": "gold_unplaced", "refused": False, "cited": 1}
@@ -80,6 +82,9 @@ COUNTED: dict[str, tuple[int, float, float, dict[str, int]]] = {
     "claim_support": (3, 2.25, 1.8125, {**UNCHECKED, "no_claims": 1}),
     "contradicted_answers": (3, 1, 1, {**UNCHECKED, "no_claims": 1}),
     "supported_claims": (4, 3, 3, {**UNCHECKED, "no_claims": 2}),
+    "grounded_answers": (3, 2, 2, {**UNCHECKED, "no_claims": 1}),
+    "correct_answers": (3, 1, 1, {**UNCHECKED, "undecided": 1}),
+    "wrong_answers": (3, 1, 1, {**UNCHECKED, "undecided": 1}),
     "answered_precision": (4, 1, 1, {"no_gold": 1, "no_label": 1, "declined": 2, "gold_unplaced": 1}),
     "over_refusal": (5, 1, 1, {"no_gold": 1, "unanswerable": 2, "no_label": 1}),
     "under_refusal": (2, 1, 1, {"no_gold": 1, "answerable": 6}),

@@ -47,6 +47,7 @@ LEFT_OUT: Mapping[str, str] = {
     "no_anchor": "the gold has no anchor",
     "not_checked": "claims not checked yet",
     "no_claims": "no claim",
+    "undecided": "correctness unknown",
     "no_label": "no label",
     "not_logged": "not logged",
     "few_variants": "fewer than 3 paraphrases × 2 seeds",
@@ -152,6 +153,15 @@ _UNCHECKED: tuple[tuple[str, str], ...] = (
     ("label IS NULL", "no_label"),
     ("claim_count IS NULL", "not_checked"),
 )
+_JUDGED_BY = ("label", "claim_count", "grounded", "correct")
+_VERDICTS = "Judged by rules without a model; see docs/verdicts.md"
+
+
+def _judged(value: str) -> Measure:
+    """Measure a condition of the questions whose correctness is decided."""
+    return measure(value, *_UNCHECKED, ("correct = 'unknown'", "undecided"), columns=_JUDGED_BY)
+
+
 _CLAIMS_READ = ("label", "claim_count", "support", "contradictions")
 _JUDGED_CLAIMS = "(claim_count - claims_other_language)"
 
@@ -351,6 +361,38 @@ _BUILT_IN = (
             weight=_JUDGED_CLAIMS,
         ),
         of="claims",
+    ),
+    Metric(
+        "grounded_answers",
+        "Grounded answers",
+        "claims",
+        "share",
+        "Answers whose claims all have evidence, of answers with claims.",
+        _VERDICTS,
+        measure("grounded = 'yes'", *_UNCHECKED, ("grounded IS NULL", "no_claims"), columns=_JUDGED_BY),
+        of="answers with claims",
+    ),
+    Metric(
+        "correct_answers",
+        "Correct answers",
+        "claims",
+        "share",
+        "Answers that say what is expected, or decline what the documents do not answer, of all whose "
+        "correctness rules can decide. One that says a part of it is not correct.",
+        _VERDICTS,
+        _judged("correct IN ('correct', 'declined_rightly')"),
+        of="decided questions",
+    ),
+    Metric(
+        "wrong_answers",
+        "Wrong answers",
+        "claims",
+        "share",
+        "Answers that say something else than is expected, of all whose correctness rules can decide.",
+        _VERDICTS,
+        _judged("correct = 'wrong'"),
+        of="decided questions",
+        better="lower",
     ),
     Metric(
         "answered_precision",

@@ -191,15 +191,17 @@ HEADLINES = ("section_match_at_1", "gt_in_top_20", "citation_match", "ok")
 
 @dataclass(frozen=True, slots=True)
 class RunTrend:
-    """A run's metrics, and its questions by label and bucket, with None for those without.
+    """A run's metrics, and its questions by label, bucket and cause, with None for those without.
 
-    `refusals` counts the judged questions by (refused?, gold in the top 20?).
+    `causes` is empty while claims are not checked. `refusals` counts the judged questions by (refused?, gold
+    in the top 20?).
     """
 
     run: Run
     measured: RunMetrics
     labels: Mapping[Label | None, int]
     buckets: Mapping[Bucket | None, int]
+    causes: Mapping[str, int]
     refusals: Mapping[tuple[bool, bool], int]
 
     @property
@@ -246,7 +248,8 @@ def run_trend(store: Store, manifest: Manifest, run: Run) -> RunTrend:
     shown, measured = Filter(run=run.run_id), run_metrics(store, manifest, run.run_id)
     labels: dict[Label | None, int] = {label: measured.values[label].numerator or 0 for label in LABELS}
     labels[None] = measured.values["ok"].left_out.get("no_label", 0)
-    return RunTrend(run, measured, labels, store.bucket_counts(shown), store.refusal_table(shown))
+    causes = store.verdict_counts(shown, "cause")
+    return RunTrend(run, measured, labels, store.bucket_counts(shown), causes, store.refusal_table(shown))
 
 
 def trends(

@@ -33,7 +33,7 @@ from proofspan.services.metrics.run_metrics import RunTrend, Trends
 from proofspan.store.query.metric_sql import MISSES
 from proofspan.ui.visit.view_state import ViewState
 from proofspan.ui.widgets import markup
-from proofspan.ui.widgets.chart import BY_BUCKET, BY_LABEL, Split, palette, show_chart
+from proofspan.ui.widgets.chart import BY_BUCKET, BY_CAUSE, BY_LABEL, Split, palette, show_chart
 from proofspan.ui.widgets.controls import panel
 from proofspan.ui.widgets.table import Cell, Column, Grid, Row
 from proofspan.wording import counted
@@ -55,7 +55,7 @@ Counts = Mapping[Any, int]
 
 
 def figures(trends: Trends, known: Ranks, view: ViewState) -> None:
-    """Draw the headline metrics, labels and buckets as shares, then what answers cite, ΔS, λ and latency."""
+    """Draw headline metrics, causes and buckets as shares, labels, what answers cite, ΔS, λ and latency."""
     lines, stack, runs = partial(_lines, trends, view), partial(_stack, trends, view), trends.runs
     with side_by_side("headlines"):
         about = "Does the first candidate lie in the gold section? Bars are 95 % intervals."
@@ -63,12 +63,14 @@ def figures(trends: Trends, known: Ranks, view: ViewState) -> None:
         about = "Is the gold section among the first 20? Bars are 95 % intervals."
         lines("gt_in_top_20", "GT-in-top-20", about, {"gt_in_top_20": "blue"})
     with side_by_side("outcomes"):
-        about = "Shares of the questions that have a label."
-        stack("labels", "Labels", about, BY_LABEL, [run.labels for run in runs])
+        about = "Where questions fail first; claims are checked by `proofspan index`."
+        stack("causes", "Causes", about, BY_CAUSE, [run.causes for run in runs])
         about = "Shares of the judged questions; hover for the run before."
         before = flows([run.run_id for run in runs], known)
         stack("buckets", "Buckets", about, BY_BUCKET, [run.buckets for run in runs], more=before)
     with side_by_side("answers"):
+        about = "Shares of the questions that have a label."
+        stack("labels", "Labels", about, BY_LABEL, [run.labels for run in runs])
         about = "Do answers cite the gold passage, and how much of it is covered?"
         hues: dict[str, Hue] = {"citation_match": "orange", "anchor_coverage": "accent"}
         hues |= {"section_coverage": "blue", "bundle_coverage": "gray"}

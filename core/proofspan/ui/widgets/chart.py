@@ -14,7 +14,8 @@ import streamlit as st
 
 from proofspan.charts.theme import DARK, LIGHT, Hue, Palette
 from proofspan.contracts.records.records import Label
-from proofspan.display_names import BUCKET_NAMES, LABEL_NAMES, NO_LABEL
+from proofspan.diagnosis.verdicts.types import Cause
+from proofspan.display_names import BUCKET_NAMES, CAUSE_NAMES, LABEL_NAMES, NO_LABEL
 from proofspan.metrics.ranked import Bucket
 from proofspan.ui.visit.links import follow
 from proofspan.ui.widgets.markup import clean
@@ -91,4 +92,24 @@ class Split:
 
 
 BY_LABEL = Split("Labels", "label", LABEL_NAMES, LABEL_COLOURS, NO_LABEL, "was")
+#: Causes share a colour where what to do about them is alike: in the answer, the prompt, retrieval, the form.
+CAUSE_COLOURS: Mapping[Cause, Hue] = {
+    "none": "green",
+    "gold_suspect": "gray",
+    "wrong_format": "gray",
+    "bad_citation": "gray",
+    "not_in_context": "blue",
+    "missed_top_ranked": "violet",
+    "missing_content": "violet",
+    "incorrect_specificity": "yellow",
+    "incomplete": "yellow",
+    "over_refusal": "yellow",
+    "not_extracted": "orange",
+    "unsupported": "orange",
+    "answered_unanswerable": "orange",
+    "wrong_source": "red",
+    "contradicted": "red",
+    "unsafe_omission": "red",
+}
+BY_CAUSE = Split("Causes", "cause", CAUSE_NAMES, CAUSE_COLOURS, "Not checked")
 BY_BUCKET = Split("Buckets", "bucket", BUCKET_NAMES, BUCKET_COLOURS, "Not judged", "was_bucket")
