@@ -107,6 +107,9 @@ _COURTESY = re.compile(
     r"|if you (?:have|need) (?:any|more|further|other)\b.{0,30}\b(?:questions?|help|details|information)\b.*"
     r"|is there anything else\b.*|happy to help\b.*"
     r"|i(?:['’]d be| am|['’]m) (?:happy|glad) to (?:help|assist)\b.*|(?:best|kind|warm) (?:regards|wishes)"
+    r"|(?:as an? [^.!?\d]{1,60}\bassistant, )?i(?:['’]ll| can| could| will) (?:(?:certainly|gladly|try to) )?"
+    r"(?:help|assist|answer|provide (?:you )?(?:with )?(?:some |the |an? )?(?:information|details|answer|help))"
+    r"\b[^.!?\d]{0,160}"
     r"|here(?:['’]s| is| are) (?:the|your|my|a|an|some)\b[^\d]{0,60}|(?:yours )?sincerely"
     r"|hallo|guten (?:tag|morgen|abend)|gerne?(?: geschehen)?|ich hoffe,? d\w+ (?:hilft|beantwortet)\b.*"
     r"|(?:bei|wenn|falls) (?:sie )?(?:weitere|noch|weiteren)\b.{0,20}fragen\b.*|mit freundlichen grüßen"
@@ -118,7 +121,7 @@ _COURTESY = re.compile(
 )
 _COURTESY_OPENS = frozenset(
     """
-    sure certainly of absolutely great good excellent hello hi dear many thank thanks you i hope please let
+    sure certainly of absolutely as great good excellent hello hi dear many thank thanks you i hope please let
     feel if is happy best kind warm here yours sincerely hallo guten gern gerne ich bei wenn falls mit bonjour
     merci bien j n cordialement based according from final short answer antwort réponse summary conclusion
     zusammenfassung fazit résumé

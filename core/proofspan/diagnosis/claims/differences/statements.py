@@ -26,6 +26,18 @@ from proofspan.diagnosis.numbers import NUMBER_WORDS
 
 #: Words that keep what follows from being there, but do not deny it of a subject.
 _WITHOUT = frozenset("without ohne sans".split())  # noqa: SIM905
+#: Verbs by which a sentence says that something is not so.
+_DENYING = frozenset(
+    """
+    deny denies denied denying disprove disproves disproved disproving refute refutes refuted refuting reject
+    rejects rejected rejecting contradict contradicts contradicted dispel dispels dispelled widerlegt
+    widerlegen widerlegte bestreitet bestreiten bestritt verneint dément démentent réfute réfutent
+    """.split()  # noqa: SIM905 - a word list reads best as text
+)
+_ARTICLES = frozenset("the a an der die das den dem ein eine einen le la les un une".split())  # noqa: SIM905
+_TO_BE = frozenset(
+    "is are was were be been being 's isn't ist sind war waren sei est sont était étaient".split()  # noqa: SIM905
+)
 #: A denial that a claim adds needs fewer of the nearest words where its sentence is mostly the source's.
 _HARDLY_SAME, _SHARE_ADDED = 0.7, 0.6
 #: A denial that a claim leaves out counts if its sentence has at least this share of the claim's words.
@@ -202,7 +214,8 @@ def _share_with_before(claim: WordsOf, at: int, source: WordsOf, there: int) -> 
 
 
 def _sentences_denied(words: WordsOf) -> set[int]:
-    return {words.sentences[at] for at in words.negations if words.lower[at] not in _WITHOUT}
+    denied = {words.sentences[at] for at in words.negations if words.lower[at] not in _WITHOUT}
+    return denied.union(words.sentences[at] for at, word in enumerate(words.lower) if word in _DENYING)
 
 
 def _denied(words: WordsOf, negation: int) -> int | None:
@@ -210,6 +223,8 @@ def _denied(words: WordsOf, negation: int) -> int | None:
     behind = words.lower[negation + 1 : negation + 2]
     if words.lower[negation] in _WITHOUT or (behind and behind[0] in words.lists.quantifiers):
         return None  # "not all" is some
+    if behind and behind[0] in _ARTICLES and words.lower[max(negation - 1, 0)] not in _TO_BE:
+        return None  # "though not the films" leaves them out of what another verb says
     for at in range(negation + 1, min(negation + 1 + _BEFORE_DENIED, len(words.lower))):
         if words.sentences[at] != words.sentences[negation] or words.lower[at] in words.lists.undenied:
             return None
