@@ -228,6 +228,15 @@ def test_a_contradiction_names_both_words(claim: str, source: str, expected: tup
 @pytest.mark.parametrize(
     ("claim", "source"),
     [
+        (
+            "The expert mentions scratches on the mirror, but these do not date to the first owner.",
+            "Some tried to date the scratches on the mirror to the first owner, but the expert's test of the "
+            "mirror disproves a first-owner date of the scratches.",
+        ),
+        (
+            "The badge is shown in various brochures, films and other media, which others may own.",
+            "On Monday the badge (though not the various brochures, films and other media with it) was free.",
+        ),
         # a condition that is denied
         (
             "The cap must not be opened unless the engine is cold.",

@@ -163,8 +163,10 @@ def grounded_of(checked: CheckedAnswer | None) -> Grounded | None:
 
 
 def _harm(cause: Cause, correctness: Correctness, grounded: Grounded | None) -> int:
-    """Return the position in a list by harm: a wrong answer is never among those of less harm."""
+    """Return the position in a list by harm; what is wrong, or has no evidence, is near the top."""
     position = _OF_CAUSE[cause]
+    if grounded == "no":
+        position = min(position, _UNBACKED)
     if correctness.value == "wrong":
         position = min(position, _FALSE if correctness.is_figure else _UNBACKED)
     elif correctness.value == "partly":
@@ -220,7 +222,7 @@ def _of_refusal(case: Case) -> _Finding:
         first = held[0]
         by = "" if case.trail.by == "text" else f", by its {case.trail.by} only"
         part = case.trail.parts[0]
-        words = f" (“{_cut(part.text)}”)" if part.text else ""
+        words = f" (“{_needed(part)}”)" if part.text else ""
         rank = f" at rank {first.rank}" if first.rank else ""
         evidence = (CauseEvidence(first.chunk_id, part.doc_id, part.page_idx, first.start, first.end),)
         certainty: Certainty = "certain" if case.trail.by == "text" else "likely"
@@ -354,7 +356,7 @@ def _of_expectation(case: Case, grounded: Grounded | None) -> Iterator[_Finding]
         part = case.trail.parts[0]
         place = part.places.get("prompt")
         rank = f" at rank {place.rank}" if place and place.rank else ""
-        words = f" (“{_cut(part.text)}”)" if part.text else ""
+        words = f" (“{_needed(part)}”)" if part.text else ""
         evidence = (
             (CauseEvidence(place.chunk_id, part.doc_id, part.page_idx, place.start, place.end),)
             if place
@@ -425,7 +427,8 @@ def _lost(part: GoldPart, trail: GoldTrail, most: int, certainty: Certainty) -> 
             where = f"in the prompt, at rank {at.rank}" if at.rank else "in the prompt"
         evidence = (CauseEvidence(at.chunk_id, part.doc_id, part.page_idx, at.start, at.end),)
         if holding == "part":
-            cut = f"{lead}of {name[0].lower()}{name[1:]} only a part ({at.share:.0%}) was {where}."
+            share = max(at.share, at.together)
+            cut = f"{lead}of {name[0].lower()}{name[1:]} only a part ({share:.0%}) was {where}."
             return _Finding("not_in_context", certainty, _opened(cut), evidence, _CUT_STEP)
         if part.places.get("corpus") is None or has_passage(part.places["corpus"]):
             other = f"{lead}a chunk of {place or 'its page'} was {where}, with other text than the passage."
@@ -512,6 +515,11 @@ def _cited_evidence(each: Citation) -> CauseEvidence:
 
 def _first_place(trail: GoldTrail | None) -> str:
     return next((place for part in trail.parts if (place := _part_place(part))), "") if trail else ""
+
+
+def _needed(part: GoldPart) -> str:
+    """Return what the expected answer rests on of a passage, else how the passage begins."""
+    return _cut(" ".join(part.text[start:end] for start, end in part.needed) or part.text)
 
 
 def _part_place(part: GoldPart) -> str:
