@@ -435,9 +435,9 @@ def _lost(part: GoldPart, trail: GoldTrail, most: int, certainty: Certainty) -> 
             return _Finding("not_in_context", certainty, _opened(other), evidence)
     corpus = part.places.get("corpus")
     if corpus is not None and not has_passage(corpus) and trail.by == "text":
-        share = f"; the nearest has {corpus.share:.0%} of it" if corpus.share else ""
+        nearest = f"; the nearest has {corpus.share:.0%} of it" if corpus.share else ""
         return _Finding(
-            "missing_content", "likely", f"{lead}{name} is in no chunk of its page{share}.", evidence
+            "missing_content", "likely", f"{lead}{name} is in no chunk of its page{nearest}.", evidence
         )
     lost = "is not in the prompt"
     if any(stage in part.places for stage in TRAIL_STAGES[1:4]):
