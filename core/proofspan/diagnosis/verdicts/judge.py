@@ -494,11 +494,11 @@ def _of_support(case: Case, grounded: Grounded) -> Iterator[_Finding]:
 
 
 def _claims(case: Case, statuses: Sequence[str]) -> Iterator[tuple[int, CheckedClaim]]:
-    """Yield the claims of these statuses with their numbers, the least supported first."""
+    """Yield the claims of these statuses with their numbers from 1, the least supported first."""
     claims = (
         []
         if case.checked is None
-        else [(n, c) for n, c in enumerate(case.checked.claims) if c.status in statuses]
+        else [(n, c) for n, c in enumerate(case.checked.claims, start=1) if c.status in statuses]
     )
     yield from sorted(claims, key=lambda each: (each[1].support, each[0]))
 

@@ -111,7 +111,7 @@ class GoldTrail(NamedTuple):
 class CauseEvidence(NamedTuple):
     """A passage that proves a cause: characters of a chunk's text (or of a gold quote without `chunk_id`).
 
-    `claim` is the number of the answer's claim that it is about, None for another.
+    `claim` is the number, from 1, of the answer's claim that it is about, None for another.
     """
 
     chunk_id: str | None
