@@ -1,4 +1,4 @@
-"""Question: one answer, the reasons of its label, and the page of its evidence."""
+"""Question: one answer, the verdict on it, and the page of its evidence."""
 
 from functools import partial
 
@@ -18,6 +18,7 @@ from proofspan.ui.question import (
     load,
     navigation,
     panels,
+    verdict,
 )
 from proofspan.ui.question.navigation import show_other_runs
 from proofspan.ui.question.panels import show_variants
@@ -59,11 +60,9 @@ else:
     evidence = claims.targets.get(state.at_claim or 0) if claims else None
     chosen = load.chosen_target(loaded, targets, cite=state.cite, chunk=state.chunk, evidence=evidence)
     notices.notes(navigation.passage_notes(view, state, chosen, claims=len(claims.lines) if claims else 0))
-    panels.header(
-        view,
-        repeat=key.repeat,
-        beside=beside,
-    )
+    panels.header(view, repeat=key.repeat, beside=beside, has_verdict=claims is not None)
+    if claims is not None:
+        verdict.banner(view, claims.verdict, claims=claims.targets)
     notices.fault_panel((*facts.problems, *loaded.problems))
 
     shown = load.placed(opened, chosen, targets, page=state.page) if chosen else None
@@ -89,17 +88,21 @@ else:
         )
     with reading:
         answer_panel.claims_panel(view, claims, chosen=state.at_claim)
-        with st.container(border=True, key="why", gap="xsmall"):
-            panels.why(view, place.row)
-            panels.next_step(view, found)
+        if claims is None:
+            panels.why(view, place.row, has_verdict=False)
+        else:
+            verdict.trail(view, claims.verdict.trail)
+        verdict.next_step(view, claims.verdict if claims else None, found)
+        runs = [run.run_id for run in opened.manifest.runs]
+        at_work = partial(session.others_are_indexed, opened)
+        show_other_runs(store, key, claims.verdict if claims else None, runs=runs, at_work=at_work)
         panels.candidates(
             view,
             chosen=chosen.chunk_id if chosen else None,
             stage=state.stage,
         )
-        runs = [run.run_id for run in opened.manifest.runs]
-        at_work = partial(session.others_are_indexed, opened)
-        show_other_runs(store, key, runs=runs, at_work=at_work)
+        if claims is not None:
+            panels.why(view, place.row, has_verdict=True)
         if (
             steady := question_stability(store, key.run_id, key.q_id)
             if facts.traces > facts.questions

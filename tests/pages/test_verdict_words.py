@@ -175,6 +175,26 @@ def test_the_stages_are_a_list_for_screen_readers_and_hostile_words_stay_words()
         markup.stops([Stop("fused", "rank 1", '"><b>')], name="way")  # type: ignore[arg-type]
 
 
+def test_what_differs_as_a_whole_is_not_marked_but_a_figure_is() -> None:
+    text = "Turn the red knob to the left."
+    part, whole = ((0, 8),), ((0, len(text)),)
+    assert words.telling(Correctness("wrong"), part, text) == part
+    assert words.telling(Correctness("wrong"), whole, text) == ()
+    assert words.telling(Correctness("wrong", is_figure=True), whole, text) == whole
+    assert words.telling(Correctness("wrong"), ((0, 99), (-5, 2)), "") == ()
+
+
+def test_another_run_has_a_sign_and_its_verdict_in_words() -> None:
+    assert words.run_chip("ok", "contradicted", "wrong", "contradicted") == (
+        "✕", "red", "Contradicted · Wrong · Contradicts its evidence",
+    )  # fmt: skip
+    assert words.run_chip("ok", "yes", "correct", "none") == ("✓", "green", "Supported · Correct")
+    assert words.run_chip("refusal_ok", None, "declined_rightly", "none").sign == "✓"
+    for unknown in (None, float("nan"), "<b>"):
+        assert words.run_chip("ok", unknown, unknown, unknown) == ("·", "gray", "Grounded, not judged yet")
+    assert words.run_chip(None, None, None, None).words == "no label"
+
+
 def test_what_differs_is_marked_in_both_answers() -> None:
     pieces = answer_pieces("It holds 1.4 litre.", unexpected=[(9, 18)], unsupported=[(9, 12)])
     assert [(piece.text, piece.kind) for piece in pieces if piece.kind != "plain"] == [

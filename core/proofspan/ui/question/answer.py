@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
@@ -30,6 +30,7 @@ from proofspan.ui.wording.citation import (
     spoken_names,
 )
 from proofspan.ui.wording.question import NO_TRACE
+from proofspan.ui.wording.verdict import telling
 
 #: Citations listed; the raw record has the rest.
 MAX_LISTED = 30
@@ -47,13 +48,14 @@ def answer(
     claims: ShownClaims | None = None,
     *,
     claim: int | None = None,
-    correctness: Correctness | None = None,
 ) -> None:
     """Show the answer beside the expected one, and its citations and gold as a list that chooses a place.
 
-    `found` holds the located passages by their id; `claim` is the number of the chosen claim. What differs by
-    `correctness` is marked in both answers.
+    `found` holds the located passages by their id; `claim` is the number of the chosen claim. What differs is
+    marked in both answers.
     """
+    correctness = claims.verdict.correctness if claims else None
+    unexpected = _unexpected(view.trace.answer, correctness)
     chosen = shown.target.id if shown else ""
     cite = shown.target.number if shown and shown.target.kind == "cited" else None
     on = "text" if shown is not None and shown.text is not None else "page"
@@ -68,7 +70,7 @@ def answer(
                         view,
                         chosen=cite,
                         claims=claims.checked.claims if claims else (),
-                        unexpected=correctness.answer_marks if correctness else (),
+                        unexpected=unexpected,
                     ),
                     numbers=spoken_names(view, found, on=on),
                     chosen=cite,
@@ -104,20 +106,28 @@ def answer(
         markup.note(FROM_TEXT, "muted")
 
 
+def _unexpected(text: str, correctness: Correctness | None) -> Sequence[tuple[int, int]]:
+    """Return what differs from the expected answer, by the text before the line of citations."""
+    if correctness is None:
+        return ()
+    tail = answer_words.citation_tail(text)
+    return telling(correctness, correctness.answer_marks, text[: tail[0]] if tail else text)
+
+
 def _expected(view: QuestionView, correctness: Correctness | None) -> None:
     """Show what the gold expects, and in words how the answer differs; nothing where it expects nothing."""
     gold = view.gold
     if gold is None or not (gold.answerable is False or (gold.answer and gold.answer.strip())):
         return
     with st.container(key="expected"):
-        markup.note("Expected answer", "strong", role="line")
+        markup.note("Expected", "strong", role="line")
         if gold.answer and gold.answer.strip():
-            marks = correctness.expected_marks if correctness else ()
+            marks = telling(correctness, correctness.expected_marks, gold.answer) if correctness else ()
             pieces = answer_words.marked_expected(gold.answer, marks)
             markup.show_long(pieces, key=f"expected:{view.trace.q_id}")
         if gold.answerable is False:
             markup.note("None: the documents do not answer this question.", "muted")
-        if correctness is not None and correctness.reason:
+        elif correctness is not None and correctness.reason:
             reason = shortened(correctness.reason, MAX_REASON)
             markup.note(f"{CORRECT_NAMES[correctness.value]}: {reason}", "muted")
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
-from proofspan.contracts.records.records import LABELS, Attachment, TraceKey
-from proofspan.display_names import LABEL_NAMES
+from proofspan.contracts.records.records import Attachment, TraceKey
+from proofspan.diagnosis.verdicts.types import Verdict
 from proofspan.errors import InputFault, Problem
 from proofspan.services.page.target import Target
 from proofspan.services.question.view import QuestionView
@@ -16,8 +16,8 @@ from proofspan.store.query.store import Store
 from proofspan.ui.status.fragments import fragment
 from proofspan.ui.visit.view_state import ViewState, change_view, question_name
 from proofspan.ui.widgets import markup
-from proofspan.ui.widgets.chart import LABEL_COLOURS
 from proofspan.ui.wording.question import short_id
+from proofspan.ui.wording.verdict import RunChip, run_chip
 
 
 def with_question(state: ViewState, store: Store) -> ViewState:
@@ -88,20 +88,31 @@ def outline_notes(state: ViewState, seen: Attachment | None) -> tuple[str, ...]:
 LOOK_AGAIN_SECONDS = 0.7
 
 
-def show_other_runs(store: Store, key: TraceKey, *, runs: Sequence[str], at_work: Callable[[], bool]) -> None:
-    """Show the question in every run that has it, in the order of `runs`, each with its label there.
+def show_other_runs(
+    store: Store,
+    key: TraceKey,
+    verdict: Verdict | None,
+    *,
+    runs: Sequence[str],
+    at_work: Callable[[], bool],
+) -> None:
+    """Show the question in every run that has it, in the order of `runs`, each with its verdict there.
 
-    A run without an index may have it. While `at_work` returns that runs are being indexed, this part
-    refreshes by itself.
+    `verdict` is that on the shown answer, which may not be in the index yet. A run without an index may have
+    the question. While `at_work` returns that runs are being indexed, this part refreshes by itself.
     """
     if at_work():
-        fragment(run_every=LOOK_AGAIN_SECONDS)(_other_runs)(store, key, runs, at_work)
+        fragment(run_every=LOOK_AGAIN_SECONDS)(_other_runs)(store, key, verdict, runs, at_work)
     else:
-        _other_runs(store, key, runs)
+        _other_runs(store, key, verdict, runs)
 
 
 def _other_runs(
-    store: Store, key: TraceKey, runs: Sequence[str], at_work: Callable[[], bool] | None = None
+    store: Store,
+    key: TraceKey,
+    verdict: Verdict | None,
+    runs: Sequence[str],
+    at_work: Callable[[], bool] | None = None,
 ) -> None:
     if at_work is not None and not at_work():
         st.rerun()  # the page without this clock
@@ -112,17 +123,19 @@ def _other_runs(
     if len(shown) < 2:
         return
     with st.container(horizontal=True, gap="xxsmall", vertical_alignment="center", key="other-runs"):
-        markup.note("This question in other runs:", "muted", width="content")
+        markup.note("In other runs:", "muted", width="content")
         for run_id in shown:
             row = by_run.get(run_id)
-            label = next((label for label in LABELS if row is not None and label == row.label), None)
             name = question_name(key.q_id, int(str(row.repeat))) if row else question_name(key.q_id)
-            without = "no label" if run_id in indexed else "being indexed" if at_work else "not indexed"
-            escaped = markup.label(f"{run_id} · {LABEL_NAMES[label] if label else without}", limit=60)
+            if row is not None:
+                judged = verdict if verdict is not None and run_id == key.run_id else row
+                chip = run_chip(row.label, judged.grounded, judged.correct, judged.cause)
+            else:
+                chip = RunChip("…", "gray", "being indexed" if at_work else "not indexed")
             is_clicked = st.button(
-                f":{LABEL_COLOURS[label]}-badge[{escaped}]" if label else escaped,
+                f":{chip.look}-badge[{markup.label(f'{chip.sign} {run_id}', limit=60)}]",
                 key=f"run-{run_id}",
-                help=markup.label(label or ""),
+                help=markup.label(chip.words),
                 type="secondary" if run_id == key.run_id else "tertiary",
                 on_click=change_view,
                 kwargs={"run": run_id, "q": name, "cite": None, "chunk": None, "page": None},

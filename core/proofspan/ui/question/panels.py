@@ -14,8 +14,8 @@ from streamlit.delta_generator import DeltaGenerator
 from proofspan.contracts.records.records import LABELS, StageName, TraceKey
 from proofspan.diagnosis.labelling import QUESTION_UNKNOWN
 from proofspan.diagnosis.messages import suspicion_text
+from proofspan.diagnosis.types import ReportRow
 from proofspan.display_names import COLUMN_NAMES, LABEL_NAMES, NO_LABEL
-from proofspan.evidence.types import FoundSpan
 from proofspan.services.question.rules import BrokenRule
 from proofspan.services.question.variants import ASPECTS, Steadiness
 from proofspan.services.question.view import QuestionView
@@ -29,7 +29,7 @@ from proofspan.ui.widgets.controls import feed, show_steps
 from proofspan.ui.widgets.markup import Piece
 from proofspan.ui.widgets.table import NOTHING, Cell, Column, Grid, Row, show_grid
 from proofspan.ui.widgets.text import variant
-from proofspan.ui.wording import answer, question
+from proofspan.ui.wording import question
 from proofspan.ui.wording.safety import notice_ways
 from proofspan.wording import counted
 
@@ -37,25 +37,26 @@ STAGE_NAMES = {"chunks": "in the prompt", "reranked": "reranked", "fused": "fuse
 STAGE_KEY = "stage"
 
 
-def header(view: QuestionView, *, repeat: int, beside: Neighbours) -> None:
-    """Show the question, its label with the reason, and its position in the list with the neighbours.
+def header(view: QuestionView, *, repeat: int, beside: Neighbours, has_verdict: bool) -> None:
+    """Show the question, and its position in the list with the neighbours.
 
-    A question that the filter does not show has no neighbours.
+    A question that the filter does not show has no neighbours. Without a verdict its label leads, with the
+    reason, or the reason why it has no label.
     """
     trace = view.trace
     key = TraceKey(trace.run_id or "", trace.q_id, trace.paraphrase, trace.seed, repeat)
     short = question.short_id(trace.q_id)
     tip = trace.q_id if short != trace.q_id else ""
     name = Piece(" · ".join([short, *variant(key)]), "muted", tip=tip)
-    chip, reason = question.label_chip(view)
+    lead = [] if has_verdict else _label_pieces(view)
     shown = read_view()
     run = trace.run_id or shown.run
     walk = shown.change(run=run, chunk=None, page=None, stage=None, ids=shown.ids, at=1)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        markup.show(markup.text([name, chip, Piece(reason, "muted")], role="line"))
+        markup.show(markup.text([name, *lead], role="line"))
         show_steps(beside, "shown", walk=walk)
     if view.is_question_known:
-        markup.show(markup.text(answer.marked_question(view), role="title", limit=1_000))
+        markup.show(markup.text([Piece(view.trace.q)], role="title", limit=1_000))
 
 
 def sides() -> tuple[DeltaGenerator, DeltaGenerator, DeltaGenerator]:
@@ -69,27 +70,43 @@ def sides() -> tuple[DeltaGenerator, DeltaGenerator, DeltaGenerator]:
     )
 
 
-def why(view: QuestionView, indexed: Mapping[str, Any]) -> None:
-    """Show the reasons of the label: the signals with their values, and each issue.
+def _label_pieces(view: QuestionView) -> list[Piece]:
+    chip, reason = question.label_chip(view)
+    return [chip, Piece(reason, "muted")]
+
+
+def why(view: QuestionView, indexed: Mapping[str, Any], *, has_verdict: bool) -> None:
+    """Show the label's reasons: the signals with their values, and each issue; folded behind a verdict.
 
     `indexed` is the question's row of the index.
     """
     row, stored = view.row, view.stored
-    if stored is not None:
-        markup.show(
-            markup.text([Piece("As stored ", "strong"), Piece(stored.source.file, "muted")], role="line"),
-            markup.facts(question.stored_rows(view, stored)),
-        )
+    if stored is None and row is not None:
+        if has_verdict:
+            with st.expander(f"Reference label: {LABEL_NAMES[row.label]}", key="why"):
+                _why(view, row, indexed, lead=_label_pieces(view))
+        else:
+            with st.container(border=True, key="why", gap="xsmall"):
+                _why(view, row, indexed)
         return
-    if row is None:
-        message = "Without usable chunks there is no evidence to judge by, and so no label and no signals."
-        if not view.is_question_known:
-            message = suspicion_text(QUESTION_UNKNOWN)
-        markup.note(message, "muted")
-        return
+    with st.container(border=True, key="why", gap="xsmall"):
+        if stored is not None:
+            head = [Piece("As stored ", "strong"), Piece(stored.source.file, "muted")]
+            markup.show(markup.text(head, role="line"), markup.facts(question.stored_rows(view, stored)))
+        elif view.is_question_known:
+            message = "Without usable chunks there is no evidence to judge by, and so no label, no signals."
+            markup.note(message, "muted")
+        else:
+            markup.note(suspicion_text(QUESTION_UNKNOWN), "muted")
+
+
+def _why(
+    view: QuestionView, row: ReportRow, indexed: Mapping[str, Any], *, lead: Sequence[Piece] = ()
+) -> None:
     tip = f"How answers are read here: {view.profile.describe()}. The manifest's triage part sets it."
     profile = Piece(f"profile: template {view.profile.template}", "muted", tip=tip)
     markup.show(
+        *([markup.text(lead, role="line")] if lead else []),
         markup.text([Piece("Why this label ", "strong"), profile], role="line"),
         markup.facts(question.signal_rows(view, row, indexed)),
     )
@@ -103,12 +120,6 @@ def why(view: QuestionView, indexed: Mapping[str, Any]) -> None:
                     on_click=change_view,
                     kwargs=change,
                 )
-
-
-def next_step(view: QuestionView, found: Mapping[str, FoundSpan]) -> None:
-    """Show what to do about this answer, once its citations are located; nothing without a label."""
-    if view.row is not None and view.stored is None:
-        markup.note(f"Next step: {question.step(view, view.row, found)}")
 
 
 def candidates(view: QuestionView, *, chosen: str | None, stage: StageName | None) -> None:

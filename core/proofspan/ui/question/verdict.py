@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import chain
 
 import streamlit as st
 
@@ -11,7 +12,7 @@ from proofspan.evidence.types import FoundSpan
 from proofspan.services.question.view import QuestionView
 from proofspan.ui.visit.view_state import change_view
 from proofspan.ui.widgets import markup
-from proofspan.ui.widgets.markup import Piece
+from proofspan.ui.widgets.markup import Markup, Piece
 from proofspan.ui.wording import question
 from proofspan.ui.wording import verdict as words
 from proofspan.ui.wording.citation import is_of_several_documents
@@ -19,6 +20,8 @@ from proofspan.wording import counted
 
 #: Characters shown of a cause's sentence.
 MAX_SENTENCE = 2_000
+#: Passages whose way is shown, and those that are folded.
+MAX_PARTS, MAX_FOLDED = 3, 40
 
 
 def banner(view: QuestionView, verdict: Verdict, *, claims: Iterable[int] = ()) -> None:
@@ -57,17 +60,28 @@ def trail(view: QuestionView, followed: GoldTrail | None) -> None:
     """Show each gold passage's way through the stages; nothing without one to follow."""
     if followed is None or not followed.parts:
         return
-    count, names_document = len(followed.parts), is_of_several_documents(view)
     title = [Piece("Where the right passage went ", "strong"), Piece(words.trail_note(followed), "muted")]
-    parts = [markup.text(title, role="line")]
-    for number, part in enumerate(followed.parts[: words.MAX_PARTS], start=1):
-        pieces = words.part_pieces(part, number, count, names_document=names_document)
-        parts += [markup.text(pieces, role="hint")] if pieces[0].text else []
-        parts.append(markup.stops(words.stops_of(part), name=words.part_name(part, number, count)))
-    if (rest := count - words.MAX_PARTS) > 0:
-        parts.append(markup.text([Piece(f"and {counted(rest, 'more passage')}", "muted")], role="hint"))
-    with st.container(border=True, key="trail"):
-        markup.show(*parts)
+    shown = _parts(followed, names_document=is_of_several_documents(view))
+    with st.container(border=True, key="trail", gap="xsmall"):
+        markup.show(markup.text(title, role="line"), *chain(*shown[:MAX_PARTS]))
+        if rest := shown[MAX_PARTS:]:
+            with st.expander(counted(len(rest), "more passage"), key="trail-rest"):
+                markup.show(*chain(*rest[:MAX_FOLDED]))
+                if len(rest) > MAX_FOLDED:
+                    markup.note(f"and {len(rest) - MAX_FOLDED:,} more", "muted")
+
+
+def _parts(followed: GoldTrail, *, names_document: bool) -> list[list[Markup]]:
+    """Return each passage with its stages, those that are not whole in the prompt first."""
+    count = len(followed.parts)
+    numbered = sorted(enumerate(followed.parts, start=1), key=lambda each: words.is_in_prompt(each[1]))
+    return [
+        [
+            markup.text(words.part_pieces(part, number, count, names_document=names_document), role="hint"),
+            markup.stops(words.stops_of(part), name=words.part_name(part, number, count)),
+        ]
+        for number, part in numbered
+    ]
 
 
 def next_step(view: QuestionView, verdict: Verdict | None, found: Mapping[str, FoundSpan]) -> None:

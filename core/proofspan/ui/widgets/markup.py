@@ -30,7 +30,6 @@ Kind = Literal[
     "aside",
     "code",
     "phrase",
-    "found",
     "unsupported",
     "claimed",
     "unexpected",
@@ -64,7 +63,7 @@ Role = Literal["title", "heading", "text", "line", "hint", "quote", "says", "ver
 #: Characters shown at once; what lies beyond waits behind "Show more".
 LIMIT = 50_000
 
-_MARKS = ("phrase", "found", "unsupported", "claimed", "unexpected", "expected", "differs")
+_MARKS = ("phrase", "unsupported", "claimed", "unexpected", "expected", "differs")
 _TAGS = dict.fromkeys(_MARKS, "mark") | {"strong": "strong", "code": "code"}
 _TAGS |= {"removed": "del", "removed-number": "del", "added": "ins", "added-number": "ins"}
 _UNSHOWABLE = re.compile(

@@ -15,7 +15,6 @@ from proofspan.ui.widgets.markup import Kind, Piece
 
 Range = tuple[int, int]
 
-FOUND = "in the evidence"
 UNEXPECTED, EXPECTED = "differs from the expected answer", "not what the answer says"
 #: `citations: [id, id]` at the end of an answer. Bounded, so that a list which never closes costs no time.
 _TAIL = re.compile(r"citations\s?:\s?\[[^\]]{0,2000}\]\s{0,9}\Z", re.IGNORECASE)
@@ -156,21 +155,6 @@ def marked_expected(expected: str, marks: Sequence[Range]) -> list[Piece]:
         else Piece(expected[start:end])
         for start, end in pairwise(edges)
     ]
-
-
-def marked_question(view: QuestionView) -> list[Piece]:
-    """Return the question with the content words marked that are in the evidence."""
-    text, at, pieces = view.trace.q, 0, []
-    places = (
-        each
-        for token in view.explanation.query
-        if token.is_content and token.is_found
-        for each in token.in_question
-    )
-    for start, end in sorted(places):
-        pieces += [Piece(text[at:start]), Piece(text[start:end], "found", tip=FOUND)]
-        at = end
-    return [piece for piece in (*pieces, Piece(text[at:])) if piece.text]
 
 
 def matched_phrases(view: QuestionView) -> tuple[PhraseMatch, ...]:

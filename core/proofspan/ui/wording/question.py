@@ -240,7 +240,7 @@ def step(
         usual = verdict.next_step
     numbers = (item.citation.number for item in view.citations)
     first = citation.first_step((n, found[cite_id(n)]) for n in numbers if cite_id(n) in found)
-    if first is None or (verdict is not None and verdict.cause == "contradicted"):  # which says so itself
+    if first is None:
         return usual
     return first if usual in ("", next_step("ok", template)) else f"{first} {usual}"
 

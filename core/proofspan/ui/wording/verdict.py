@@ -7,11 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from proofspan.diagnosis.verdicts.types import (
+    CAUSES,
+    CORRECT,
+    GROUNDED,
     TRAIL_STAGES,
     Cause,
     CauseEvidence,
     Certainty,
     Correct,
+    Correctness,
     GoldPart,
     GoldTrail,
     Grounded,
@@ -19,7 +23,7 @@ from proofspan.diagnosis.verdicts.types import (
     TrailStage,
     Verdict,
 )
-from proofspan.display_names import CAUSE_NAMES, CORRECT_NAMES, GROUNDED_NAMES
+from proofspan.display_names import CAUSE_NAMES, CORRECT_NAMES, GROUNDED_NAMES, LABEL_NAMES
 from proofspan.metrics.statistics import percent
 from proofspan.services.question.view import QuestionView
 from proofspan.ui.widgets.markup import Kind, Piece, Stop
@@ -28,6 +32,7 @@ from proofspan.ui.widgets.text import shortened
 from proofspan.ui.wording.safety import notice_ways
 from proofspan.wording import counted
 
+Range = tuple[int, int]
 Tone = Literal["fail", "warn", "pass", "open"]
 
 
@@ -89,6 +94,40 @@ def in_short(grounded: Grounded | None, correct: Correct, cause: Cause) -> str:
     return f"{'✕' if grade == 'fail' else '◐'} {CAUSE_NAMES[cause]}"
 
 
+class RunChip(NamedTuple):
+    """A run's verdict on a question as a sign, its colour, and the verdict in words."""
+
+    sign: str
+    look: Look
+    words: str
+
+
+def run_chip(label: object, grounded: object, correct: object, cause: object) -> RunChip:
+    """Return the chip of an indexed run; without a verdict, its claims are not checked or it has no label."""
+    known = next((each for each in CAUSES if each == cause), None)
+    judged = next((each for each in CORRECT if each == correct), None)
+    if known is None or judged is None:
+        name = LABEL_NAMES.get(str(label))
+        return RunChip("·", "gray", f"{name}, not judged yet" if name else "no label")
+    based = next((each for each in GROUNDED if each == grounded), None)
+    grade = tone(based, judged, known)
+    named = [GROUNDED_NAMES[based]] if based else []
+    named += [CORRECT_NAMES[judged], *([CAUSE_NAMES[known]] if known != "none" else [])]
+    return RunChip(in_short(based, judged, known)[0], LOOKS[grade], " · ".join(named))
+
+
+#: What differs is not marked in a text that differs as a whole: from this share of its letters and digits on.
+_WHOLE = 0.9
+
+
+def telling(correctness: Correctness, marks: Sequence[Range], text: str) -> Sequence[Range]:
+    """Return the marks of a text that point at something: a figure, or less than nearly all of the text."""
+    if correctness.is_figure:
+        return marks
+    marked = sum(map(str.isalnum, "".join(text[start:end] for start, end in marks)))
+    return marks if marked < _WHOLE * sum(map(str.isalnum, text)) else ()
+
+
 # The cause, in a sentence after its name.
 
 #: `Wrong date: ` of a sentence that begins with a name of its own: three words at most.
@@ -130,10 +169,12 @@ def evidence_ways(
     if notices:
         return notices[:MAX_WAYS]
     shown_claims, ways = frozenset(claims), dict[str, Change]()
+    names_document = len({each.doc_id for each in verdict.evidence}) > 1
     for each in verdict.evidence:
         change = _way(view, each, shown_claims)
         if change is not None:
-            ways.setdefault(_place(each), change)
+            place = _place(each.page_idx, each.doc_id if names_document else None)
+            ways.setdefault(place or each.chunk_id or each.doc_id or "the passage", change)
     return list(ways.items())[:MAX_WAYS]
 
 
@@ -148,10 +189,10 @@ def _way(view: QuestionView, each: CauseEvidence, claims: frozenset[int]) -> Cha
     return None
 
 
-def _place(each: CauseEvidence) -> str:
-    if each.page_idx is not None:
-        return f"PDF page {each.page_idx + 1:,}"
-    return each.chunk_id or each.doc_id or "the passage"
+def _place(page_idx: int | None, doc_id: str | None) -> str:
+    """Return `PDF page 59 of manual`, as much of it as is known."""
+    page = f"PDF page {page_idx + 1:,}" if page_idx is not None else ""
+    return " of ".join(filter(None, (page, shortened(doc_id, 60) if doc_id else "")))
 
 
 # The way of the gold passages through the pipeline.
@@ -169,8 +210,8 @@ _BY: Mapping[str, str] = {
     "section": "by section only: the gold has no words",
     "page": "by page only: the gold has no words",
 }
-#: Passages of one question that are shown, and characters of each.
-MAX_PARTS, MAX_PASSAGE = 8, 110
+#: Characters shown of a passage.
+MAX_PASSAGE = 110
 
 
 def trail_note(trail: GoldTrail) -> str:
@@ -181,18 +222,23 @@ def trail_note(trail: GoldTrail) -> str:
 
 def part_pieces(part: GoldPart, number: int, parts: int, *, names_document: bool) -> list[Piece]:
     """Return what a passage is: `1 of 2 · PDF page 59 · “Total current assets …”`."""
-    place = f"PDF page {part.page_idx + 1:,}" if part.page_idx is not None else ""
-    document = f"of {shortened(part.doc_id, 60)}" if names_document and part.doc_id else ""
+    place = _place(part.page_idx, part.doc_id if names_document else None)
     words = f"“{shortened(part.text, MAX_PASSAGE)}”" if part.text.strip() else ""
-    named = [f"{number} of {parts}" if parts > 1 else "", " ".join(filter(None, (place, document))), words]
+    named = [f"{number} of {parts}" if parts > 1 else "", place, words]
     tip = part.text if len(words) > MAX_PASSAGE else ""
     return [Piece(" · ".join(filter(None, named)), "muted", tip)]
 
 
 def part_name(part: GoldPart, number: int, parts: int) -> str:
     """Return a passage's name for screen readers: `The way of passage 1 of 2, PDF page 59`."""
-    place = f", PDF page {part.page_idx + 1:,}" if part.page_idx is not None else ""
-    return f"The way of {f'passage {number} of {parts}' if parts > 1 else 'the right passage'}{place}"
+    name = f"passage {number} of {parts}" if parts > 1 else "the right passage"
+    return ", ".join(filter(None, (f"The way of {name}", _place(part.page_idx, None))))
+
+
+def is_in_prompt(part: GoldPart) -> bool:
+    """Return whether the prompt holds the whole passage."""
+    place = part.places.get("prompt")
+    return place is not None and place.holding == "held"
 
 
 def stops_of(part: GoldPart) -> Sequence[Stop]:
