@@ -9,6 +9,7 @@ from proofspan.services.page.target import targets_of
 from proofspan.services.page.view import region_of
 from proofspan.services.question.rules import broken_rules
 from proofspan.services.question.variants import question_stability
+from proofspan.store.query.filters import Filter
 from proofspan.ui.question import (
     answer as answer_panel,
 )
@@ -92,17 +93,19 @@ else:
             panels.why(view, place.row, has_verdict=False)
         else:
             verdict.trail(view, claims.verdict.trail)
-        verdict.next_step(view, claims.verdict if claims else None, found)
+        judged = claims.verdict if claims else None
+        causes = store.verdict_counts(Filter(run=key.run_id), "cause") if judged else {}
+        verdict.next_step(view, judged, found, causes=causes, shown=state)
         runs = [run.run_id for run in opened.manifest.runs]
         at_work = partial(session.others_are_indexed, opened)
-        show_other_runs(store, key, claims.verdict if claims else None, runs=runs, at_work=at_work)
+        show_other_runs(store, key, judged, runs=runs, at_work=at_work)
+        if claims is not None:
+            panels.why(view, place.row, has_verdict=True)
         panels.candidates(
             view,
             chosen=chosen.chunk_id if chosen else None,
             stage=state.stage,
         )
-        if claims is not None:
-            panels.why(view, place.row, has_verdict=True)
         if (
             steady := question_stability(store, key.run_id, key.q_id)
             if facts.traces > facts.questions

@@ -26,6 +26,7 @@ from proofspan.diagnosis.verdicts.types import (
 )
 from proofspan.display_names import CAUSE_NAMES, CORRECT_NAMES, GROUNDED_NAMES
 from proofspan.services.question.claims import Judged
+from proofspan.store.query.store import Store
 from proofspan.ui.question import load
 from tests.pages.conftest import CHUNKS, MakeWorkspace, Open, marked_texts, shown, trace
 from tests.pages.manual import DOCUMENTS, PAGE, PAGED, labels, manual
@@ -120,6 +121,18 @@ def test_a_cause_is_named_before_its_sentence(show: Show, cause: Cause) -> None:
     app = show(wrong(cause, "The reranker dropped rank 2.", next_step="Let more candidates through."))
     assert f"{CAUSE_NAMES[cause]}: The reranker dropped rank 2." in words(app)
     assert "Next step Let more candidates through." in words(app)
+
+
+def test_the_next_step_leads_to_the_answers_with_the_same_cause(
+    show: Show, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts = {"contradicted": 2, "none": 37}
+    monkeypatch.setattr(Store, "verdict_counts", lambda self, shown, axis: counts)
+    app = show(wrong(next_step="Compare figures."), label="ok")
+    links = {each.proto.label: each.proto.query_string for each in app.main.get("page_link")}
+    assert links["2 of 39 answers of this run have this cause"] == "run=R1&cause=contradicted"
+    alone = show(wrong("over_refusal", next_step="Look at the prompt."))
+    assert "have this cause" not in str([each.proto.label for each in alone.main.get("page_link")])
 
 
 def test_an_answer_without_a_fault_has_no_next_step(show: Show) -> None:

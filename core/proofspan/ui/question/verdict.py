@@ -10,7 +10,7 @@ import streamlit as st
 from proofspan.diagnosis.verdicts.types import GoldTrail, Verdict
 from proofspan.evidence.types import FoundSpan
 from proofspan.services.question.view import QuestionView
-from proofspan.ui.visit.view_state import change_view
+from proofspan.ui.visit.view_state import ViewState, change_view
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.markup import Markup, Piece
 from proofspan.ui.wording import question
@@ -84,11 +84,30 @@ def _parts(followed: GoldTrail, *, names_document: bool) -> list[list[Markup]]:
     ]
 
 
-def next_step(view: QuestionView, verdict: Verdict | None, found: Mapping[str, FoundSpan]) -> None:
-    """Show what to do about this answer once its citations are located; nothing without a label or step."""
+def next_step(
+    view: QuestionView,
+    verdict: Verdict | None,
+    found: Mapping[str, FoundSpan],
+    *,
+    causes: Mapping[str, int],
+    shown: ViewState,
+) -> None:
+    """Show what to do about this answer once its citations are located; nothing without a label or step.
+
+    `causes` counts the run's answers by cause. Where several have this one, a link leads to them.
+    """
     if view.row is None or view.stored is not None:
         return
     step = question.step(view, view.row, found, verdict)
-    if step:
-        with st.container(border=True, key="next"):
-            markup.show(markup.text([Piece("Next step ", "strong"), Piece(step)], role="line"))
+    if not step:
+        return
+    with st.container(border=True, key="next"):
+        markup.show(markup.text([Piece("Next step ", "strong"), Piece(step)], role="line"))
+        alike = causes.get(verdict.cause, 0) if verdict is not None and verdict.cause != "none" else 0
+        if verdict is not None and alike > 1:
+            st.page_link(
+                "pages/triage.py",
+                label=f"{alike:,} of {sum(causes.values()):,} answers of this run have this cause",
+                query_params=shown.without_filter().change(cause=(verdict.cause,)).as_list().params(),
+                width="content",
+            )
