@@ -26,7 +26,8 @@ elif load.is_readable(both, store):
     if view.q is None and shown.run != shown.vs:
         panels.release_check(release.verdict_of(opened, store, shown.vs), view)
         release.wait_for_claims(opened, store)
-    panels.verdict(flips, view, has_gold=opened.manifest.gold is not None, left_out=both.left_out)
+    changes = load.changes(both, store) if view.q is None else {}
+    panels.verdict(flips, changes, view, has_gold=opened.manifest.gold is not None, left_out=both.left_out)
     lists = load.flip_lists(both, store)
     if view.q is not None:
         was, now = (load.side(side, store, view) for side in (both.other, both.opened))

@@ -12,6 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from proofspan.manifest.load import load_manifest
+from proofspan.services.checking import check_runs
 from proofspan.store.index.build import build_index
 from proofspan.store.query.filters import Filter
 from proofspan.store.query.store import Store
@@ -98,6 +99,30 @@ def test_a_metric_opens_the_questions_that_count_against_it(
     assert store.matching(asked(here["href"]).filter) == 37 - 25
 
 
+def test_what_was_fixed_is_named_and_counted_for_retrieval_grounding_and_correctness(
+    compare: Compare, tmp_path: Path
+) -> None:
+    build_index(load_manifest(DEMO), cache_dir=tmp_path / "cache")
+    list(check_runs(load_manifest(DEMO), ["R004", "R006"], cache_dir=tmp_path / "cache"))
+    app = compare(run="R006", vs="R004")
+    store = Store(load_manifest(DEMO), tmp_path / "cache")
+    table = next(grid for name, grid in conftest.grids(app).items() if name.startswith("Changes from R004"))
+    assert [row["head"]["text"] for row in table["rows"]] == ["Retrieval", "Grounding", "Correctness"]
+    retrieval, _, correctness = ([cell["text"] for cell in row["cells"]] for row in table["rows"])
+    assert retrieval[:3] == ["6", "2", "37"]
+    assert int(correctness[0]) + int(correctness[1]) > 0
+    counted = [cell for cell in cells(table) if "href" in cell]
+    assert len(counted) >= 4
+    for cell in counted:
+        assert store.matching(asked(cell["href"]).filter) == int(cell["text"])
+    words = shown(app)
+    assert "Retrieval fixed: 6 questions" in words
+    assert "not first in R004, gold section first in R006" in words
+    (fixed,) = (grid for name, grid in conftest.grids(app).items() if "were fixed" in name)
+    answers = {row["head"]["note"]: row["cells"][1] for row in fixed["rows"]}
+    assert answers["Q99"]["text"] == "Declined, wrongly"  # what retrieval fixed, the answer still refuses
+
+
 def test_what_was_pinned_differently_is_reported_and_the_rest_in_a_line(compare: Compare) -> None:
     app = compare(run="R004", vs="R003")
     pinned = grids(app)["Configuration changes from R003 to R004"]
@@ -109,7 +134,8 @@ def test_what_was_pinned_differently_is_reported_and_the_rest_in_a_line(compare:
 def test_different_question_sets_are_compared_on_what_both_have(compare: Compare) -> None:
     words = shown(compare(run="R005", vs="R004"))
     assert (
-        "None fixed, 4 regressed of 36 by SectionMatch@1: p = 0.125, not statistically significant" in words
+        "Retrieval: none fixed, 4 regressed of 36 by SectionMatch@1: p = 0.125, not statistically significant"
+        in words
     )
     assert "Compared on the 39 questions of both; 2 only in R004." in words
 

@@ -202,7 +202,7 @@ def test_without_gold_runs_are_compared_by_their_answers(
     runs = [{"run_id": name, "traces": {"path": "trace.jsonl"}} for name in ("R1", "R2")]
     app = open_app(make_workspace(runs=runs), run="R2", vs="R1")
     assert toggles(app, "bucket") == []
-    assert app.selectbox("flip-outcome").options == ["answers that do not fail"]
+    assert app.selectbox("flip-outcome").options == ["supported claims", "answers that do not fail"]
     assert toggles(app, "flip") == ["**0** fixed", "**0** regressed"]
     app.button("flip-regressed").click().run()
     assert app.query_params["outcome"] == "answered_ok"

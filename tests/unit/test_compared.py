@@ -115,8 +115,8 @@ def test_flips_count_every_question_once(store: Store, outcome: str, flips: Flip
 @pytest.mark.parametrize(
     ("kind", "sentence", "q_ids"),
     [
-        ("fixed", "fixed against R1 by SectionMatch@1", ["fixed", "fixed too"]),
-        ("regressed", "regressed against R1 by SectionMatch@1", ["regressed"]),
+        ("fixed", "fixed compared with R1 by SectionMatch@1", ["fixed", "fixed too"]),
+        ("regressed", "regressed compared with R1 by SectionMatch@1", ["regressed"]),
         ("both", "right here and in R1 by SectionMatch@1", ["both"]),
         ("neither", "wrong here and in R1 by SectionMatch@1", ["neither"]),
     ],
@@ -132,9 +132,12 @@ def test_flipped_questions_have_their_earlier_values_and_are_worst_first(store: 
     frame = store.flip_rows(SHOWN, "fixed", 50, 0)
     reported = frame.astype(object).where(frame.notna(), None)
     assert frame.columns.tolist() == [
-        *("q_id", "q", "was_label", "label", "was_bucket", "bucket", "was_rank", "section_rank")
+        *("q_id", "q", "was_label", "label", "was_bucket", "bucket"),
+        *("was_grounded", "grounded", "was_correct", "correct", "was_rank", "section_rank"),
     ]
-    assert list(reported.itertuples(index=False, name=None)) == [
+    verdicts = ["was_grounded", "grounded", "was_correct", "correct"]
+    assert reported[verdicts].isna().all(axis=None), "claims are not checked"
+    assert list(reported.drop(columns=verdicts).itertuples(index=False, name=None)) == [
         ("fixed too", "fixed too", "refusal_suspect", "generation_drift", "retrieval_gap", "hit", None, 1),
         ("fixed", "fixed", "generation_drift", "ok", "score_policy", "hit", 3, 1),
     ]

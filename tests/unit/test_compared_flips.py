@@ -97,7 +97,7 @@ def test_an_export_holds_both_lists_and_is_the_same_again(store: Store) -> None:
 def test_a_spreadsheet_runs_nothing_and_a_table_keeps_its_columns(store: Store) -> None:
     made = files(store, Sort())
     assert "\"'=HYPERLINK" in made["csv"]
-    assert all(line.replace("\\|", "").count("|") == 6 for line in made["markdown"].splitlines())
+    assert all(line.replace("\\|", "").count("|") == 7 for line in made["markdown"].splitlines())
 
 
 def test_both_kinds_are_listed_and_a_rank_may_be_none() -> None:

@@ -74,7 +74,7 @@ def test_the_sentences_of_a_comparison(golden: Callable[[str, str], None]) -> No
 
 def test_without_gold_an_outcome_that_needs_none_is_judged() -> None:
     sentence = verdict_sentence(flips(1, 0, 4), run="R2", vs="R1", outcome=OK, has_gold=False)
-    assert sentence.startswith("1 fixed, none regressed of 5")
+    assert sentence.startswith("Answers: 1 fixed, none regressed of 5")
 
 
 @settings(max_examples=60)

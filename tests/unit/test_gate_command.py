@@ -93,7 +93,7 @@ def gate(folder: Path, cache: Path, *options: object) -> Result:
 def test_a_repaired_run_passes_and_a_regressed_one_names_its_questions(demo: Demo) -> None:
     result = demo.gate("--run", "R006")
     assert result.exit_code == 0, result.output
-    assert "R006, compared with R004: Ready for release" in result.stdout.splitlines()[-1]
+    assert "R006, compared with R004: Not enough evidence" in result.stdout.splitlines()[-1]
     result = demo.gate("--run", "R005")
     assert result.exit_code == 1
     assert "6 of 33 that were ok in R004 became retrieval_drift or generation_drift" in result.stdout
@@ -105,7 +105,7 @@ def test_the_checks_of_a_regressed_run_hold_its_numbers(demo: Demo) -> None:
     checks = demo.checks("R005")
     assert list(checks) == [
         *("questions", "flips", "code_analyzer_mismatch", "code_mismatch_index_hash"),
-        *("code_embed_model_mismatch", "code_empty_citations", "line_issues", "claims", "metrics_pack"),
+        *("code_embed_model_mismatch", "code_empty_citations", "line_issues", "causes", "metrics_pack"),
     ]
     assert q_ids(checks["flips"]) == FLIPPED
     assert checks["flips"].numbers == {"found": 6, "allowed": 0, "of": 33, "most": 0}
@@ -121,7 +121,7 @@ def test_what_is_allowed_lets_it_pass_unless_warnings_count(demo: Demo) -> None:
     result = demo.gate("--run", "R005", *allow, gates=gates)
     assert result.exit_code == 0
     assert "0 of 33 that were ok in R004 became" in result.stdout
-    assert "allowed: Q97, Q76, Q91, Q94, Q96 and 1 more" in result.stdout
+    assert "allowed: Q97, Q76, Q94, Q91, Q96 and 1 more" in result.stdout
     strict = demo.gate("--run", "R005", "--strict", *allow, gates=gates)
     assert (strict.exit_code, "(strict)" in strict.stdout) == (1, True)
 

@@ -151,7 +151,7 @@ def test_a_code_span_holds_the_whole_text(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "26 of 37, 70 % (54–83 %); goal at least 0.70: passes, but 37 questions can't exclude less than 0.70",
+        "26 of 37, 70 % (54–83 %), goal at least 70 %; passes, but 37 questions can't exclude less than 70 %",
         "0.412 (0.381–0.452) over 1,037 questions",
         "ΔS mean",
         "GT-in-top-20",

@@ -28,6 +28,7 @@ def test_gates_are_read_as_the_manifest_has_them(tmp_path: Path) -> None:
                 {"from": "hit", "to": ["score_policy", "retrieval_gap"]},
             ],
             "suspicions": {"citation_outside_retrieved": "0"},
+            "causes": {"contradicted": "1"},
             "codes": {"analyzer_mismatch": "0", "missing_rev": "4"},
             "line_issues": "3",
             "generation_drift": "<= 0.20",
@@ -40,6 +41,7 @@ def test_gates_are_read_as_the_manifest_has_them(tmp_path: Path) -> None:
         FlipRule("hit", ("score_policy", "retrieval_gap"), column="bucket"),
     )
     assert gates.codes == {"analyzer_mismatch": 0, "missing_rev": 4}
+    assert gates.causes == {"contradicted": 1}
     assert (gates.suspicions, gates.line_issues) == ({"citation_outside_retrieved": 0}, 3)
     assert gates.drift is not None
     assert str(gates.drift) == "<= 0.20"
@@ -73,6 +75,8 @@ def test_no_flips_at_all_allow_every_flip() -> None:
             "`citation_outside_retrieved`",
         ),
         ({"suspicions": {"template_absent": "0"}}, "is not a suspicion", "name one of"),
+        ({"causes": {"contradiction": "0"}}, "is not a cause", "write `contradicted`"),
+        ({"causes": {"none": "0"}}, "is not a cause", "name one of unsafe_omission"),
         ({"codes": {"analyser_mismatch": "0"}}, "is not a code of the contract", "write `analyzer_mismatch`"),
         ({"codes": {"xyz": "0"}}, "is not a code of the contract", "`missing_` and a field's name"),
         ({"codes": {"hash_mismatch": "0"}}, "is not a rule for questions", "proofspan validate"),

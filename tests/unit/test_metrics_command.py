@@ -51,7 +51,7 @@ def test_every_number_has_its_counts_its_goal_and_what_was_left_out(ws: Path) ->
         "left_out": {"unanswerable": 1},
         "goal": {"is": ">= 0.70", "from_default": True},
         "verdict": "fail",
-        "why": "fails, but 2 questions can't exclude 0.70 or more",
+        "why": "fails, but 2 questions can't exclude 70 % or more",
     }
     assert output["delta_s_mean"]["verdict"] == "warn"
     assert output["latency_p50"] == {
@@ -106,7 +106,9 @@ def test_against_another_run_differences_are_paired(ws: Path) -> None:
     pair = output["metrics"]["section_match_at_1"]
     assert (pair["there"], pair["here"], pair["p"]) == (0.5, 1.0, 1.0)
     assert (pair["difference"]["mean"], pair["difference"]["pairs"]) == (0.5, 2)
-    assert output["sentences"][0].startswith("1 fixed, none regressed of 2 by SectionMatch@1: p = 1")
+    assert output["sentences"][0].startswith(
+        "Retrieval: 1 fixed, none regressed of 2 by SectionMatch@1: p = 1"
+    )
     text = run_metrics(ws, "--run", "R2", "--against", "R1")
     assert "1 fixed, none regressed of 2 by SectionMatch@1" in " ".join(text.stdout.split())
 

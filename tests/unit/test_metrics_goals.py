@@ -105,12 +105,12 @@ def test_without_a_default_there_is_no_goal_then() -> None:
 @pytest.mark.parametrize(
     ("part", "whole", "status", "why"),
     [
-        (26, 37, "pass", "passes, but 37 questions can't exclude less than 0.70"),
-        (25, 37, "fail", "fails, but 37 questions can't exclude 0.70 or more"),
-        (7, 10, "pass", "passes, but 10 questions can't exclude less than 0.70"),
+        (26, 37, "pass", "passes, but 37 questions can't exclude less than 70 %"),
+        (25, 37, "fail", "fails, but 37 questions can't exclude 70 % or more"),
+        (7, 10, "pass", "passes, but 10 questions can't exclude less than 70 %"),
         (37, 37, "pass", "passes"),
         (5, 37, "fail", "fails"),
-        (1, 1, "pass", "passes, but one of the questions can't exclude less than 0.70"),
+        (1, 1, "pass", "passes, but one of the questions can't exclude less than 70 %"),
     ],
 )
 def test_a_share_is_judged_as_counted(part: int, whole: int, status: str, why: str) -> None:

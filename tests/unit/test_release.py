@@ -124,7 +124,8 @@ def test_a_number_at_its_goal_is_never_decided_and_one_question_is_too_few() -> 
 
 def built(folder: Path, traces: list[dict[str, object]], **run: Any) -> ReleaseVerdict:
     """Return the verdict on the second of two equal runs, the second with the entries `run`."""
-    manifest = write_workspace(folder, {"R1": traces, "R2": traces}, goals=run.pop("goals", {}))
+    entries = {name: run.pop(name, {}) for name in ("goals", "gates")}
+    manifest = write_workspace(folder, {"R1": traces, "R2": traces}, **entries)
     body = orjson.loads((folder / "pipeline_manifest.yaml").read_bytes())
     body["runs"][1] |= run
     body |= {"triage": run["triage"]} if "triage" in run else {}
@@ -186,11 +187,23 @@ def test_an_answer_that_contradicts_its_evidence_has_to_be_read_before_a_release
     wrong = trace("Q1", answer="The oil filter holds 9 litres.\ncitations: [c1]")
     none = dict.fromkeys(DEFAULT_GOALS, "none")
     found = built(tmp_path, [wrong, trace("Q2")], goals=none)
-    claims = check(found, "claims")
+    claims = check(found, "causes")
     assert claims is not None
-    assert (claims.count, claims.open) == (1, "1 of 2 answers differ from their evidence, by rules alone")
+    assert claims.open == "1 of 2 answers: contradicts its evidence (1), by rules alone"
+    assert claims.link == "./?run=R2&cause=contradicted"
     assert found.state == "not_enough_evidence"
     assert built(tmp_path / "good", [trace("Q1"), trace("Q2")], goals=none).state == "ready"
+
+
+def test_a_number_for_a_cause_decides_about_its_answers(tmp_path: Path) -> None:
+    wrong = trace("Q1", answer="The oil filter holds 9 litres.\ncitations: [c1]")
+    none = dict.fromkeys(DEFAULT_GOALS, "none")
+    for most, status, state in (("0", "fail", "not_ready"), ("1", "pass", "ready")):
+        gates = {"causes": {"contradicted": most}}
+        found = built(tmp_path / most, [wrong, trace("Q2")], goals=none, gates=gates)
+        contradicted, others = check(found, "cause_contradicted"), check(found, "causes")
+        assert contradicted is not None and others is not None
+        assert (contradicted.status, others.status, found.state) == (status, "pass", state)
 
 
 def test_goals_without_gold_are_missing_evidence_in_one_reason(tmp_path: Path) -> None:
@@ -205,7 +218,7 @@ def test_a_first_run_has_nothing_to_compare_with(tmp_path: Path) -> None:
     build_index(manifest, cache_dir=tmp_path / "cache")
     found = release_verdict(Store(manifest, tmp_path / "cache"), manifest, "R1")
     assert [each.sentence for each in found.reasons] == [
-        "Claims: the claims of the answers are not checked yet",
+        "Harmful answers: the claims of the answers are not checked yet",
         "Flips: nothing to compare with: the manifest names no baseline for this run, and no run precedes it",
     ]
 

@@ -51,7 +51,7 @@ def test_a_point_says_its_number_its_goal_and_what_is_left_out_and_leads_to_the_
     (point,) = metric_line(trends_of(run), SECTION, "accent", VIEW).points
     assert point.value == pytest.approx(26 / 37)
     assert point.lines[:2] == ("R1 · BM25", "SectionMatch@1: 26 of 37, 70 % (54–83 %)")
-    assert point.lines[2].startswith("goal at least 0.70: passes, but 37 questions can't exclude")
+    assert point.lines[2].startswith("goal at least 70 %: passes, but 37 questions can't exclude")
     assert point.lines[3] == "4 left out: the documents hold no answer (4)"
     assert query(point.target) == {"run": ["R1"], "miss": [SECTION]}, "the filter of Triage is left behind"
 
@@ -268,7 +268,7 @@ def test_a_card_says_number_goal_and_difference_in_that_order() -> None:
     reported = [part.html for part in card(now, then, SECTION, pair, "6 fixed, 0 regressed.")]
     assert "SectionMatch@1" in reported[0]
     assert "70\u00a0%" in reported[1] and "26 of 37 · 54–83\u00a0%" in reported[1]
-    assert "✓ passes" in reported[2] and "at least 0.70" in reported[2]
+    assert "✓ passes" in reported[2] and "at least 70" in reported[2]
     assert "From R1 (54\u00a0%): +16 pts (+5 to +30), paired over 37 questions." in reported[3]
     assert "6 fixed" in reported[3]
     (_, nothing, why) = card(run_of("R2"), None, SECTION, None, "")

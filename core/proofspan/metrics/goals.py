@@ -18,6 +18,7 @@ from typing import Any, Literal, NamedTuple, cast
 from proofspan.contracts.records.records import LABELS
 from proofspan.contracts.rules.catalogue import RULES, is_known, rule_of
 from proofspan.diagnosis.messages import SUSPICIONS
+from proofspan.diagnosis.verdicts.types import CAUSES, Cause
 from proofspan.errors import Problem
 from proofspan.metrics.catalogue import LEFT_OUT, METRICS, Metric
 from proofspan.metrics.ranked import BUCKETS
@@ -69,9 +70,13 @@ class Bound:
         """Return whether a number passes, compared exactly."""
         return _COMPARISONS[self.comparison].test(number, Fraction(self.number))
 
-    def in_words(self) -> str:
-        """`at least 0.70`."""
-        return _COMPARISONS[self.comparison].goal.format(self.number)
+    def in_words(self, metric: Metric) -> str:
+        """`at least 70 %` of a share, `at most 0.45` of other numbers."""
+        return _COMPARISONS[self.comparison].goal.format(self.limit(metric))
+
+    def limit(self, metric: Metric) -> str:
+        """Return the threshold as the metric's numbers are written: `70 %`, `0.45`."""
+        return f"{100 * self.value:g} %" if metric.kind == "share" else self.number
 
     def __str__(self) -> str:
         return f"{self.comparison} {self.number}"
@@ -87,8 +92,13 @@ class Goal:
     from_default: bool = False
 
     def in_words(self) -> str:
-        """`at most 0.45, a warning less than 0.60`."""
-        return self.passes.in_words() + (f", a warning {self.warns.in_words()}" if self.warns else "")
+        """`at most 0.45, a warning less than 0.60`, `at least 80 % (our own reading)`."""
+        metric = METRICS[self.metric_id]
+        words = self.passes.in_words(metric)
+        words += f", a warning {self.warns.in_words(metric)}" if self.warns else ""
+        return (
+            f"{words} (our own reading)" if self.from_default and metric.metric_id in OWN_READINGS else words
+        )
 
     def __str__(self) -> str:
         return f"{self.passes}, warn {self.warns}" if self.warns else str(self.passes)
@@ -123,6 +133,10 @@ DEFAULT_GOALS: Mapping[str, Goal] = {
         "bundle_coverage": (Bound(">=", "0.95"), None),
     }.items()
 }
+
+
+#: The default goals that the requirements do not name, or not as what we count.
+OWN_READINGS = ("anchor_coverage", "lambda_convergent", "bundle_coverage")
 
 
 def read_goals(
@@ -212,13 +226,13 @@ def judge(goal: Goal, value: MetricValue, *, chaotic: int = 0) -> Verdict:
         if passes.comparison == "==" and ends:
             is_within = ends[0] <= Fraction(passes.number) <= ends[-1]
         if is_within:
-            doubts.append(_COMPARISONS[passes.comparison].within.format(passes.number))
+            doubts.append(_COMPARISONS[passes.comparison].within.format(passes.limit(value.metric)))
         status, verdict, beyond = "fail", "fails", None
         if warns is not None and warns.holds(number):
-            status, verdict, beyond = "warn", f"not {passes.in_words()}: a warning", warns
+            status, verdict, beyond = "warn", f"not {passes.in_words(value.metric)}: a warning", warns
     is_open = beyond is not None and not all(map(beyond.holds, ends))
     if beyond is not None and is_open:
-        doubts.append(_COMPARISONS[beyond.comparison].beyond.format(beyond.number))
+        doubts.append(_COMPARISONS[beyond.comparison].beyond.format(beyond.limit(value.metric)))
     one = f"one of the {value.metric.of}"
     sample = one if value.denominator == 1 else f"{value.denominator:,} {value.metric.of}"
     is_one = value.low is None and value.denominator == 1
@@ -226,10 +240,8 @@ def judge(goal: Goal, value: MetricValue, *, chaotic: int = 0) -> Verdict:
     if doubts:
         why = f"{verdict}, but {sample} can't exclude {' or '.join(doubts)}"
     if beyond is not None and (is_open or is_one):
-        reached = (
-            f"the interval of {interval_in_words(value)} includes the goal {_bound(value.metric, beyond)}"
-        )
-        reason = reached if is_open else "too few to judge by"
+        limit, interval = beyond.limit(value.metric), interval_in_words(value)
+        reason = f"the interval of {interval} includes the goal {limit}" if is_open else "too few to judge by"
         return Verdict(status, why, f"{sample}: {reason}", _would_decide(beyond, value))
     return Verdict(status, why, change="" if status == "pass" else _would_pass(passes, value))
 
@@ -255,15 +267,10 @@ _MEASURED_BY: Mapping[str, str] = {
 }
 
 
-def _bound(metric: Metric, bound: Bound) -> str:
-    """Return a threshold as the metric's numbers are written: `70 %`, `0.45`."""
-    return f"{100 * bound.value:g} %" if metric.kind == "share" else bound.number
-
-
 def _would_pass(bound: Bound, value: MetricValue) -> str:
     """Return what a number lacks to pass: `SectionMatch@1 needs 2 more of its 37 questions`."""
     metric, of = value.metric, value.denominator
-    wanted = _COMPARISONS[bound.comparison].goal.format(_bound(metric, bound))
+    wanted = bound.in_words(metric)
     if value.numerator is None or bound.comparison == "==":
         return f"{metric.name} has to be {wanted}; it is {number_in_words(metric, value.value)}"
     exact, rises = Fraction(bound.number) * of, bound.comparison in (">=", ">")
@@ -293,9 +300,8 @@ def _would_decide(bound: Bound, value: MetricValue) -> str:
     elif gap and metric.kind == "mean" and low is not None and high is not None:
         needed = ceil(value.denominator * (max(number - low, high - number) / gap) ** 2)
     if value.denominator < needed <= _MOST_ASKED:
-        wanted = _COMPARISONS[bound.comparison].goal.format(_bound(metric, bound))
-        return f"about {needed:,} {metric.of} would decide whether {metric.name} is {wanted}"
-    return f"{metric.name} needs more {metric.of}, or a number further from {_bound(metric, bound)}"
+        return f"about {needed:,} {metric.of} would decide whether {metric.name} is {bound.in_words(metric)}"
+    return f"{metric.name} needs more {metric.of}, or a number further from {bound.limit(metric)}"
 
 
 # The release gates besides goals, the manifest's `gates`: flips, suspicions, broken rules, lines and drift. A
@@ -312,9 +318,14 @@ UNCITED_CODE = "empty_citations"
 DRIFT = "generation_drift"
 #: The suspicions of questions; `template_absent` is one of a whole run.
 OF_QUESTIONS = tuple(name for name in SUSPICIONS if name != "template_absent")
+#: The causes that are failures, most harmful first.
+FAILURES: tuple[Cause, ...] = tuple(name for name in CAUSES if name != "none")
+#: The causes that somebody has to read before a release, unless the manifest allows a number: an answer that
+#: says what is false or leaves out a danger.
+HARMFUL: tuple[Cause, ...] = ("unsafe_omission", "contradicted", "wrong_source", "answered_unanswerable")
 #: The states of a question in a run by column.
 STATES: Mapping[Column, tuple[str, ...]] = {"label": LABELS, "bucket": BUCKETS}
-_KEYS = ("flips", "suspicions", "codes", "line_issues", DRIFT)
+_KEYS = ("flips", "suspicions", "causes", "codes", "line_issues", DRIFT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,12 +350,14 @@ DEFAULT_FLIPS = (FlipRule("ok", ("retrieval_drift", DRIFT)),)
 class Gates:
     """The gates of a workspace.
 
-    `suspicions` and `codes` map each to the number of questions that may have it, `line_issues` is the number
-    of lines that may be unreadable beyond the declared ones, `drift` a threshold on generation_drift.
+    `suspicions`, `causes` and `codes` map each to the number of questions that may have it, `line_issues` is
+    the number of lines that may be unreadable beyond the declared ones, `drift` a threshold on
+    generation_drift.
     """
 
     flips: tuple[FlipRule, ...] = DEFAULT_FLIPS
     suspicions: Mapping[str, int] = field(default_factory=dict)
+    causes: Mapping[Cause, int] = field(default_factory=dict)
     codes: Mapping[str, int] = field(default_factory=dict)
     line_issues: int = 0
     drift: Goal | None = None
@@ -368,6 +381,10 @@ def read_gates(given: Mapping[str, Any]) -> tuple[Gates, tuple[Problem, ...]]:
         for name in suspicions
         if name not in OF_QUESTIONS
     ]
+    causes = given.get("causes", {})
+    unknown += [
+        _unknown("cause", name, FAILURES, f"{where}.causes") for name in causes if name not in FAILURES
+    ]
     counted_codes: dict[str, int] = {}
     for code, most in codes.items():  # rules of chunks or of a file's bytes are no question's
         message = f"`{code}` is not a rule for questions, so the gate would always pass"
@@ -383,6 +400,7 @@ def read_gates(given: Mapping[str, Any]) -> tuple[Gates, tuple[Problem, ...]]:
     gates = Gates(
         flips=DEFAULT_FLIPS if rules is None else tuple(flips),
         suspicions={name: int(most) for name, most in suspicions.items() if name in OF_QUESTIONS},
+        causes={name: int(causes[name]) for name in FAILURES if name in causes},
         codes=counted_codes,
         line_issues=int(given.get("line_issues", 0)),
         drift=goals.get(DRIFT),

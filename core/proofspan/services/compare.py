@@ -17,6 +17,7 @@ import pandas as pd
 
 from proofspan.contracts.records.records import LABELS
 from proofspan.diagnosis.types import question_cell
+from proofspan.diagnosis.verdicts.types import CORRECT
 from proofspan.errors import Fault, InputFault, Problem
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Manifest, Run
@@ -27,13 +28,15 @@ from proofspan.services.question.view import CandidateView, GoldMark, StageView
 from proofspan.services.rows import Column, Layout, exports
 from proofspan.store.files.types import Flips
 from proofspan.store.query.filters import Filter, Sort
-from proofspan.store.query.metric_sql import OUTCOMES
+from proofspan.store.query.metric_sql import AXES, OUTCOMES
 from proofspan.store.query.store import Store
 from proofspan.traces.lines.reader import MAX_DEPTH, is_deeper, open_source
 from proofspan.wording import counted
 
-#: The outcome that needs no gold questions.
-WITHOUT_GOLD = "answered_ok"
+#: The outcomes that need no gold questions, the usual one first.
+WITHOUT_GOLD = ("answered_ok", "grounded")
+#: The outcomes that a comparison counts side by side.
+COMPARED = ("section_match_at_1", "grounded", "correct")
 #: The fewest flips, all one way, that are statistically significant.
 FEWEST = flips_needed(1, 0) or 0
 #: The label of a difference between the numbers of two runs that is not taken question by question.
@@ -58,8 +61,8 @@ def other_run(manifest: Manifest, run_id: str) -> str | None:
 def verdict_sentence(flips: Flips, *, run: str, vs: str, outcome: str, has_gold: bool = True) -> str:
     """Return the conclusion of a comparison in a sentence.
 
-    `6 fixed, 1 regressed of 37 by SectionMatch@1: p = 0.125, not statistically significant.` `has_gold` is
-    whether the workspace names gold questions.
+    `Retrieval: 6 fixed, 1 regressed of 37 by SectionMatch@1: p = 0.125, not statistically significant.`
+    `has_gold` is whether the workspace names gold questions.
     """
     by, judged = OUTCOMES[outcome], flips.judged
     here, there = flips.left_out + flips.only_here, flips.left_out + flips.only_there
@@ -71,7 +74,7 @@ def verdict_sentence(flips: Flips, *, run: str, vs: str, outcome: str, has_gold:
         return f"{vs if here else run} has no question."
     if not judged and not flips.left_out:
         return f"{run} and {vs} have no question in common: {here:,} and {there:,} questions of their own."
-    if not judged and outcome != WITHOUT_GOLD and not has_gold:
+    if not judged and outcome not in WITHOUT_GOLD and not has_gold:
         return f"Nothing can be judged by {by}: the workspace names no gold questions."
     if not judged:
         return (
@@ -83,7 +86,7 @@ def verdict_sentence(flips: Flips, *, run: str, vs: str, outcome: str, has_gold:
     p = mcnemar(flips.fixed, flips.regressed)
     fixed, regressed = (f"{count:,}" if count else "none" for count in (flips.fixed, flips.regressed))
     conclusion = "statistically significant" if p < LEVEL else "not statistically significant"
-    flipped = f"{fixed} fixed, {regressed} regressed".capitalize()
+    flipped = f"{AXES[outcome].name}: {fixed} fixed, {regressed} regressed"
     return f"{flipped} of {judged:,} by {by}: {p_words(p)}, {conclusion}."
 
 
@@ -491,11 +494,13 @@ MOST_LISTED = 5_000
 FLIP_SORTS: Mapping[str, tuple[str, ...]] = {
     "section_rank": ("section_rank", "was_rank"),
     "label": ("label", "was_label"),
+    "correct": ("correct", "was_correct"),
 }
 #: The columns of an exported row.
 COLUMNS = (
     *("run_id", "vs", "outcome", "flip", "q_id", "q"),
     *("was_label", "label", "was_bucket", "bucket", "was_rank", "rank"),
+    *("was_grounded", "grounded", "was_correct", "correct"),
 )
 
 
@@ -508,7 +513,10 @@ def flip_list(store: Store, shown: Filter, kind: FlipKind, sort: Sort) -> pd.Dat
     by = list(FLIP_SORTS.get(sort.by, ()))
     if not by:
         return rows
-    severity = {name: rows[name].map(LABELS.index, na_action="ignore") for name in by if "label" in name}
+    orders = {"label": LABELS, "correct": CORRECT}
+    severity = {
+        name: rows[name].map(orders[sort.by].index, na_action="ignore") for name in by if sort.by in orders
+    }
     keys = rows.assign(**severity)
     order = keys.sort_values(by, ascending=not sort.descending, kind="stable", na_position="last").index
     return rows.loc[order].reset_index(drop=True)
@@ -538,6 +546,7 @@ _CELLS = (
     Column("q_id", lambda row: question_cell(row["q_id"])),
     Column("question", lambda row: question_cell(row["q"])),
     Column("gold at rank", lambda row: ranks_in_words(row["was_rank"], row["rank"])),
+    Column("correct", lambda row: ranks_in_words(row["was_correct"], row["correct"])),
     Column("label", lambda row: labels_in_words(row["was_label"], row["label"])),
 )
 #: The exports of flips by kind; the Markdown table is for a pull request.

@@ -14,10 +14,20 @@ from xml.etree import ElementTree as Xml
 
 from proofspan.contracts.rules.catalogue import rule_of
 from proofspan.diagnosis.types import profile_from
-from proofspan.display_names import ISSUE_NAMES
+from proofspan.diagnosis.verdicts.types import Cause
+from proofspan.display_names import CAUSE_NAMES, ISSUE_NAMES
 from proofspan.errors import InputFault, Problem, printable
 from proofspan.manifest.types import Manifest, Run
-from proofspan.metrics.goals import FAIL_FAST, UNCITED_CODE, FlipRule, Goal, judge, read_gates, read_goals
+from proofspan.metrics.goals import (
+    FAIL_FAST,
+    HARMFUL,
+    UNCITED_CODE,
+    FlipRule,
+    Goal,
+    judge,
+    read_gates,
+    read_goals,
+)
 from proofspan.metrics.values import left_out_in_words, value_in_words
 from proofspan.services.compare import other_run
 from proofspan.services.health.parity import ParityRow, logged_of_run, parity_rows
@@ -46,8 +56,6 @@ _SUBJECTS: Mapping[str, Subject] = {
     "citation": "citations",
     "answer": "answers",
 }
-#: The metric of which our own check of claims takes over while no goal is set.
-_CONTRADICTED = "contradicted_answers"
 
 
 def release_verdict(
@@ -97,8 +105,7 @@ def release_verdict(
     for code in dict.fromkeys((*asked, *gates.codes)):
         checks += _code_check(store, run, code, gates.codes.get(code), settings.get(code))
     checks.append(_line_check(store, manifest, run, most=gates.line_issues))
-    if _CONTRADICTED not in wanted:
-        checks.append(_claim_check(store, run_id))
+    checks += _cause_checks(store, run_id, gates.causes)
     checks += _goal_checks(store, measured, wanted)
     if measured.pack is not None:
         differing = [difference.in_words() for difference in measured.differences]
@@ -207,25 +214,36 @@ def _code_check(
         yield check
 
 
-def _claim_check(store: Store, run_id: str) -> Check:
-    """Warn about answers with a claim that differs from its evidence.
+def _cause_checks(store: Store, run_id: str, causes: Mapping[Cause, int]) -> Iterator[Check]:
+    """Check that at most as many answers have a cause as the manifest allows.
 
-    This check is our own. Rules may be wrong about an answer, so it asks for somebody to read it; a goal for
-    `contradicted_answers` decides instead.
+    The harmful causes that it does not name are our own check. Rules may be wrong about an answer, so that
+    check does not fail: it asks for somebody to read it.
     """
-    name, title = "claims", "Claims"
+    name, title = "causes", "Harmful answers"
     if not store.are_claims_checked(run_id):
         why, change = "the claims of the answers are not checked yet", "run `proofspan index WORKSPACE`"
-        return Check(name, title, "skipped", why, subject="answers", open=why, change=change)
-    shown = Filter(run_id, contradictions=True)
-    count, total = store.matching(shown), store.total(run_id)
-    message, numbers = f"{count:,} of {counted(total, 'answer')} differ from their evidence", {"found": count}
+        yield Check(name, title, "skipped", why, subject="answers", open=why, change=change)
+        return
+    for cause, most in causes.items():
+        shown, named = Filter(run_id, cause=(cause,)), f"{CAUSE_NAMES[cause]} ({cause})"
+        check = _at_most(store, shown, most, name=f"cause_{cause}", title=named)
+        yield replace(check, subject="answers")
+    asked = tuple(cause for cause in HARMFUL if cause not in causes)
+    found = store.verdict_counts(Filter(run_id), "cause")
+    counts: dict[str, int] = {cause: found[cause] for cause in asked if cause in found}
+    if not asked:
+        return
+    count, total = sum(counts.values()), counted(store.total(run_id), "answer")
     if not count:
-        return Check(name, title, "pass", message, numbers, subject="answers")
+        yield Check(name, title, "pass", f"0 of {total}", subject="answers")
+        return
+    which = ", ".join(f"{CAUSE_NAMES[cause].lower()} ({number:,})" for cause, number in counts.items())
+    shown = Filter(run_id, cause=tuple(cause for cause in asked if cause in found))
+    message = f"{count:,} of {total}: {which}"
     affected = tuple(_listed(store, shown, most=MOST_LISTED))
-    why = f"{message}, by rules alone"
-    change = f"read the {counted(count, 'answer')} that may contradict their evidence"
-    return Check(name, title, "warn", message, numbers, affected, count, shown, "answers", why, change)
+    why, change = f"{message}, by rules alone", f"read the {counted(count, 'answer')}, and fix or allow them"
+    yield Check(name, title, "warn", message, {**counts}, affected, count, shown, "answers", why, change)
 
 
 def _goal_checks(store: Store, measured: RunMetrics, goals: Mapping[str, Goal]) -> Iterator[Check]:
@@ -241,8 +259,8 @@ def _goal_checks(store: Store, measured: RunMetrics, goals: Mapping[str, Goal]) 
             message = f"goal {goal.in_words()}; {verdict.why}"
             status: Status = "skipped"
         else:
-            reached = f"{value_in_words(value)}, goal {goal.in_words()}: {verdict.why}"
-            message = "; ".join(filter(None, (reached, left_out_in_words(value))))
+            reached = f"{value_in_words(value)}, goal {goal.in_words()}"
+            message = "; ".join(filter(None, (reached, verdict.why, left_out_in_words(value))))
             status = verdict.status
         check = Check(metric_id, name, status, message, numbers, subject=subject)
         check = replace(check, open=verdict.open, change=verdict.change)
@@ -314,7 +332,7 @@ def _at_most(store: Store, shown: Filter, most: int, *, name: str, title: str) -
     message += f"; at most {most:,} may" if count > most or most else ""
     if count <= most:
         return Check(name, title, "pass", message, numbers)
-    change = f"{title}: fix {counted(count - most, 'question')}, or allow them in the manifest's gates"
+    change = f"fix {counted(count - most, 'question')}, or allow them in the manifest's gates"
     return Check(name, title, "fail", message, numbers, tuple(affected), count, shown, change=change)
 
 

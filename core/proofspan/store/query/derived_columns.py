@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from proofspan.store.files.checked import CLAIM_COLUMNS
 from proofspan.store.files.columns import ROW_SCHEMA
 from proofspan.store.query.database import Database, selection, statement
 from proofspan.store.query.loaded_runs import LoadedRun, results_of
@@ -60,7 +61,8 @@ class ListedRun:
         if name == "was_row":
             kind = pa.int64()
         else:
-            kind = pa.float64() if name.startswith(_VALUE) else ROW_SCHEMA.field(was).type
+            schema = ROW_SCHEMA if was in ROW_SCHEMA.names else CLAIM_COLUMNS
+            kind = pa.float64() if name.startswith(_VALUE) else schema.field(was).type
         return pa.chunked_array([pa.nulls(self.run.run_file.rows, kind)])
 
     def _was(self, other: LoadedRun, name: str) -> pa.ChunkedArray:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from proofspan.contracts.records.records import Label
 from proofspan.diagnosis.gold import GOOD_STATES
-from proofspan.metrics.catalogue import DELTA_S, METRICS, Measure, Metric, case
+from proofspan.metrics.catalogue import DELTA_S, METRICS, Measure, Metric, case, measure
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +51,52 @@ OUTCOMES: Mapping[str, str] = {
     "section_match_at_1": METRICS["section_match_at_1"].name,
     "gt_in_top_20": METRICS["gt_in_top_20"].name,
     "citation_match": "citation match",
+    "grounded": "supported claims",
+    "correct": "the expected answer",
     "answered_ok": "answers that do not fail",
 }
-_ANSWERED_OK = Measure(
-    f"NOT {FAILS.sql}", case((f"{FAILS.sql} IS NULL", "no_label")), ("no_label",), FAILS.columns
-)
+
+
+class Axis(NamedTuple):
+    """Which of a question's results an outcome is about, and what it is called where right and wrong."""
+
+    name: str
+    right: str
+    wrong: str
+
+
+#: The axes of the outcomes: what was fixed, or regressed.
+AXES: Mapping[str, Axis] = {
+    "section_match_at_1": Axis("Retrieval", "gold section first", "not first"),
+    "gt_in_top_20": Axis("Retrieval", "gold section in the top 20", "not in it"),
+    "citation_match": Axis("Citations", "gold passage cited", "not cited"),
+    "grounded": Axis("Grounding", "supported", "not supported"),
+    "correct": Axis("Correctness", "correct", "not correct"),
+    "answered_ok": Axis("Answers", "no failure", "a failure"),
+}
+_UNCHECKED = ("claim_count IS NULL", "not_checked")
+_OUTCOMES: Mapping[str, Measure] = {
+    "grounded": measure(
+        "grounded = 'yes'",
+        _UNCHECKED,
+        ("grounded IS NULL", "no_claims"),
+        columns=("grounded", "claim_count"),
+    ),
+    "correct": measure(
+        "correct IN ('correct', 'declined_rightly')",
+        _UNCHECKED,
+        ("coalesce(correct, 'unknown') = 'unknown'", "undecided"),
+        columns=("correct", "claim_count"),
+    ),
+    "answered_ok": Measure(
+        f"NOT {FAILS.sql}", case((f"{FAILS.sql} IS NULL", "no_label")), ("no_label",), FAILS.columns
+    ),
+}
 
 
 def measure_of(name: str) -> Measure:
     """Return the measure of a metric or an outcome. KeyError for an unknown one."""
-    return _ANSWERED_OK if name == "answered_ok" else MEASURES[name]
+    return _OUTCOMES[name] if name in _OUTCOMES else MEASURES[name]
 
 
 def _sides(metric: Metric, measure: Measure) -> tuple[Clause, Clause] | None:

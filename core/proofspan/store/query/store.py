@@ -76,7 +76,10 @@ _VARIED = (*KEY_COLUMNS, "rank1_section", "cited_print", "label", "lambda_state"
 #: The order of a column's values in `transitions`.
 _ORDERS: Mapping[str, tuple[str, ...]] = {"label": LABELS, "bucket": get_args(Bucket)}
 #: The columns of `flip_rows` that both runs have, with the name of the other run's.
-_FLIPPED = {"label": "was_label", "bucket": "was_bucket", "section_rank": "was_rank"}
+_FLIPPED = {
+    **{name: f"was_{name}" for name in ("label", "bucket", "grounded", "correct")},
+    "section_rank": "was_rank",
+}
 
 #: How often an index that is replaced while it is read is read, in all.
 ATTEMPTS = 3
@@ -538,7 +541,7 @@ class Store:
     def flip_rows(self, shown: Filter, kind: Flip, limit: int, offset: int) -> pd.DataFrame:
         """Return `limit` of the questions that flipped in a way, after the first `offset`, worst first.
 
-        Labels, buckets and gold ranks are those of the other run (`was_…`) and of this one.
+        Labels, buckets, gold ranks and verdicts are those of the other run (`was_…`) and of this one.
         """
         shown = replace(_headline(shown), flip=kind)
         listed = self._listed(shown)

@@ -10,6 +10,7 @@ import pandas as pd
 from proofspan.contracts.records.records import TraceKey
 from proofspan.errors import Fault, Problem
 from proofspan.services.compare import (
+    COMPARED,
     FLIP_KINDS,
     WITHOUT_GOLD,
     FlipKind,
@@ -20,7 +21,7 @@ from proofspan.services.compare import (
 from proofspan.services.metrics.run_metrics import paired_metrics, run_metrics
 from proofspan.services.page.target import Target, targets_of
 from proofspan.services.page.view import PageView
-from proofspan.store.files.types import Neighbours
+from proofspan.store.files.types import Flips, Neighbours
 from proofspan.store.query.filters import Filter
 from proofspan.store.query.metric_sql import OUTCOMES
 from proofspan.store.query.store import Store
@@ -54,7 +55,7 @@ def with_other(opened: session.Opened) -> ViewState:
         notes += (f'There is no run "{vs}" in this workspace to compare with.',)
         vs = None
     vs = vs or other_run(manifest, opened.run.run_id)
-    outcome = view.filter.outcome or (next(iter(OUTCOMES)) if manifest.gold else WITHOUT_GOLD)
+    outcome = view.filter.outcome or (next(iter(OUTCOMES)) if manifest.gold else WITHOUT_GOLD[0])
     return replace(view.change(vs=vs, outcome=outcome, ids=view.ids, at=view.at), notes=notes)
 
 
@@ -119,6 +120,18 @@ def flip_lists(both: Compared, store: Store) -> dict[FlipKind, pd.DataFrame]:
         "flip lists",
         (shown, sort, *_state(both, store)),
         lambda: {kind: flip_list(store, shown, kind, sort) for kind in FLIP_KINDS},
+        most=8,
+    )
+
+
+def changes(both: Compared, store: Store) -> dict[str, Flips]:
+    """Return how many questions were fixed and regressed by each outcome that is counted side by side."""
+    shown, has_gold = both.shown, both.opened.manifest.gold is not None
+    outcomes = [each for each in COMPARED if has_gold or each in WITHOUT_GOLD]
+    return session.cached(
+        "changes",
+        (shown, has_gold, *_state(both, store)),
+        lambda: {each: store.flips(replace(shown, outcome=each)) for each in outcomes},
         most=8,
     )
 

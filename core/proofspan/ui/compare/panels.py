@@ -9,9 +9,9 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from proofspan.display_names import COLUMN_NAMES, LABEL_NAMES, NO_LABEL
+from proofspan.display_names import COLUMN_NAMES, CORRECT_NAMES, LABEL_NAMES, NO_LABEL
 from proofspan.manifest.types import Manifest
-from proofspan.metrics.statistics import MOST_DRAWN
+from proofspan.metrics.statistics import MOST_DRAWN, mcnemar
 from proofspan.metrics.values import (
     MetricValue,
     counted_in_words,
@@ -39,7 +39,7 @@ from proofspan.services.compare import (
 from proofspan.services.release import ReleaseVerdict
 from proofspan.store.files.types import Flips, RunFacts
 from proofspan.store.query.filters import Sort
-from proofspan.store.query.metric_sql import MISSES, OUTCOMES
+from proofspan.store.query.metric_sql import AXES, MISSES, OUTCOMES
 from proofspan.ui.status import notices
 from proofspan.ui.status.release import show_verdict
 from proofspan.ui.triage import panels
@@ -96,7 +96,7 @@ def heading(view: ViewState, manifest: Manifest) -> None:
                     width=210,
                     on_choose=partial(_change, "vs"),
                 )
-            offered = [*(OUTCOMES if manifest.gold is not None else [WITHOUT_GOLD]), view.filter.outcome]
+            offered = [*(OUTCOMES if manifest.gold is not None else WITHOUT_GOLD), view.filter.outcome]
             select(
                 "By",
                 {outcome: f"by {OUTCOMES[outcome]}" for outcome in offered},
@@ -133,10 +133,12 @@ def release_check(verdict: ReleaseVerdict, view: ViewState) -> None:
         st.page_link("pages/trends.py", label="See all checks in Trends", query_params=query)
 
 
-def verdict(flips: Flips, view: ViewState, *, has_gold: bool, left_out: str) -> None:
+def verdict(
+    flips: Flips, changes: Mapping[str, Flips], view: ViewState, *, has_gold: bool, left_out: str
+) -> None:
     """Draw the deciding sentence, the questions needed for significance, and which questions are compared.
 
-    Above an open question it is small print.
+    Below are the `changes` by each outcome. Above an open question the sentence is small print.
     """
     run, vs, outcome = view.run, view.vs or "", view.filter.outcome
     message = verdict_sentence(flips, run=run, vs=vs, outcome=outcome, has_gold=has_gold)
@@ -154,6 +156,8 @@ def verdict(flips: Flips, view: ViewState, *, has_gold: bool, left_out: str) -> 
             markup.text([Piece(message, "strong")], role="verdict"),
             *(markup.text([Piece(each, "muted")], role="hint") for each in besides if each),
         )
+        if run != vs and any(each.judged for each in changes.values()):
+            show_grid(changes_grid(changes, view), key="grid-changes")
         if narrowed:
             change = {"type": (), "cohort": "", "about": ()}
             st.button(
@@ -163,6 +167,34 @@ def verdict(flips: Flips, view: ViewState, *, has_gold: bool, left_out: str) -> 
                 on_click=change_view,
                 kwargs=change,
             )
+
+
+def changes_grid(changes: Mapping[str, Flips], view: ViewState) -> Grid:
+    """Return a row per outcome: how many questions were fixed and regressed by it, each a list in Triage."""
+
+    def count(outcome: str, kind: FlipKind, number: int) -> Cell:
+        name = AXES[outcome].name
+        href = view.change(flip=kind, outcome=outcome).link("") if number else None
+        spoken = f"{name} {kind}: {counted(number, 'question')}. Open in Triage." if href else ""
+        look: Look = "" if number else "quiet"
+        return Cell(f"{number:,}", href=href, spoken=spoken, look=look)
+
+    rows = []
+    for outcome, found in changes.items():
+        p = p_words(mcnemar(found.fixed, found.regressed)) if found.fixed + found.regressed else "–"
+        head = Cell(
+            AXES[outcome].name,
+            note=f"by {OUTCOMES[outcome]}",
+            href=view.change(outcome=outcome, flip="").link("compare"),
+            spoken=f"Compare by {OUTCOMES[outcome]}",
+        )
+        both = (count(outcome, kind, getattr(found, kind)) for kind in FLIP_KINDS)
+        rows.append(Row(head, (*both, Cell(f"{found.judged:,}"), Cell(p))))
+    heads = ("Fixed", "Regressed", "Judged in both", "Chance")
+    tip = "The probability of as uneven flips if neither run were better (McNemar)"
+    columns = tuple(Column(Cell(head, tip=tip if head == "Chance" else ""), "end") for head in heads)
+    title = f"Changes from {view.vs} to {view.run} by outcome"
+    return Grid(title, "What changed", columns, tuple(rows), wide=False)
 
 
 def flips(lists: Mapping[FlipKind, pd.DataFrame], counts: Flips, view: ViewState) -> DeltaGenerator:
@@ -177,10 +209,11 @@ def flips(lists: Mapping[FlipKind, pd.DataFrame], counts: Flips, view: ViewState
         for kind in FLIP_KINDS:
             with st.container(key=f"flips-{kind}", gap="xsmall"):
                 total, linked = getattr(counts, kind), view.change(flip=kind, at=at)
-                was, now = ("wrong", "right") if kind == "fixed" else ("right", "wrong")
+                axis, right, wrong = AXES[view.filter.outcome]
+                was, now = (wrong, right) if kind == "fixed" else (right, wrong)
                 listed = f", the first {MOST_LISTED:,} of them listed" if total > MOST_LISTED else ""
                 about = f"{was} in {view.vs}, {now} in {view.run}{listed}"
-                markup.titled(f"{kind.capitalize()}: {counted(total, 'question')} ", about)
+                markup.titled(f"{axis} {kind}: {counted(total, 'question')} ", about)
                 rows = lists[kind].iloc[(at - 1) * ROWS_A_PAGE : at * ROWS_A_PAGE]
                 if len(rows):
                     show_grid(flips_grid(rows, linked, kind), key=f"grid-{kind}")
@@ -219,7 +252,7 @@ def matrices(labels: Transitions, buckets: Transitions, view: ViewState) -> None
 
 def metrics(pairs: Sequence[MetricPair], view: ViewState) -> None:
     """Draw every metric of both runs; a number opens the questions that count against it."""
-    about = "click a value to see failing questions; differences are paired"
+    about = "click a value to see failing questions; differences are paired, and a colour is about one metric"
     if any(pair.difference is not None and pair.difference.method == "normal" for pair in pairs):
         about += f"; normal intervals for more than {MOST_DRAWN:,} pairs"
     markup.titled("Metrics ", about)
@@ -270,8 +303,8 @@ def pins(found: Pins, view: ViewState) -> None:
 
 
 def flips_grid(rows: pd.DataFrame, view: ViewState, kind: FlipKind) -> Grid:
-    """Return a row per question, linked to both answers: the rank of its gold section and its label, before
-    and now.
+    """Return a row per question, linked to both answers: the rank of its gold section and, of the answer,
+    correctness and label, before and now.
 
     A click on a header sorts.
     """
@@ -295,6 +328,9 @@ def flips_grid(rows: pd.DataFrame, view: ViewState, kind: FlipKind) -> Grid:
         labels = [record[column] for column in ("was_label", "label")]
         codes = [label if isinstance(label, str) else None for label in labels]
         names = dict.fromkeys(LABEL_NAMES[code] if code else NO_LABEL for code in codes)
+        verdicts = [record[column] for column in ("was_correct", "correct")]
+        known = [verdict for verdict in verdicts if isinstance(verdict, str)]
+        judged = " → ".join(dict.fromkeys(CORRECT_NAMES[verdict] for verdict in known))
         head = Cell(
             question,
             note=shortened(name, MAX_ID),
@@ -302,12 +338,13 @@ def flips_grid(rows: pd.DataFrame, view: ViewState, kind: FlipKind) -> Grid:
             href=here.link("compare"),
             spoken=f"{name}, both answers side by side: {question}",
         )
-        ranked, labelled = ranks_in_words(was, now), Cell(" → ".join(names), tip=labels_in_words(*codes))
+        label, tip = " → ".join(names), labels_in_words(*codes)
+        answer = Cell(judged, note=label, tip=tip) if judged else Cell(label, tip=tip)
         link = Cell("Question", href=here.link("question"), spoken=f"{name} on the Question page")
-        listed.append(Row(head, (Cell(ranked), labelled, link)))
+        listed.append(Row(head, (Cell(ranks_in_words(was, now)), answer, link)))
     columns = (
         Column(header(COLUMN_NAMES["gold_rank"], "section_rank"), "end"),
-        Column(header(COLUMN_NAMES["label"], "label"), "start"),
+        Column(header("Answer", "correct"), "start"),
         Column(Cell(""), "start"),
     )
     message = "were fixed" if kind == "fixed" else "regressed"

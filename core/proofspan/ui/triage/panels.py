@@ -132,7 +132,7 @@ def bucket_line(counts: Mapping[Bucket | None, int], view: ViewState) -> None:
 
 def outcomes_for(view: ViewState, *, has_gold: bool) -> tuple[str, ...]:
     """Return what questions can be right by here, the one of the address first."""
-    known = tuple(OUTCOMES) if has_gold else (WITHOUT_GOLD,)
+    known = tuple(OUTCOMES) if has_gold else WITHOUT_GOLD
     asked = view.filter.outcome
     return tuple(dict.fromkeys([*([asked] if asked else []), *known]))
 
