@@ -272,7 +272,7 @@ def test_a_run_of_which_only_the_report_is_left_says_so(ws: Path) -> None:
     (ws / "runs/report.jsonl").write_bytes(lines([{"q": "What?", "label": "ok", "why": "x"}]))
     result = run_metrics(ws, "--by", "bucket")
     assert "Counted from the stored report" in result.stdout
-    assert "100 %" in printed_line(result, "Grounded")
+    assert "100 %" in printed_line(result, "Grounded  ")
     assert "No question is in such a slice." in result.stdout
 
 
