@@ -30,7 +30,7 @@ _LEAD = (
 )
 _POLAR = re.compile(
     rf"^[\W_]*{_LEAD}[\W_]*(?:(yes|ja|oui)\b|(no|nein|non)(?=\s*(?:[,.;:!–—]|- |$|\n)"
-    r"|\s+(?:it|they|you|he|she|there|this|that|we|i|es|sie|er|das|man|il|elle|on|vous|ce)\b))",
+    r"|\s+(?:it|they|you|he|she|there|the|this|that|we|i|es|sie|er|das|man|il|elle|on|vous|ce)\b))",
     re.IGNORECASE,
 )
 
@@ -54,6 +54,12 @@ class ComparedText:
         """Return where that yes or no is."""
         match = _POLAR.match(self.text[:1_000])
         return (0, 0) if match is None else match.span(1 if match[1] else 2)
+
+    @property
+    def without_polarity(self) -> str:
+        """Return the text with spaces in the place of that yes or no, which denies nothing behind it."""
+        start, end = self.polarity_range
+        return self.text[:start] + " " * (end - start) + self.text[end:]
 
     @cached_property
     def content(self) -> list[int]:

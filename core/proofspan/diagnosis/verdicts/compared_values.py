@@ -31,6 +31,8 @@ MOST_EXPECTED, MOST_COMPARED = 60, 2_000
 _SAME_THING, _SAME_WORDS = 0.25, 0.5
 #: An answer with as few words beside its figures is nothing but the figures.
 _BARE_WORDS = 4
+#: A figure with as many digits is not there by chance.
+_TELLING_DIGITS = 4
 #: A figure rounded to as many digits, and by no more than this share, is right for all that it is rounded.
 _EXACT_DIGITS, _EXACT = 3, Decimal("0.005")
 
@@ -41,10 +43,14 @@ _SET_ASIDE = re.compile(
     r"(?!\w)(?:[^.;,()\n]|(?<=\d)[.,](?=\d)){0,300}",
     re.IGNORECASE,
 )
-#: A clause that explains what is before it.
+#: A clause that explains what is before it, and a note to the expected answer.
 _EXPLAINS = re.compile(
-    r"[;,]\s+(?:because|since|as it|so that|it|this|these|they|weil|da|denn|damit|es|dies|parce que|car"
-    r"|puisque|il|elle|cela)\b[^.;\n]{0,400}",
+    r"(?:[;,]\s+(?:since|as it|so that|it|this|these|they|weil|da|denn|damit|es|dies|parce que|car|puisque|il"
+    r"|elle|cela)|\s(?:because|due to|owing to|aufgrund|wegen|en raison de))\b[^.;\n]{0,400}",
+    re.IGNORECASE,
+)
+_NOTE = re.compile(
+    r"\b(?:note|hinweis|anmerkung|remarque|nota)\s?:[^\n]*|\b(?:the|this) answer (?:here )?assumes\b[^\n]*",
     re.IGNORECASE,
 )
 _BRACKETS = re.compile(r"\([^()]{0,300}\)")
@@ -58,6 +64,11 @@ _POINTER = re.compile(
 _CODE = re.compile(
     r"(?<![\w.,/-])(?=[\w/-]{0,20}\d)(?=[\w/-]{0,20}[A-Z])[A-Z0-9]{1,6}(?:[-/][A-Z0-9]{1,6}){0,3}\b"
 )
+_ASKS_DATE = re.compile(
+    r"\b(?:when|date|day|year|month|since|until|wann|datum|jahr|quand|année|date)\b", re.IGNORECASE
+)
+#: Words that are read as figures and mostly count nothing: "one of which".
+_LITTLE = frozenset("one ein eine einen einer eines un une".split())  # noqa: SIM905
 _PERIOD = re.compile(r"(?:FY|CY|H|Q)\d", re.IGNORECASE)
 
 
@@ -97,7 +108,7 @@ class WantedCode(NamedTuple):
 
 def set_aside(text: str) -> list[tuple[int, int]]:
     """Return the ranges of an expected answer that an answer need not repeat."""
-    found = [match.span() for match in _SET_ASIDE.finditer(text)]
+    found = [match.span() for pattern in (_SET_ASIDE, _NOTE) for match in pattern.finditer(text)]
     if (
         sum(end - start for start, end in (match.span() for match in _BRACKETS.finditer(text)))
         < len(text) / 2
@@ -171,16 +182,23 @@ def _claimed(expected: ComparedText, question: ComparedText) -> list[tuple[Figur
     asked = FigureIndex([figure for figure, _, _ in question.words.figures])
     aside = set_aside(expected.text)
     codes = [match.span() for match in _codes(expected.text)]
+    has_words = bool(expected.new_beside(question))
+    has_amounts = any(not figure.dates for figure in read)
+    asks_date = _ASKS_DATE.search(question.text) is not None
     found = []
     for figure in read[:MOST_EXPECTED]:
         if any(start < figure.end and figure.start < end for start, end in codes):
             continue
         before = expected.text[max(0, figure.start - 20) : figure.start]
+        if figure.text.isalpha() and before.endswith("-"):
+            continue  # net-zero
         is_required = not (
             figure.kind in ("ordinal", "label")
             or _POINTER.search(before)
             or any(start <= figure.start < end for start, end in aside)
-            or (len(read) > 1 and asked.agreeing(figure) is not None)
+            or ((len(read) > 1 or has_words) and asked.agreeing(figure) is not None)
+            or (figure.dates and not asks_date and has_amounts)
+            or (figure.text.lower() in _LITTLE and len(read) + has_words > 1)
         )
         found.append((figure, is_required))
     return found
@@ -266,7 +284,8 @@ def _wanted(
 ) -> Wanted:
     if agreeing:
         best = max(agreeing[:MOST_COMPARED], key=look.closeness)
-        if look.closeness(best) < 1:
+        is_telling = not figure.dates and figure.digits >= _TELLING_DIGITS
+        if look.closeness(best) < 1 and not is_telling:
             return Wanted(figure, same=best, is_elsewhere=True)
         if _has_other_sign(figure, best, look):
             return Wanted(figure, same=best, is_sign_open=True)
@@ -372,6 +391,8 @@ def _has_other_sign(figure: Figure, stated: Figure, look: _Look) -> bool:
     """Return whether only one of two figures is negative, and no word of the other says so."""
     if figure.kind != "number" or (figure.value < 0) == (stated.value < 0):
         return False
+    if "(" in stated.text and figure.value > 0:
+        return False  # cash flow statements print what was paid in brackets
     if stated.value < 0:
         text, at = look.expected.text, figure.start
     else:

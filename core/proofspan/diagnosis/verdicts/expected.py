@@ -10,7 +10,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 from proofspan.contracts.records.records import GoldQuestion
@@ -22,7 +22,7 @@ from proofspan.diagnosis.claims.source import SourceText
 from proofspan.diagnosis.claims.split import claims_in
 from proofspan.diagnosis.claims.support import EvidenceSource
 from proofspan.diagnosis.claims.types import CheckedClaim, Claim, ClaimDifference
-from proofspan.diagnosis.claims.word_forms import language_of, words_of
+from proofspan.diagnosis.claims.word_forms import language_of, stop_words, words_of
 from proofspan.diagnosis.corpus import Survey
 from proofspan.diagnosis.verdicts.compared_text import ComparedText
 from proofspan.diagnosis.verdicts.compared_values import (
@@ -49,6 +49,8 @@ _WORDS_OF_VALUE = 4
 _HEAVY = 0.2
 #: Words that follow each other in one text are as close in the other, at one of as many places.
 _CLOSE, _MOST_PLACES = 4, 100
+#: A figure belongs to a part of the expected answer if it is in it, or right behind it.
+_BEHIND = 12
 #: A short expected answer has at most this many words.
 _SHORT = 12
 
@@ -68,6 +70,10 @@ _ASKS_NAME = re.compile(
     r"\b(?:who|whom|whose|where|(?:real |full )?name of|called"
     r"|which (?:country|city|company|person|team|state|part)|wer|wem|wen|wo|qui|où)\b",
     re.IGNORECASE,
+)
+_ASKS_KIND = re.compile(r"\b(?:which|what|welche[rsnm]?|quel(?:le)?s?) (\w+(?: \w+)?)", re.IGNORECASE)
+_ASKS_THING = re.compile(
+    r"\b(?:which|what|who|where|welche[rsnm]?|was|wer|wo|quel(?:le)?s?|qui|où)\b", re.IGNORECASE
 )
 #: Amounts and times in words that are not read as figures.
 _VAGUE = re.compile(
@@ -178,6 +184,7 @@ class _Comparison:
         self.share = self.answer.share_of(self.wanted)
         explained = explanations(expected)
         core = {at for at in self._required if not any(a <= starts[at] < b for a, b in explained)}
+        self.has_reason = bool(explained)
         #: What is expected without the reasons for it, where it has any.
         self.core = self.expected.new_beside(self.asked, within=core) if explained else {}
 
@@ -198,6 +205,8 @@ class _Comparison:
             )
         found = wanted_figures(expected, answer, self.asked)
         figures = [each for each in found if each.is_required]
+        if (chosen := self._chosen()) is not None:
+            return chosen
         codes = wanted_codes(expected, answer, self.asked)
         is_key = self._is_key(figures)
         if is_key and (wrong := self._replaced(figures)) is not None:
@@ -340,14 +349,28 @@ class _Comparison:
     def _by_words(self, figures: Sequence[Wanted]) -> Correctness:
         parts = self._parts
         names = self._names()
-        if self.expected.polarity is not None and not self.wanted:
+        ours, theirs = self.expected.polarity, self.answer.polarity
+        if ours is not None and not self.wanted:
             return self._by_polarity()
+        if ours is not None and self.has_reason and not self.core and ours in (theirs, self._stated()):
+            return self._by_polarity()
+        if ours is not None and theirs is None and self._stated() not in (None, ours):
+            return Correctness(
+                "wrong",
+                f"it denies what is asked, and {ours} is expected",
+                (),
+                (self.expected.polarity_range,),
+            )
         if not self.wanted and not figures:
             return self._repeated()
         missing = [
             (part.start, part.end)
             for part in parts
-            if part.share < _PART and sum(part.wanted.values()) >= _HEAVY * sum(self.wanted.values())
+            if part.share < _PART
+            and sum(part.wanted.values()) >= _HEAVY * sum(self.wanted.values())
+            and not any(
+                part.start <= each.figure.start < part.end + _BEHIND and each.is_held for each in figures
+            )
         ]
         if self._quoted >= _QUOTED and all(each.is_held for each in figures):
             return Correctness("correct", "it quotes the gold passage")
@@ -360,13 +383,17 @@ class _Comparison:
             )
         if self.core and self.answer.share_of(self.core) == 1 and not parts[0].share < 1:
             return Correctness("correct", "it says what is expected, without the reason")
+        if (other := self._other_of_kind()) is not None:
+            return other
         if self.share >= _SAME and not missing:
             return Correctness("correct", "it says what is expected")
         if (names.share >= _NAMED or names.is_head_held) and _ASKS_NAME.search(self._question):
             return Correctness("correct", "it names what is expected")
+        if self._is_bare_head():
+            return Correctness("correct", "it names what is expected")
         if self._denies_same():
             return Correctness("correct", "both deny the same")
-        if self.share >= _MUCH or self._shares_run():
+        if self.share >= _MUCH or self._shares_run() or self._says_no_more():
             return self._partly(missing or self._lost_words())
         has_stated = len(self.answer.content) >= _ENOUGH_WORDS
         if self.quotes.content:
@@ -383,7 +410,9 @@ class _Comparison:
                 _whole(self.answer.text),
                 _whole(self.expected.text),
             )
-        return Correctness("unknown", "both are free text with few words in common", (), ())
+        if ours is not None and ours in (theirs, self._stated()):
+            return self._partly(missing or self._lost_words())
+        return Correctness("unknown", "both are free text with few words in common")
 
     def _by_polarity(self) -> Correctness:
         """Return the verdict where only yes or no is expected."""
@@ -481,6 +510,55 @@ class _Comparison:
             if words.forms[at] in self.wanted and not self.answer.has(words.forms[at])
         ]
 
+    def _other_of_kind(self) -> Correctness | None:
+        """Return the verdict where the answer names another thing of the kind that is asked for.
+
+        "Which segment …" expects "the consumer segment", and the answer says "the industrial segment".
+        """
+        match = _ASKS_KIND.search(self._question)
+        if match is None:
+            return None
+        asked = self.asked.words
+        stops = stop_words(asked.language)
+        kinds = {
+            asked.form_of[word.lower()]
+            for word in takewhile(lambda word: word.lower() not in stops, words_of(match[1]))
+        }
+        ours, theirs = self.expected.words, self.answer.words
+        for kind in kinds & ours.places.keys() & theirs.places.keys():
+            at = ours.places[kind][0] - 1
+            if at < 0 or ours.forms[at] not in self.wanted or self.answer.has(ours.forms[at]):
+                continue
+            others = [
+                place - 1
+                for place in theirs.places[kind][:_MOST_PLACES]
+                if place and theirs.is_content[place - 1] and not self.asked.has(theirs.forms[place - 1])
+            ]
+            if others and not any(self.expected.has(theirs.forms[place]) for place in others):
+                stated = theirs.starts[others[0]], theirs.ends[others[0]]
+                return _contradicted("name", theirs.text, stated, ours.text, (ours.starts[at], ours.ends[at]))
+        return None
+
+    @cached_property
+    def _own(self) -> set[str]:
+        """Return the forms of what the answer adds to the question."""
+        theirs = self.answer.words
+        return {theirs.forms[at] for at in self.answer.content if not self.asked.has(theirs.forms[at])}
+
+    def _says_no_more(self) -> bool:
+        """Return whether the answer has words of its own, and all are expected."""
+        return 0 < len(self._own) <= _SHORT and all(map(self.expected.has, self._own))
+
+    def _is_bare_head(self) -> bool:
+        """Return whether a short answer has nothing but what the expected one begins with.
+
+        "The consumer segment" for "The consumer segment shrank by 0.9 %".
+        """
+        if _ASKS_THING.search(self._question) is None or len(self._parts) != 1 or len(self._own) > _FEW_WORDS:
+            return False
+        first = next(iter(self.wanted), None)
+        return self._says_no_more() and first is not None and self.answer.has(first)
+
     def _names(self) -> _Names:
         """Return the names that are expected, the share of them in the answer, and another name there."""
         words, theirs = self.expected.words, self.answer.words
@@ -516,7 +594,7 @@ class _Comparison:
 
     def _opposed(self, figures: Sequence[Wanted]) -> Correctness | None:
         """Return the verdict where a claim of the one text contradicts the other."""
-        expected, answer = self.expected.text, self.answer.text
+        expected, answer = self.expected.without_polarity, self.answer.without_polarity
         for difference in self._differences(expected, answer):
             at = difference.claimed_start, difference.claimed_end
             stated = difference.found_start, difference.found_end
@@ -566,6 +644,28 @@ class _Comparison:
                 sides = theirs.pairs.get(pair, ())
                 if sides and all(its != side for _, its in sides):
                     return sides[0][0]
+        return None
+
+    def _chosen(self) -> Correctness | None:
+        """Return the verdict where the question offers two things, and both texts choose one.
+
+        Where both choose the same, the rest decides if anything else is expected.
+        """
+        asked, expected, answer = self.asked.words, self.expected.words, self.answer.words
+        if expected.negations or answer.negations:
+            return None
+        for one, two in _offered(asked):
+            ours = [form for form in (one, two) if form in expected.places]
+            theirs = [form for form in (one, two) if form in answer.places]
+            if len(ours) != 1 or len(theirs) != 1:
+                continue
+            at, place = expected.places[ours[0]][0], answer.places[theirs[0]][0]
+            if ours != theirs:
+                stated = answer.starts[place], answer.ends[place]
+                at_both = expected.starts[at], expected.ends[at]
+                return _contradicted("direction", answer.text, stated, expected.text, at_both)
+            if not self.wanted:
+                return Correctness("correct", f"it says {_written(expected.lower[at])}")
         return None
 
     def _is_also_stated(self, difference: ClaimDifference) -> bool:
@@ -664,6 +764,18 @@ def _written_range(words: WordsOf, first: int, last: int) -> tuple[int, int, str
 #: The share of the expected names that names what is asked for; the share of a question's words that a
 #: statement has which answers it.
 _NAMED, _STATED = 0.6, 0.85
+
+
+def _offered(words: WordsOf) -> Iterator[tuple[str, str]]:
+    """Yield the forms of two words that a question offers: "clockwise or anticlockwise"."""
+    for at, word in enumerate(words.lower):
+        if word in _OR and 0 < at < len(words.lower) - 1:
+            one, two = at - 1, at + 1
+            if words.is_content[one] and words.is_content[two]:
+                yield words.forms[one], words.forms[two]
+
+
+_OR = frozenset(("or", "oder", "ou"))
 
 
 def _contradicted(
