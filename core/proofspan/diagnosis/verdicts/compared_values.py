@@ -210,17 +210,29 @@ class _Look:
     def __init__(self, expected: ComparedText, answer: ComparedText, question: ComparedText) -> None:
         self.expected = expected
         self.answer = answer
+        self.question = question.text
         self.asked = question.new_beside()
         heaviest = max(self.asked.values(), default=1.0)
         self.asked.update({question.words.forms[at]: heaviest for at in question.words.figure_words})
         self.stated = expected.new_beside(question)
+        self._times = {
+            question.words.forms[at]
+            for date, first, last in question.words.figures
+            if date.dates
+            for at in range(first, last + 1)
+        }
         self._ours_aside = set_aside(expected.text)
         self._theirs_aside = set_aside(answer.text) if self._ours_aside else []
-        #: Whether the words around figures show nothing: there are none, or they are of another language.
-        self.is_bare = len(answer.content) <= _BARE_WORDS or answer.words.language != expected.words.language
+        #: Whether there are no words around figures that show what they are about.
+        self.is_bare = len(answer.content) <= _BARE_WORDS
+        self.is_foreign = answer.words.language != expected.words.language
         self._firsts = {figure.start: first for figure, first, _ in answer.words.figures}
         #: Number of a sentence → its closeness.
         self._known: dict[int, float] = {}
+
+    def is_at_asked_time(self, figure: Figure) -> bool:
+        """Return whether the clause of a figure of the answer has a date of the question."""
+        return not self._times.isdisjoint(self.clause(figure))
 
     def aside(self, figure: Figure) -> list[tuple[int, int]] | None:
         """Return what the answer sets aside, if the expected answer sets the figure aside, else None."""
@@ -245,7 +257,7 @@ class _Look:
 
         A sentence may go on with what the one beside it names.
         """
-        if self.is_bare:
+        if self.is_bare or self.is_foreign:
             return 1.0
         first = self.first(figure)
         number = self.answer.words.sentences[first]
@@ -262,7 +274,7 @@ class _Look:
         at = self.first(figure)
         first, behind = words.sentence_of(at)
         for joint in range(first + 1, behind):
-            if words.lower[joint] not in JOINS:
+            if words.lower[joint] not in _APART:
                 continue
             if joint > at:
                 behind = joint
@@ -282,6 +294,10 @@ def _wanted(
     theirs: Sequence[Figure],
     look: _Look,
 ) -> Wanted:
+    bounded = [each for each in agreeing if {each.bound, figure.bound} != {"<", ">"}]
+    if agreeing and not bounded:
+        return Wanted(figure, other=agreeing[0])
+    agreeing = bounded
     if agreeing:
         best = max(agreeing[:MOST_COMPARED], key=look.closeness)
         is_telling = not figure.dates and figure.digits >= _TELLING_DIGITS
@@ -289,8 +305,10 @@ def _wanted(
             return Wanted(figure, same=best, is_elsewhere=True)
         if _has_other_sign(figure, best, look):
             return Wanted(figure, same=best, is_sign_open=True)
-        if _is_of_another(best, figure, expected, theirs, look):
-            return Wanted(figure, same=best, is_elsewhere=True)
+        for_it = _given_instead(best, figure, expected, theirs, look)
+        if for_it is not None:
+            instead = for_it if look.is_at_asked_time(for_it) else None
+            return Wanted(figure, same=best, other=instead, is_elsewhere=True)
         if _is_coarser(best, figure):
             exact = _is_exact_enough(best, figure)
             return Wanted(figure, same=best if exact else None, near=best)
@@ -388,7 +406,12 @@ def _is_exact_enough(stated: Figure, figure: Figure) -> bool:
 
 
 def _has_other_sign(figure: Figure, stated: Figure, look: _Look) -> bool:
-    """Return whether only one of two figures is negative, and no word of the other says so."""
+    """Return whether only one of two figures is negative, or a loss, and no word of the other says so."""
+    if figure.kind == "number" and not _LOSS.search(look.question):
+        ours = _LOSS.search(look.expected.text, max(0, figure.start - 40), figure.end + 20)
+        theirs = _LOSS.search(look.answer.text, max(0, stated.start - 40), stated.end + 20)
+        if (ours is None) != (theirs is None) and figure.value > 0 and stated.value > 0:
+            return True
     if figure.kind != "number" or (figure.value < 0) == (stated.value < 0):
         return False
     if "(" in stated.text and figure.value > 0:
@@ -400,6 +423,7 @@ def _has_other_sign(figure: Figure, stated: Figure, look: _Look) -> bool:
     return _NEGATIVE.search(text, max(0, at - 120), at + 120) is None
 
 
+_LOSS = re.compile(r"\b(?:loss(?:es)?|deficit|verlust\w*|fehlbetrag|pertes?|déficit)\b", re.IGNORECASE)
 _NEGATIVE = re.compile(
     r"decreas|declin|drop|fell\b|fall|lower|less|down|loss|negative|reduc|minus|below|outflow|deficit|shrank|shrink"
     r"|sank|sink|gesunken|rückgang|verlust|weniger|unter|abnahme|abgenommen|niedriger|baiss|diminu|recul|perte|moins"
@@ -416,15 +440,15 @@ def _is_same_kind(figure: Figure, other: Figure) -> bool:
     return figure.unit.dimension == other.unit.dimension or unit_differs(figure, other)
 
 
-def _is_of_another(
+def _given_instead(
     stated: Figure, figure: Figure, expected: Sequence[Figure], theirs: Sequence[Figure], look: _Look
-) -> bool:
-    """Return whether the answer gives what is asked another figure, and this one to another thing.
+) -> Figure | None:
+    """Return the figure that the answer gives what is asked, if it gives this one to another thing.
 
     The clause of the other one has all words of the question that this one's has, and more.
     """
-    if look.is_bare:
-        return False
+    if look.is_foreign:
+        return None
     own = look.clause(stated)
     for other in theirs[:_MOST_OTHERS]:
         if (
@@ -433,8 +457,10 @@ def _is_of_another(
             and not any(could_agree(each, other) or could_agree(other, each) for each in expected)
             and look.clause(other) > own
         ):
-            return True
-    return False
+            return other
+    return None
 
 
 _MOST_OTHERS = 100
+#: Words between clauses, and those that set one figure against another.
+_APART = JOINS | frozenset("compared versus vs against gegenüber contre".split())  # noqa: SIM905

@@ -196,6 +196,9 @@ class _Comparison:
         if _plain(expected.text) == _plain(answer.text):
             return Correctness("correct", "it is the expected answer word for word")
         ours, theirs = expected.polarity, answer.polarity
+        if ours == "yes" and theirs is None and (place := self._reversed()) is not None:
+            opposite = answer.words.starts[place], answer.words.ends[place]
+            return _contradicted("direction", answer.text, opposite, expected.text, expected.polarity_range)
         if ours is not None and theirs is not None and ours != theirs:
             return Correctness(
                 "wrong",
@@ -223,8 +226,8 @@ class _Comparison:
         opposed = self._opposed(found)
         if opposed is not None:
             return opposed
-        if (opposite := self._opposite()) is not None:
-            return opposite
+        if (opposed := self._opposite()) is not None:
+            return opposed
         verdict = self._without_values(figures, codes, is_key=is_key)
         others = [each for each in found if not each.is_held and each.other is not None]
         if verdict.value == "correct" and others:
@@ -374,7 +377,8 @@ class _Comparison:
         ]
         if self._quoted >= _QUOTED and all(each.is_held for each in figures):
             return Correctness("correct", "it quotes the gold passage")
-        if names.wanted and names.share == 0 and names.replaced and _ASKS_NAME.search(self._question):
+        asks_name = _ASKS_NAME.search(self._question) is not None or self._is_bare_name()
+        if names.wanted and names.share == 0 and names.replaced and asks_name:
             return Correctness(
                 "wrong",
                 f"it names {names.replaced[2]} where {names.wanted[2]} is expected",
@@ -385,6 +389,8 @@ class _Comparison:
             return Correctness("correct", "it says what is expected, without the reason")
         if (other := self._other_of_kind()) is not None:
             return other
+        if self.share >= _SAME and (changed := self._changed_modifier()) is not None:
+            return changed
         if self.share >= _SAME and not missing:
             return Correctness("correct", "it says what is expected")
         if (names.share >= _NAMED or names.is_head_held) and _ASKS_NAME.search(self._question):
@@ -425,13 +431,29 @@ class _Comparison:
             "wrong", f"it says {theirs} where {ours} is expected", (), (self.expected.polarity_range,)
         )
 
+    def _reversed(self) -> int | None:
+        """Return the number of the answer's word that says the opposite of a word of the question."""
+        asked, theirs = self.asked.words, self.answer.words
+        if asked.negations or theirs.negations:
+            return None
+        for pair, sides in asked.pairs.items():
+            known = {side for _, side in sides}
+            stated = theirs.pairs.get(pair, [])
+            if len(known) == 1 and stated and known.isdisjoint([side for _, side in stated]):
+                at, word = stated[0][0], asked.lower[sides[0][0]]
+                lists = asked.lists
+                if pair not in lists.converse | lists.attributes and word not in lists.weak:
+                    return at
+        return None
+
     def _stated(self) -> str | None:
         """Return what a statement with the words of the question answers: no where it denies, else yes."""
         asked = self.asked.new_beside()
         words = self.answer.words
         for number in range(min(words.sentences[-1] + 1, MOST_CLAIMS) if words.sentences else 0):
             places = self.answer.sentence(words.sentences.index(number))
-            if asked and self.answer.share_within(asked, places) >= _STATED:
+            least = _STATED if words.lower[places.start] not in _PRONOUNS else _MUCH
+            if asked and self.answer.share_within(asked, places) >= least:
                 return "no" if any(at in places for at in words.negations) else "yes"
         return None
 
@@ -510,6 +532,43 @@ class _Comparison:
             if words.forms[at] in self.wanted and not self.answer.has(words.forms[at])
         ]
 
+    def _changed_modifier(self) -> Correctness | None:
+        """Return the verdict where the answer has another word before the same one: "the passenger's side".
+
+        It may be another word for the same thing, so the answer is not wrong.
+        """
+        ours, theirs = self.expected.words, self.answer.words
+        if len(self.wanted) > 2 * _FEW_WORDS:
+            return None
+        for one in sorted(self._required):
+            two = one + 1
+            if (
+                two not in self._required
+                or ours.sentences[one] != ours.sentences[two]
+                or ours.forms[one] not in self.wanted
+                or self.answer.has(ours.forms[one])
+            ):
+                continue
+            places = [
+                place
+                for place in theirs.places.get(ours.forms[two], ())[:_MOST_PLACES]
+                if place and theirs.starts[place] - theirs.ends[place - 1] == 1
+            ]
+            others = [place - 1 for place in places if self._is_new(place - 1)]
+            if places and len(others) == len(places):
+                start, end = theirs.starts[others[0]], theirs.ends[places[0]]
+                at = ours.starts[one], ours.ends[two]
+                stated = _written(theirs.text[start:end])
+                reason = f"it says {stated} where {_written(ours.text[slice(*at)])} is expected"
+                return Correctness("partly", reason, ((start, end),), (at,))
+        return None
+
+    def _is_new(self, at: int) -> bool:
+        """Return whether a word of the answer says something that is neither asked nor expected."""
+        words = self.answer.words
+        form = words.forms[at]
+        return words.is_content[at] and not (self.asked.has(form) or self.expected.has(form))
+
     def _other_of_kind(self) -> Correctness | None:
         """Return the verdict where the answer names another thing of the kind that is asked for.
 
@@ -544,6 +603,13 @@ class _Comparison:
         """Return the forms of what the answer adds to the question."""
         theirs = self.answer.words
         return {theirs.forms[at] for at in self.answer.content if not self.asked.has(theirs.forms[at])}
+
+    def _is_bare_name(self) -> bool:
+        """Return whether a name alone is expected, and the answer has a name within a sentence."""
+        named = set(self.expected.named)
+        if not 0 < len(self._required) <= _FEW_WORDS or not named.issuperset(self._required):
+            return False
+        return any(not self.asked.has(self.answer.words.forms[first]) for first, _ in self.answer.words.names)
 
     def _says_no_more(self) -> bool:
         """Return whether the answer has words of its own, and all are expected."""
@@ -738,6 +804,10 @@ class _Comparison:
 
 #: Words that open a sentence whose subject is named, not one that is about what the question names.
 _ARTICLES = frozenset("the a an der die das ein eine le la les un une".split())  # noqa: SIM905
+
+
+#: Words for what the question names.
+_PRONOUNS = frozenset("it they this that these those you es sie das er il elle ils elles ce".split())  # noqa: SIM905
 
 
 class _Names(NamedTuple):
