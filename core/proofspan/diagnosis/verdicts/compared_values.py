@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
+from math import inf, log10
 from typing import NamedTuple
 
 from proofspan.diagnosis.claims.derived import derivation
@@ -23,12 +24,15 @@ from proofspan.diagnosis.claims.figures import (
 from proofspan.diagnosis.claims.figures.agreement import digits_of
 from proofspan.diagnosis.claims.figures.dates import Date
 from proofspan.diagnosis.claims.figures.reading import exponent_of
+from proofspan.diagnosis.claims.figures.units import NO_UNIT
 from proofspan.diagnosis.verdicts.compared_text import ComparedText
 
 #: Figures of an expected answer that are looked for, and of an answer that are compared with each.
 MOST_EXPECTED, MOST_COMPARED = 60, 2_000
 #: The share of the question's content, or of the expected answer's, that surrounds a figure about the same.
 _SAME_THING, _SAME_WORDS = 0.25, 0.5
+#: As many words of the question show what a figure is about, whatever their share.
+_SEVERAL = 3
 #: An answer with as few words beside its figures is nothing but the figures.
 _BARE_WORDS = 4
 #: A figure with as many digits is not there by chance.
@@ -204,6 +208,14 @@ def _claimed(expected: ComparedText, question: ComparedText) -> list[tuple[Figur
     return found
 
 
+#: Characters between a figure and the year that it is of: "21.6 % in fiscal 2022".
+_RIGHT_BEHIND = 12
+
+
+def _is_year(figure: Figure) -> bool:
+    return bool(figure.dates) and all(date.year and not date.month for date in figure.dates)
+
+
 class _Look:
     """Where a figure is about what is asked."""
 
@@ -221,6 +233,19 @@ class _Look:
             if date.dates
             for at in range(first, last + 1)
         }
+        self._years = [date for date, _, _ in answer.words.figures if _is_year(date)]
+        self._asked_years = {
+            date.dates[0].year
+            for text in (question, expected)
+            for date, _, _ in text.words.figures
+            if date.dates
+        }
+        self._names = {expected.words.forms[at] for at in expected.named} & self.stated.keys()
+        self._other_names = {
+            form
+            for form in (answer.words.forms[at] for at in answer.named)
+            if not (expected.has(form) or question.has(form))
+        }
         self._ours_aside = set_aside(expected.text)
         self._theirs_aside = set_aside(answer.text) if self._ours_aside else []
         #: Whether there are no words around figures that show what they are about.
@@ -233,6 +258,31 @@ class _Look:
     def is_at_asked_time(self, figure: Figure) -> bool:
         """Return whether the clause of a figure of the answer has a date of the question."""
         return not self._times.isdisjoint(self.clause(figure))
+
+    def is_at_other_time(self, figure: Figure) -> bool:
+        """Return whether another year than those of the question and the expected answer follows a figure."""
+        behind = next((date for date in self._years if 0 <= date.start - figure.end <= _RIGHT_BEHIND), None)
+        return (
+            behind is not None and bool(self._asked_years) and behind.dates[0].year not in self._asked_years
+        )
+
+    def is_of_other_name(self, figure: Figure) -> bool:
+        """Return whether another name than the expected one is beside a figure, with no comma between."""
+        if not self._names or self.is_foreign:
+            return False
+        words = self.answer.words
+        at = self.first(figure)
+        first, behind = words.sentence_of(at)
+        for place in range(at, first, -1):
+            if words.lower[place] in _APART or "," in words.text[words.ends[place - 1] : words.starts[place]]:
+                first = place
+                break
+        for place in range(at + 1, behind):
+            if words.lower[place] in _APART or "," in words.text[words.ends[place - 1] : words.starts[place]]:
+                behind = place
+                break
+        beside = {words.forms[place] for place in self.answer.named if first <= place < behind}
+        return not beside.isdisjoint(self._other_names) and beside.isdisjoint(self._names)
 
     def aside(self, figure: Figure) -> list[tuple[int, int]] | None:
         """Return what the answer sets aside, if the expected answer sets the figure aside, else None."""
@@ -264,9 +314,20 @@ class _Look:
         if number not in self._known:
             places = self.answer.sentence(first, beside=1)
             asked = self.answer.share_within(self.asked, places) / _SAME_THING if self.asked else 0.0
+            if len(self._within(places)) >= _SEVERAL:  # of a question with instructions this is a small share
+                asked = 1.0
             stated = self.answer.share_within(self.stated, places) / _SAME_WORDS if self.stated else 0.0
             self._known[number] = max(asked, stated) if self.asked or self.stated else 1.0
         return self._known[number]
+
+    def _within(self, places: range) -> set[str]:
+        """Return the asked words within some words of the answer."""
+        words = self.answer.words
+        return {
+            form
+            for form in self.asked
+            if any(at in places for at in words.places.get(form, ())[:_MOST_OTHERS])
+        }
 
     def clause(self, figure: Figure) -> set[str]:
         """Return the asked words in the clause of a figure."""
@@ -297,26 +358,12 @@ def _wanted(
     bounded = [each for each in agreeing if {each.bound, figure.bound} != {"<", ">"}]
     if agreeing and not bounded:
         return Wanted(figure, other=agreeing[0])
-    agreeing = bounded
-    if agreeing:
-        best = max(agreeing[:MOST_COMPARED], key=look.closeness)
-        is_telling = not figure.dates and figure.digits >= _TELLING_DIGITS
-        if look.closeness(best) < 1 and not is_telling:
-            return Wanted(figure, same=best, is_elsewhere=True)
-        if _has_other_sign(figure, best, look):
-            return Wanted(figure, same=best, is_sign_open=True)
-        for_it = _given_instead(best, figure, expected, theirs, look)
-        if for_it is not None:
-            instead = for_it if look.is_at_asked_time(for_it) else None
-            return Wanted(figure, same=best, other=instead, is_elsewhere=True)
-        if _is_coarser(best, figure):
-            exact = _is_exact_enough(best, figure)
-            return Wanted(figure, same=best if exact else None, near=best)
-        return Wanted(figure, same=best)
+    if bounded:
+        closest = sorted(bounded[:MOST_COMPARED], key=look.closeness, reverse=True)[:_MOST_PLACES]
+        found = [_agreed(figure, each, expected, theirs, look) for each in closest]
+        return next((each for each in found if each.is_held), found[0])
     compared = [each for each in theirs[:MOST_COMPARED] if look.closeness(each) >= 1]
-    near = next(
-        (each for each in compared if each.digits < figure.digits and could_agree(each, figure)), None
-    )
+    near = next((each for each in compared if _may_round(each, figure) and could_agree(each, figure)), None)
     if near is not None:
         return Wanted(figure, near=near)
     # What differs in one digit is a wrong figure, even if the right one follows from it by chance.
@@ -333,7 +380,38 @@ def _wanted(
         and _is_same_kind(figure, each)
         and (ranges is not None or not any(agrees(each, other) or agrees(other, each) for other in expected))
     ]
-    return Wanted(figure, other=max(others, key=look.closeness, default=None))
+    return Wanted(figure, other=max(others, key=lambda each: _likeness(each, figure), default=None))
+
+
+def _agreed(
+    figure: Figure, stated: Figure, expected: Sequence[Figure], theirs: Sequence[Figure], look: _Look
+) -> Wanted:
+    """Return what a figure of the answer amounts to that agrees: it may be about another thing or time."""
+    is_telling = not figure.dates and figure.digits >= _TELLING_DIGITS
+    if look.closeness(stated) < 1 and not is_telling:
+        return Wanted(figure, same=stated, is_elsewhere=True)
+    if _has_other_sign(figure, stated, look):
+        return Wanted(figure, same=stated, is_sign_open=True)
+    for_it = _given_instead(stated, figure, expected, theirs, look)
+    if for_it is not None:
+        instead = for_it if look.is_at_asked_time(for_it) else None
+        return Wanted(figure, same=stated, other=instead, is_elsewhere=True)
+    if _is_coarser(stated, figure):
+        return Wanted(figure, same=stated if _is_exact_enough(stated, figure) else None, near=stated)
+    return Wanted(figure, same=stated)
+
+
+def _likeness(one: Figure, other: Figure) -> tuple[bool, float]:
+    """Return how alike two figures are, more for more: the unit first, then the size."""
+    sizes = [float(abs(each.value * each.unit.factor)) for each in (one, other)]
+    off = abs(log10(sizes[0] / sizes[1])) if min(sizes) > 0 else inf
+    return one.unit.name == other.unit.name, -off
+
+
+def _may_round(one: Figure, other: Figure) -> bool:
+    """Return whether a figure has fewer digits; a single digit needs the unit, too."""
+    has_unit = one.unit.dimension != "" and one.unit.dimension == other.unit.dimension
+    return one.digits < other.digits and (one.digits > 1 or has_unit)
 
 
 def _is_misprint(one: Figure, other: Figure) -> bool:
@@ -437,7 +515,9 @@ def _is_same_kind(figure: Figure, other: Figure) -> bool:
         return bool(figure.dates and other.dates)
     if figure.kind != other.kind or is_of_another_size(figure, other):
         return False
-    return figure.unit.dimension == other.unit.dimension or unit_differs(figure, other)
+    if figure.unit.dimension == other.unit.dimension or unit_differs(figure, other):
+        return True
+    return figure.unit is NO_UNIT and figure.digits > 1  # a table's column may have the unit
 
 
 def _given_instead(
@@ -450,17 +530,19 @@ def _given_instead(
     if look.is_foreign:
         return None
     own = look.clause(stated)
+    is_off = look.is_at_other_time(stated) or look.is_of_other_name(stated)
     for other in theirs[:_MOST_OTHERS]:
         if (
             other.start != stated.start
             and _is_same_kind(figure, other)
             and not any(could_agree(each, other) or could_agree(other, each) for each in expected)
-            and look.clause(other) > own
+            and (is_off or look.clause(other) > own)
         ):
             return other
     return None
 
 
-_MOST_OTHERS = 100
+#: Figures and places of a word that are looked at, and figures that agree with an expected one.
+_MOST_OTHERS, _MOST_PLACES = 100, 20
 #: Words between clauses, and those that set one figure against another.
 _APART = JOINS | frozenset("compared versus vs against gegenüber contre".split())  # noqa: SIM905
