@@ -240,7 +240,8 @@ class _Look:
             for date, _, _ in text.words.figures
             if date.dates
         }
-        self._names = {expected.words.forms[at] for at in expected.named} & self.stated.keys()
+        named = {text.words.forms[at] for text in (expected, answer) for at in text.named}
+        self._names = named & self.stated.keys()
         self._other_names = {
             form
             for form in (answer.words.forms[at] for at in answer.named)
@@ -377,7 +378,7 @@ def _wanted(
         each
         for each in compared
         if (ranges is None or any(start <= each.start < end for start, end in ranges))
-        and _is_same_kind(figure, each)
+        and (_is_same_kind(figure, each) or (figure.digits >= _TELLING_DIGITS and _is_misprint(figure, each)))
         and (ranges is not None or not any(agrees(each, other) or agrees(other, each) for other in expected))
     ]
     return Wanted(figure, other=max(others, key=lambda each: _likeness(each, figure), default=None))
@@ -392,6 +393,8 @@ def _agreed(
         return Wanted(figure, same=stated, is_elsewhere=True)
     if _has_other_sign(figure, stated, look):
         return Wanted(figure, same=stated, is_sign_open=True)
+    if {figure.bound, stated.bound} == {"~"} and figure.readings[0] != stated.readings[0]:
+        return Wanted(figure, near=stated)  # "about 92,000" is not "about 92,100"
     for_it = _given_instead(stated, figure, expected, theirs, look)
     if for_it is not None:
         instead = for_it if look.is_at_asked_time(for_it) else None
@@ -417,7 +420,7 @@ def _may_round(one: Figure, other: Figure) -> bool:
 def _is_misprint(one: Figure, other: Figure) -> bool:
     """Return whether the written digits differ in one place, or in two that have changed places."""
     ours, theirs = _NO_DIGIT.sub("", one.text), _NO_DIGIT.sub("", other.text)
-    if len(ours) != len(theirs) or one.kind != other.kind:
+    if len(ours) != len(theirs) or (one.kind != other.kind and len(ours) < _TELLING_DIGITS):
         return False
     off = [place for place, (here, there) in enumerate(zip(ours, theirs, strict=True)) if here != there]
     return len(off) == 1 or (len(off) == 2 and sorted(ours) == sorted(theirs))
@@ -513,11 +516,13 @@ _NEGATIVE = re.compile(
 def _is_same_kind(figure: Figure, other: Figure) -> bool:
     if figure.dates or other.dates:
         return bool(figure.dates and other.dates)
-    if figure.kind != other.kind or is_of_another_size(figure, other):
+    if figure.kind != other.kind:
         return False
-    if figure.unit.dimension == other.unit.dimension or unit_differs(figure, other):
-        return True
-    return figure.unit is NO_UNIT and figure.digits > 1  # a table's column may have the unit
+    if not figure.unit.dimension and figure.digits > 1:
+        other = other._replace(unit=NO_UNIT)  # a table's column may have the unit
+    if is_of_another_size(figure, other):
+        return False
+    return figure.unit.dimension == other.unit.dimension or unit_differs(figure, other)
 
 
 def _given_instead(
