@@ -272,7 +272,7 @@ def test_a_warning_that_may_be_left_out_is_outlined_on_its_page(
     opened(page, f"{serve(DEMO).url}/question?run=R006&q=Q89", wait_for_run)
     outline = page.locator(".region")
     expect(outline).to_be_hidden()
-    page.get_by_role("button", name="Show the WARNING on p. 69").click()
+    page.get_by_role("button", name="WARNING on p. 69").click()
     expect(outline).to_be_visible()
     expect(outline).to_be_in_viewport()
     expect(page).to_have_url(re.compile(r"[?&]see=w-"))
@@ -308,7 +308,8 @@ def test_nothing_reaches_over_the_edge_and_no_button_is_cut(
     assert buttons.evaluate_all("all => all.every(each => each.scrollWidth <= each.clientWidth + 1)")
     if width == 1400:
         expect(page.get_by_test_id("ps-claim-row").first).to_be_in_viewport()
-        expect(page.get_by_role("radiogroup", name="Stage")).to_be_in_viewport()
+        expect(page.get_by_test_id("ps-stops")).to_be_in_viewport()
+        expect(page.locator(".st-key-next")).to_be_in_viewport(ratio=1)
 
 
 def chosen_box(page: Page) -> Locator:

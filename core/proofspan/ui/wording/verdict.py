@@ -167,7 +167,7 @@ def evidence_ways(
     """
     notices: list[tuple[str, Change]] = notice_ways(view) if verdict.cause == "unsafe_omission" else []
     if notices:
-        return notices[:MAX_WAYS]
+        return [(label.removeprefix("Show the "), change) for label, change in notices[:MAX_WAYS]]
     shown_claims, ways = frozenset(claims), dict[str, Change]()
     names_document = len({each.doc_id for each in verdict.evidence}) > 1
     for each in verdict.evidence:
@@ -225,8 +225,7 @@ def part_pieces(part: GoldPart, number: int, parts: int, *, names_document: bool
     place = _place(part.page_idx, part.doc_id if names_document else None)
     words = f"“{shortened(part.text, MAX_PASSAGE)}”" if part.text.strip() else ""
     named = [f"{number} of {parts}" if parts > 1 else "", place, words]
-    tip = part.text if len(words) > MAX_PASSAGE else ""
-    return [Piece(" · ".join(filter(None, named)), "muted", tip)]
+    return [Piece(" · ".join(filter(None, named)), "muted", tip=part.text)]
 
 
 def part_name(part: GoldPart, number: int, parts: int) -> str:
