@@ -25,7 +25,7 @@ elif load.is_readable(both, store):
     flips = store.flips(shown)
     if view.q is None and shown.run != shown.vs:
         panels.release_check(release.verdict_of(opened, store, shown.vs), view)
-        release.wait_for_claims(opened, store)
+        release.wait_for_claims(opened, store, shown.vs)
     changes = load.changes(both, store) if view.q is None else {}
     panels.verdict(flips, changes, view, has_gold=opened.manifest.gold is not None, left_out=both.left_out)
     lists = load.flip_lists(both, store)

@@ -172,8 +172,10 @@ def verdict(
 def changes_grid(changes: Mapping[str, Flips], view: ViewState) -> Grid:
     """Return a row per outcome: how many questions were fixed and regressed by it, each a list in Triage."""
 
-    def count(outcome: str, kind: FlipKind, number: int) -> Cell:
-        name = AXES[outcome].name
+    def count(outcome: str, kind: FlipKind, found: Flips) -> Cell:
+        name, number = AXES[outcome].name, getattr(found, kind)
+        if not found.judged:
+            return Cell("–", tip="No question is judged in both runs", look="quiet")
         href = view.change(flip=kind, outcome=outcome).link("") if number else None
         spoken = f"{name} {kind}: {counted(number, 'question')}. Open in Triage." if href else ""
         look: Look = "" if number else "quiet"
@@ -188,11 +190,11 @@ def changes_grid(changes: Mapping[str, Flips], view: ViewState) -> Grid:
             href=view.change(outcome=outcome, flip="").link("compare"),
             spoken=f"Compare by {OUTCOMES[outcome]}",
         )
-        both = (count(outcome, kind, getattr(found, kind)) for kind in FLIP_KINDS)
+        both = (count(outcome, kind, found) for kind in FLIP_KINDS)
         rows.append(Row(head, (*both, Cell(f"{found.judged:,}"), Cell(p))))
-    heads = ("Fixed", "Regressed", "Judged in both", "Chance")
+    heads = ("Fixed", "Regressed", "Judged in both", "Significance")
     tip = "The probability of as uneven flips if neither run were better (McNemar)"
-    columns = tuple(Column(Cell(head, tip=tip if head == "Chance" else ""), "end") for head in heads)
+    columns = tuple(Column(Cell(head, tip=tip if head == "Significance" else ""), "end") for head in heads)
     title = f"Changes from {view.vs} to {view.run} by outcome"
     return Grid(title, "What changed", columns, tuple(rows), wide=False)
 

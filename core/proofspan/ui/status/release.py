@@ -69,18 +69,23 @@ def verdict_when_ready(opened: session.Opened, store: Store) -> tuple[ReleaseVer
     return (outcome.value, None) if isinstance(outcome, Done) else (None, key)
 
 
-def wait_for_claims(opened: session.Opened, store: Store) -> None:
-    """While the claims of the shown run are being checked, say so, and rerun the page when they are."""
-    run_id = opened.run.run_id
-    if store.are_claims_checked(run_id):
+def wait_for_claims(opened: session.Opened, store: Store, *others: str) -> None:
+    """While the claims of the shown run, or of the others, are being checked, wait and rerun the page."""
+    runs = [run_id for run_id in (opened.run.run_id, *others) if store.stamp(run_id) is not None]
+
+    def are_checked() -> bool:
+        return all(map(store.are_claims_checked, runs))
+
+    if are_checked():
         return
-    job = session.locating(opened, store)
-    if job is not None and job.is_running:
+    job, key = session.locating(opened, store), ("locate others", *session.identity(opened))
 
-        def is_over() -> bool:
-            return store.are_claims_checked(run_id) or not job.is_running
+    def is_over() -> bool:
+        at_work = (job is not None and job.is_running) or session.jobs().is_running(key)
+        return are_checked() or not at_work
 
-        notices.wait(is_over, "The claims of the answers are being checked; the verdict appears by itself.")
+    if not is_over():
+        notices.wait(is_over, "The claims of the answers are being checked; the page updates by itself.")
 
 
 def verdict_line(verdict: ReleaseVerdict) -> list[Piece]:
