@@ -44,8 +44,8 @@ elif load.is_readable(both, store):
                 stem="compare",
                 exports=FLIP_EXPORTS,
             )
-        labels, buckets = (store.transitions(shown, name) for name in ("label", "bucket"))
+        correct, labels, buckets = (store.transitions(shown, name) for name in ("correct", "label", "bucket"))
         panels.template_note(facts)
-        panels.matrices(labels, buckets, view)
+        panels.matrices(correct, labels, buckets, view)
         panels.metrics(load.metrics(both, store), view)
         panels.pins(compared_pins(opened.manifest, both.other.run, opened.run), view)

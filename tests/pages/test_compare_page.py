@@ -111,8 +111,9 @@ def test_what_was_fixed_is_named_and_counted_for_retrieval_grounding_and_correct
     retrieval, _, correctness = ([cell["text"] for cell in row["cells"]] for row in table["rows"])
     assert retrieval[:3] == ["6", "2", "37"]
     assert int(correctness[0]) + int(correctness[1]) > 0
-    counted = [cell for cell in cells(table) if "href" in cell]
-    assert len(counted) >= 4
+    moved = grids(app)["Correctness"]
+    counted = [cell for grid in (table, moved) for cell in cells(grid) if "href" in cell]
+    assert len(counted) >= 8
     for cell in counted:
         assert store.matching(asked(cell["href"]).filter) == int(cell["text"])
     words = shown(app)

@@ -39,6 +39,7 @@ EVERYTHING = Filter(
     vs="R4",
     was=("ok",),
     was_bucket=("retrieval_gap",),
+    was_correct=("wrong", "partly"),
     flip="regressed",
     outcome="citation_match",
     claim=("differs", "derived"),

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from proofspan.contracts.records.records import LABELS
 from proofspan.diagnosis.gold import GOLD_STATES
+from proofspan.diagnosis.verdicts.types import CORRECT
 from proofspan.metrics.ranked import BUCKETS
 from proofspan.store.files.checked import CLAIM_STATUSES, DIFFERENCE_KINDS
 from proofspan.store.files.columns import fold
@@ -39,6 +40,7 @@ row = st.fixed_dictionaries(
         "top_rank": st.sampled_from([None, 1, 20, 21]),
         "was_label": st.sampled_from([*LABELS, None]),
         "was_bucket": st.sampled_from(["hit", "retrieval_gap", None]),
+        "was_correct": st.sampled_from([*CORRECT, None]),
         "was_value_gt_in_top_20": st.sampled_from([None, 0.0, 1.0]),
         "in_cohort": st.booleans(),
         "evidence": st.one_of(st.none(), st.lists(st.sampled_from(EVIDENCE_STATES), max_size=3)),
@@ -77,6 +79,7 @@ PARTS = {
     "cohort": st.sampled_from(["", "GAPS"]),
     "was": st.lists(st.sampled_from(LABELS), max_size=2).map(tuple),
     "was_bucket": st.lists(st.sampled_from(BUCKETS), max_size=2).map(tuple),
+    "was_correct": st.lists(st.sampled_from(CORRECT), max_size=2).map(tuple),
     "flip": st.sampled_from(["", *FLIPS]),
     "text": words,
     "all_variants": st.booleans(),
@@ -118,6 +121,7 @@ SCHEMA = pa.schema(
         ("top_rank", pa.int32()),
         ("was_label", pa.string()),
         ("was_bucket", pa.string()),
+        ("was_correct", pa.string()),
         ("was_value_gt_in_top_20", pa.float64()),
         ("in_cohort", pa.bool_()),
         ("paraphrase", pa.int32()),
@@ -193,6 +197,7 @@ def keeps(shown: Filter, record: dict[str, object]) -> bool:
             not shown.cohort or record["in_cohort"],
             not shown.was or record["was_label"] in shown.was,
             not shown.was_bucket or record["was_bucket"] in shown.was_bucket,
+            not shown.was_correct or record["was_correct"] in shown.was_correct,
             not shown.flip or flip(record) == shown.flip,
             any(fold(shown.text) in fold(part) for part in searched.split("\0")),
         ]

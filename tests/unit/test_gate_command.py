@@ -19,6 +19,7 @@ from proofspan.manifest.load import load_manifest
 from proofspan.manifest.types import Manifest
 from proofspan.metrics.goals import read_goals
 from proofspan.resources import DEMO
+from proofspan.services.checking import check_runs
 from proofspan.services.gate import release_verdict, report_to_json
 from proofspan.services.release import Check
 from proofspan.store.index.build import build_index
@@ -144,6 +145,17 @@ def test_buckets_can_be_flips_too(demo: Demo) -> None:
     check = demo.checks("R005", gates={"flips": [rule]})["flips"]
     assert check.shown == Filter(
         "R005", vs="R004", was_bucket=("hit",), bucket=("score_policy", "retrieval_gap")
+    )
+    assert sorted(demo.store.places(check.shown, Sort())["q_id"]) == sorted(q_ids(check))
+    assert check.count == check.numbers["found"] > 0
+
+
+def test_correctness_can_be_flips_once_claims_are_checked(demo: Demo) -> None:
+    rule = {"from": "correct", "to": ["wrong", "declined_wrongly"]}
+    list(check_runs(demo.manifest(), ["R004", "R005"], cache_dir=demo.cache))
+    check = demo.checks("R005", gates={"flips": [rule]})["flips"]
+    assert check.shown == Filter(
+        "R005", vs="R004", was_correct=("correct",), correct=("wrong", "declined_wrongly")
     )
     assert sorted(demo.store.places(check.shown, Sort())["q_id"]) == sorted(q_ids(check))
     assert check.count == check.numbers["found"] > 0

@@ -56,7 +56,7 @@ def test_no_flips_at_all_allow_every_flip() -> None:
     [
         (
             {"flips": [{"from": "okay", "to": ["retrieval_drift"]}]},
-            "`okay` is not a label or bucket",
+            "`okay` is not a label, bucket or correctness",
             "write `ok`",
         ),
         (
@@ -66,7 +66,7 @@ def test_no_flips_at_all_allow_every_flip() -> None:
         ),
         (
             {"flips": [{"from": "ok", "to": ["retrieval_gap"]}]},
-            "mixes labels and buckets",
+            "mixes labels, buckets and correctness",
             "one rule for labels",
         ),
         (

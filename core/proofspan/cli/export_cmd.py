@@ -21,6 +21,7 @@ from proofspan.cli.output import (
 from proofspan.contracts.records.records import LABELS
 from proofspan.diagnosis.gold import GOLD_STATES
 from proofspan.diagnosis.types import TEMPLATES
+from proofspan.diagnosis.verdicts.types import CORRECT
 from proofspan.errors import InputFault
 from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.journal.cohorts import read_cohorts
@@ -98,9 +99,10 @@ def _range(context: click.Context, option: click.Parameter, value: str) -> str:
 @click.option("--declines/--answers", "refused", default=None, help="Only refusals, or only answers.")
 @_one("--miss", "Only rows that miss this metric.", MISSES)
 @_one("--cohort", "Only the questions of this cohort.")
-@click.option("--against", "vs", default="", help="The run that the next four refer to.")
+@click.option("--against", "vs", default="", help="The run that the next five refer to.")
 @_only("--was", "rows with these labels there", LABELS)
 @_only("--was-bucket", "rows in these buckets there", BUCKETS)
+@_only("--was-correct", "rows of this correctness there", CORRECT)
 @_one("--flip", "Only rows that flipped this way.", FLIPS)
 @_one("--outcome", "The metric by which they flipped.", OUTCOMES)
 @_one("--text", "Only rows whose question or answer contains this text.")

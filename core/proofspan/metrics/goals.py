@@ -18,7 +18,7 @@ from typing import Any, Literal, NamedTuple, cast
 from proofspan.contracts.records.records import LABELS
 from proofspan.contracts.rules.catalogue import RULES, is_known, rule_of
 from proofspan.diagnosis.messages import SUSPICIONS
-from proofspan.diagnosis.verdicts.types import CAUSES, Cause
+from proofspan.diagnosis.verdicts.types import CAUSES, CORRECT, Cause
 from proofspan.errors import Problem
 from proofspan.metrics.catalogue import LEFT_OUT, METRICS, Metric
 from proofspan.metrics.ranked import BUCKETS
@@ -307,7 +307,7 @@ def _would_decide(bound: Bound, value: MetricValue) -> str:
 # The release gates besides goals, the manifest's `gates`: flips, suspicions, broken rules, lines and drift. A
 # gate that cannot be understood fails the run, as a misspelt name would let everything pass.
 
-Column = Literal["label", "bucket"]
+Column = Literal["label", "bucket", "correct"]
 
 #: The codes of a run that read with another index, model or analyzer than it pins. The traceability contract
 #: lets such a run fail fast, so no question may have one unless the manifest allows a number.
@@ -324,7 +324,7 @@ FAILURES: tuple[Cause, ...] = tuple(name for name in CAUSES if name != "none")
 #: says what is false or leaves out a danger.
 HARMFUL: tuple[Cause, ...] = ("unsafe_omission", "contradicted", "wrong_source", "answered_unanswerable")
 #: The states of a question in a run by column.
-STATES: Mapping[Column, tuple[str, ...]] = {"label": LABELS, "bucket": BUCKETS}
+STATES: Mapping[Column, tuple[str, ...]] = {"label": LABELS, "bucket": BUCKETS, "correct": CORRECT}
 _KEYS = ("flips", "suspicions", "causes", "codes", "line_issues", DRIFT)
 
 
@@ -332,7 +332,7 @@ _KEYS = ("flips", "suspicions", "causes", "codes", "line_issues", DRIFT)
 class FlipRule:
     """A rule that at most `most` questions may change from `was` in the baseline to one of `now`.
 
-    `allow` are questions that may change. `was` and `now` are labels or buckets, as `column` says.
+    `allow` are questions that may change. `was` and `now` are values of `column`.
     """
 
     was: str
@@ -409,24 +409,23 @@ def read_gates(given: Mapping[str, Any]) -> tuple[Gates, tuple[Problem, ...]]:
 
 
 def _rule(entry: Mapping[str, Any], where: str) -> FlipRule | list[Problem]:
-    """Return a rule, or its problems: its states have to be all labels or all buckets."""
+    """Return a rule, or its problems: its states have to be all labels, all buckets or all of correctness."""
     now, states = tuple(dict.fromkeys(entry["to"])), dict.fromkeys([entry["from"], *entry["to"]])
     for column, known in STATES.items():
         if states.keys() <= set(known):
             return FlipRule(
                 entry["from"], now, frozenset(entry.get("allow", ())), int(entry.get("most", 0)), column
             )
-    either = (*LABELS, *BUCKETS)
-    message = f"`{entry['from']}` → `{', '.join(entry['to'])}` mixes labels and buckets"
-    mixed = Problem("gate_mixed", message, where, "write one rule for labels and one for buckets")
-    return [_unknown("label or bucket", each, either, where) for each in states if each not in either] or [
-        mixed
-    ]
+    known_states = tuple(each for known in STATES.values() for each in known)
+    message = f"`{entry['from']}` → `{', '.join(entry['to'])}` mixes labels, buckets and correctness"
+    mixed = Problem("gate_mixed", message, where, "write one rule for labels and one for each of the others")
+    absent = [each for each in states if each not in known_states]
+    return [_unknown("label, bucket or correctness", each, known_states, where) for each in absent] or [mixed]
 
 
 def _unknown(kind: str, name: str, known: Sequence[str], where: str) -> Problem:
     fix = _nearest(name, known) or f"name one of {', '.join(known)}"
-    return Problem(f"unknown_{kind.split()[0]}", f"`{name[:80]}` is not a {kind}", where, fix)
+    return Problem(f"unknown_{kind.split()[0].rstrip(',')}", f"`{name[:80]}` is not a {kind}", where, fix)
 
 
 def _nearest(name: str, known: Sequence[str]) -> str:

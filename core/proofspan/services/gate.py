@@ -283,7 +283,7 @@ def _flip_checks(
             change = f"compare {run_id} with a run of the same questions"
             yield Check(name, title, "fail", message, subject="unusable", change=change)
             continue
-        was, is_now = ("was", "label") if rule.column == "label" else ("was_bucket", "bucket")
+        was, is_now = "was" if rule.column == "label" else f"was_{rule.column}", rule.column
         states: dict[str, Any] = {was: (rule.was,), is_now: rule.now}
         shown = Filter(run_id, vs=against, **states)
         flipped = [

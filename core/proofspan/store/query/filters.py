@@ -65,7 +65,7 @@ class Filter:
     `bucket`, `type` (the gold question's) and `state` (λ, as logged) match any of the values; `refused` True
     keeps what declines. `miss` names a metric and keeps what counts against it (see `MISSES`), `met` what
     counts in it and not against it, `cohort` a frozen list of questions. `vs` is another run, which alone
-    restricts nothing: `was` and `was_bucket` match the label and the bucket that the same trace has there,
+    restricts nothing: `was`, `was_bucket` and `was_correct` match what the same trace has there,
     and `flip` how its `outcome` (one of `OUTCOMES`, the first where none is named) came out here and there.
     What the other run does not have, or one of the two cannot judge, matches none of these.
 
@@ -99,6 +99,7 @@ class Filter:
     vs: str = ""
     was: tuple[Label, ...] = ()
     was_bucket: tuple[Bucket, ...] = ()
+    was_correct: tuple[Correct, ...] = ()
     flip: Flip | Literal[""] = ""
     outcome: str = ""
     code: tuple[str, ...] = ()
@@ -118,12 +119,12 @@ class Filter:
     @property
     def compares(self) -> bool:
         """Whether the list is restricted by what another run had."""
-        return bool(self.was or self.was_bucket or self.flip)
+        return bool(self.was or self.was_bucket or self.was_correct or self.flip)
 
     @property
     def without_comparison(self) -> Filter:
         """The filter without its parts that say what another run had."""
-        return replace(self, was=(), was_bucket=(), flip="")
+        return replace(self, was=(), was_bucket=(), was_correct=(), flip="")
 
     def where(self) -> Clause:
         """The whole condition; `TRUE` where nothing is restricted."""
@@ -181,6 +182,8 @@ class Filter:
         yield _any_of("was", "was_label", self.was, f"was {_or(self.was, LABEL_NAMES)}{there}")
         was_bucket = f"was {_or(self.was_bucket, BUCKET_NAMES)}{there}"
         yield _any_of("was_bucket", "was_bucket", self.was_bucket, was_bucket)
+        was_correct = f"was {_or(self.was_correct, CORRECT_NAMES)}{there}"
+        yield _any_of("was_correct", "was_correct", self.was_correct, was_correct)
         if self.flip:  # a column that begins with `was_` is the other run's
             was, is_now, words = TURNS[self.flip]
             outcome = self.outcome or next(iter(OUTCOMES))

@@ -18,6 +18,7 @@ from proofspan.diagnosis.claims.types import ClaimStatus
 from proofspan.diagnosis.gold import GOLD_STATES, GoldState
 from proofspan.diagnosis.suggest import suggest_profile
 from proofspan.diagnosis.types import profile_from
+from proofspan.diagnosis.verdicts.types import CORRECT
 from proofspan.journal.cohorts import read_cohorts
 from proofspan.manifest.types import Manifest
 from proofspan.metrics.ranked import Bucket
@@ -74,7 +75,7 @@ _COUNTED: Mapping[str, tuple[str, ...]] = {
 _RANKED = ("section_rank", "top_rank", "bucket")
 _VARIED = (*KEY_COLUMNS, "rank1_section", "cited_print", "label", "lambda_state")
 #: The order of a column's values in `transitions`.
-_ORDERS: Mapping[str, tuple[str, ...]] = {"label": LABELS, "bucket": get_args(Bucket)}
+_ORDERS: Mapping[str, tuple[str, ...]] = {"label": LABELS, "bucket": get_args(Bucket), "correct": CORRECT}
 #: The columns of `flip_rows` that both runs have, with the name of the other run's.
 _FLIPPED = {
     **{name: f"was_{name}" for name in ("label", "bucket", "grounded", "correct")},
@@ -486,11 +487,11 @@ class Store:
     # has no index, nothing is in both.
 
     def transitions(
-        self, shown: Filter, column: Literal["label", "bucket"]
+        self, shown: Filter, column: Literal["label", "bucket", "correct"]
     ) -> list[tuple[str | None, str | None, int]]:
         """Return (value there, value here, questions) over the questions of both runs, in their order.
 
-        None is a question without a label, or whose ranking cannot be judged; it comes last.
+        None is a question without a label or checked claims, or whose ranking cannot be judged; it is last.
         """
         names, values = (column, f"was_{column}", "was_row"), f"was_row IS NULL, was_{column}, {column}"
         rows = self._rows("counts", _headline(shown), names, compares=True, columns=values)

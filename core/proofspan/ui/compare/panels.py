@@ -45,7 +45,7 @@ from proofspan.ui.status.release import show_verdict
 from proofspan.ui.triage import panels
 from proofspan.ui.visit.view_state import ViewState, change_view, question_name
 from proofspan.ui.widgets import markup
-from proofspan.ui.widgets.chart import BY_BUCKET, BY_LABEL, Split
+from proofspan.ui.widgets.chart import BY_BUCKET, BY_CORRECT, BY_LABEL, Split
 from proofspan.ui.widgets.controls import select
 from proofspan.ui.widgets.markup import Piece
 from proofspan.ui.widgets.table import Cell, Chip, Column, Grid, Look, Row, show_grid
@@ -233,9 +233,13 @@ def template_note(runs: Sequence[RunFacts]) -> None:
         markup.note(f"{message}Triage offers the profile that fits.", "muted")
 
 
-def matrices(labels: Transitions, buckets: Transitions, view: ViewState) -> None:
-    """Draw how labels and, with gold, buckets changed between the runs, side by side where both fit."""
-    kinds = ((BY_LABEL, labels, "without a label"), (BY_BUCKET, buckets, "not judged"))
+def matrices(correct: Transitions, labels: Transitions, buckets: Transitions, view: ViewState) -> None:
+    """Draw how correctness, labels and, with gold, buckets changed, side by side if they fit."""
+    kinds = (
+        (BY_CORRECT, correct, "not compared"),
+        (BY_LABEL, labels, "without a label"),
+        (BY_BUCKET, buckets, "not judged"),
+    )
     shown = [
         (split.title, counts, unknown, transition_matrix(split, counts, view))
         for split, counts, unknown in kinds

@@ -29,7 +29,7 @@ WIDTH_CHOSEN = 250
 #: The ranges of support that the menu offers; an address may have any.
 SUPPORTS = ("0-0.25", "0-0.48", "0.25-0.48", "0.48-0.75", "0.48-1", "0.75-1")
 #: The filters that only links set, and rules, which most often a link names.
-_CHIPS = ("code", "about", "fails", "miss", "refused", "was", "was_bucket", "flip", "cohort")
+_CHIPS = ("code", "about", "fails", "miss", "refused", "was", "was_bucket", "was_correct", "flip", "cohort")
 _NONE = Filter("")
 #: The menu's key.
 MENU = "more-filters"

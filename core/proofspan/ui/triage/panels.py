@@ -48,7 +48,7 @@ from proofspan.ui.widgets.markup import Piece
 from proofspan.wording import counted
 
 #: What is removed from the address with the run to compare with.
-_ALONE = {"vs": "", "was": (), "was_bucket": (), "flip": "", "outcome": ""}
+_ALONE = {"vs": "", "was": (), "was_bucket": (), "was_correct": (), "flip": "", "outcome": ""}
 #: What the toggles of a comparison show, in order, and what it means.
 FLIPS_SHOWN: Mapping[Flip, str] = {
     "fixed": "Wrong in the other run, right in this one",

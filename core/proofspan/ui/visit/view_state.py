@@ -313,6 +313,7 @@ _PARAMS: Mapping[str, _Param] = {
     "state": _texts(),
     "was": _texts(LABELS),
     "was_bucket": _texts(BUCKETS),
+    "was_correct": _texts(CORRECT),
     "unsupported": _FLAG,
     "claim": _texts(CLAIM_STATUSES),
     "difference": _texts(DIFFERENCE_KINDS),
