@@ -428,6 +428,12 @@ def _lost(part: GoldPart, trail: GoldTrail, most: int, certainty: Certainty) -> 
         evidence = (CauseEvidence(at.chunk_id, part.doc_id, part.page_idx, at.start, at.end),)
         if holding == "part":
             share = max(at.share, at.together)
+            if share > at.share:  # several candidates hold pieces
+                where = (
+                    "in the prompt"
+                    if stage == "prompt"
+                    else f"among the {stage} chunks, and not in the prompt"
+                )
             cut = f"{lead}of {name[0].lower()}{name[1:]} only a part ({share:.0%}) was {where}."
             return _Finding("not_in_context", certainty, _opened(cut), evidence, _CUT_STEP)
         if part.places.get("corpus") is None or has_passage(part.places["corpus"]):
