@@ -38,6 +38,7 @@ EVERYTHING = Filter(
     cohort="RETRIEVAL-GAP",
     vs="R4",
     was=("ok",),
+    was_cause=("contradicted",),
     was_bucket=("retrieval_gap",),
     was_correct=("wrong", "partly"),
     flip="regressed",

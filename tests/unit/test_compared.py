@@ -91,6 +91,33 @@ def test_labels_and_buckets_go_from_one_run_to_the_other(store: Store) -> None:
     ]
 
 
+def test_causes_go_from_one_run_to_the_other(tmp_path: Path) -> None:
+    wrong, right = {"cause": "contradicted", "correct": "wrong"}, {"cause": "none", "correct": "correct"}
+    before = [row("fixed", **wrong), row("worse", **right), row("same", **wrong), row("not judged")]
+    after = [
+        row("fixed", **right),
+        row("worse", cause="over_refusal"),
+        row("same", **wrong),
+        row("not judged"),
+    ]
+    store = store_of(tmp_path, {"R1": before, "R2": after})
+    moved = store.transitions(SHOWN, "cause")
+    assert moved == [
+        ("contradicted", "contradicted", 1),
+        ("contradicted", "none", 1),
+        ("none", "over_refusal", 1),
+        (None, None, 1),
+    ]
+    assert listed(store, replace(SHOWN, was_cause=("contradicted",), cause=("none",))) == ["fixed"]
+    page = store.page(SHOWN, Sort("q_id"), limit=9, offset=0)
+    assert page["was_correct"].dropna().tolist() == ["wrong", "wrong", "correct"]
+
+
+def test_a_run_whose_claims_are_not_checked_has_no_causes(store: Store) -> None:
+    assert {(was, now) for was, now, _ in store.transitions(SHOWN, "cause")} == {(None, None)}
+    assert listed(store, replace(SHOWN, was_cause=("contradicted",))) == []
+
+
 @pytest.mark.parametrize(("column", "was"), [("label", "was"), ("bucket", "was_bucket")])
 def test_a_cell_of_a_matrix_is_the_list_that_it_opens(store: Store, column: str, was: str) -> None:
     for there, here, count in store.transitions(SHOWN, column):  # type: ignore[arg-type]

@@ -105,6 +105,17 @@ def test_markdown_names_the_broken_rules_where_any_is_broken() -> None:
     assert "breaks" not in "".join(EXPORTS["markdown"].pieces(broken))  # the first piece decides
 
 
+def test_markdown_has_the_verdicts_where_claims_are_checked() -> None:
+    judged = {"grounded": "contradicted", "correct": "wrong", "cause": "contradicted"}
+    because = "Wrong number: the answer says <b>5|6</b>."
+    assert "".join(EXPORTS["markdown"].pieces([frame(**judged, cause_sentence=because), frame()])) == (
+        "| q | label | why | grounded | correct | cause | because |\n|---|---|---|---|---|---|---|\n"
+        "| Which flux? | **ok** | fine | contradicted | wrong | contradicted | "
+        "Wrong number: the answer says &lt;b>5\\|6&lt;/b>. |\n"
+        "| Which flux? | **ok** | fine |  |  |  |  |\n"
+    )
+
+
 def test_an_empty_list_is_a_file_with_its_header() -> None:
     assert "".join(EXPORTS["csv"].pieces([])) == ",".join(COLUMNS) + "\r\n"
     assert "".join(EXPORTS["jsonl"].pieces([])) == ""
@@ -112,7 +123,11 @@ def test_an_empty_list_is_a_file_with_its_header() -> None:
 
 @pytest.fixture
 def workspace(tmp_path: Path) -> Path:
-    records = [trace("Q1"), trace("Q2", answer="5 litres"), trace("Q3", answer="not in context")]
+    records = [
+        trace("Q1"),
+        trace("Q2", answer="The oil filter holds 5 litres."),
+        trace("Q3", answer="not in context"),
+    ]
     return write_workspace(tmp_path / "workspace", {"R1": records, "R2": [trace("Q9")]}).folder
 
 
@@ -138,6 +153,31 @@ def test_the_command_takes_the_filters_of_the_page(workspace: Path, tmp_path: Pa
     options = ("--run", "R1", "--label", "generation_drift", "--unsupported", "--text", "litres")
     rows = [orjson.loads(line) for line in export(workspace, tmp_path, "jsonl", *options).splitlines()]
     assert [(row["q_id"], row["numbers_unsupported"]) for row in rows] == [("Q2", ["5"])]
+
+
+@pytest.mark.parametrize(
+    ("options", "q_ids"),
+    [
+        (("--cause", "contradicted"), ["Q2"]),
+        (("--cause", "none", "--sort", "q_id"), ["Q1", "Q3"]),
+        (("--grounded", "contradicted", "--grounded", "yes", "--sort", "q_id"), ["Q1", "Q2"]),
+        (("--correct", "wrong"), []),
+        (("--fails",), ["Q2"]),
+        (("--against", "R1", "--was-cause", "contradicted"), ["Q2"]),
+    ],
+)
+def test_the_command_filters_by_verdicts_and_has_them_made_first(
+    workspace: Path, tmp_path: Path, options: tuple[str, ...], q_ids: list[str]
+) -> None:
+    text = export(workspace, tmp_path, "jsonl", "--run", "R1", *options)
+    rows = [orjson.loads(line) for line in text.splitlines()]
+    assert [row["q_id"] for row in rows] == q_ids
+    assert all(row["cause_sentence"] and row["certainty"] for row in rows)
+
+
+def test_an_order_that_needs_no_verdict_has_none_made(workspace: Path, tmp_path: Path) -> None:
+    text = export(workspace, tmp_path, "jsonl", "--run", "R1", "--sort", "label")
+    assert {orjson.loads(line)["cause"] for line in text.splitlines()} == {None}
 
 
 def test_the_command_asks_what_another_run_had(workspace: Path, tmp_path: Path) -> None:

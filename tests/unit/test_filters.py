@@ -150,6 +150,24 @@ CASES = [
         "was Ranking miss in R003",
     ),
     (
+        Filter("R", cause=("contradicted", "none"), all_variants=True),
+        "cause = ANY($cause)",
+        {"cause": ["contradicted", "none"]},
+        "cause: Contradicts its evidence or No failure found",
+    ),
+    (
+        Filter("R", correct=("wrong",), grounded=("no", "partly"), all_variants=True),
+        "grounded = ANY($grounded) AND correct = ANY($correct)",
+        {"correct": ["wrong"], "grounded": ["no", "partly"]},
+        "Not supported or Partly supported, Wrong",
+    ),
+    (
+        Filter("R", vs="R003", was_cause=("over_refusal",), all_variants=True),
+        "was_cause = ANY($was_cause)",
+        {"was_cause": ["over_refusal"]},
+        "was Over-refusal in R003",
+    ),
+    (
         Filter("R", vs="R003", flip="fixed", outcome="answered_ok", all_variants=True),
         f"{measure_of('answered_ok').number} = 1 AND was_value_answered_ok = 0",
         {},
@@ -194,6 +212,23 @@ def test_parts_are_joined_in_one_order() -> None:
 )
 def test_a_sentence_says_of_how_many(shown: Filter, counts: tuple[int, int], sentence: str) -> None:
     assert shown.sentence(*counts) == sentence
+
+
+@pytest.mark.parametrize(
+    ("shown", "asks"),
+    [
+        (Filter("R"), False),
+        (Filter("R", label=("ok",), was_cause=("none",)), False),
+        (Filter("R", cause=("none",)), True),
+        (Filter("R", grounded=("yes",)), True),
+        (Filter("R", correct=("wrong",)), True),
+        (Filter("R", claim=("differs",)), True),
+        (Filter("R", contradictions=False), True),
+        (Filter("R", support="0-1"), True),
+    ],
+)
+def test_a_filter_knows_whether_it_needs_checked_claims(shown: Filter, asks: bool) -> None:
+    assert shown.asks_claims == asks
 
 
 def test_an_unknown_sort_key_is_refused() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from proofspan.contracts.records.records import LABELS
 from proofspan.diagnosis.gold import GOLD_STATES
-from proofspan.diagnosis.verdicts.types import CORRECT
+from proofspan.diagnosis.verdicts.types import CAUSES, CORRECT, GROUNDED
 from proofspan.metrics.ranked import BUCKETS
 from proofspan.store.files.checked import CLAIM_STATUSES, DIFFERENCE_KINDS
 from proofspan.store.files.columns import fold
@@ -47,6 +47,10 @@ row = st.fixed_dictionaries(
         "claim_statuses": st.one_of(st.none(), st.lists(st.sampled_from(CLAIM_STATUSES), max_size=3)),
         "difference_kinds": st.one_of(st.none(), st.lists(st.sampled_from(DIFFERENCE_KINDS), max_size=3)),
         "contradictions": st.sampled_from([None, 0, 2]),
+        "cause": st.sampled_from([*CAUSES, "none", None]),
+        "correct": st.sampled_from([*CORRECT, None]),
+        "grounded": st.sampled_from([*GROUNDED, None]),
+        "was_cause": st.sampled_from(["contradicted", "none", None]),
         "support": st.sampled_from([None, 0.0, 0.25, 0.6, 1.0]),
         "paraphrase": st.integers(0, 1),
         "seed": st.integers(0, 1),
@@ -70,6 +74,10 @@ PARTS = {
     "difference": st.lists(st.sampled_from(DIFFERENCE_KINDS), max_size=2).map(tuple),
     "contradictions": st.sampled_from([None, True, False]),
     "support": st.sampled_from(["", "0-0.25", "0.25-0.6", "1-1"]),
+    "cause": st.lists(st.sampled_from(CAUSES), max_size=4).map(tuple),
+    "correct": st.lists(st.sampled_from(CORRECT), max_size=3).map(tuple),
+    "grounded": st.lists(st.sampled_from(GROUNDED), max_size=2).map(tuple),
+    "was_cause": st.lists(st.sampled_from(CAUSES), max_size=3).map(tuple),
     "bucket": st.lists(st.sampled_from(BUCKETS), max_size=2).map(tuple),
     "type": few,
     "state": few,
@@ -113,6 +121,10 @@ SCHEMA = pa.schema(
         ("difference_kinds", pa.list_(pa.string())),
         ("contradictions", pa.int32()),
         ("support", pa.float64()),
+        ("cause", pa.string()),
+        ("correct", pa.string()),
+        ("grounded", pa.string()),
+        ("was_cause", pa.string()),
         ("bucket", pa.dictionary(pa.int32(), pa.string())),
         ("q_type", pa.dictionary(pa.int32(), pa.string())),
         ("lambda_state", pa.dictionary(pa.int32(), pa.string())),
@@ -133,7 +145,9 @@ DATABASE = Database()
 
 
 def fails(record: dict[str, object]) -> bool | None:
-    """Whether a row went wrong: by its gold where that is known, else by its label."""
+    """Whether a row went wrong: by its cause where it has one, else by its gold, else by its label."""
+    if record["cause"] is not None:
+        return record["cause"] != "none"
     if record["gold_state"] is not None:
         return record["gold_state"] not in ("cited", "declined")
     if record["label"] is None:
@@ -186,6 +200,10 @@ def keeps(shown: Filter, record: dict[str, object]) -> bool:
                 and bool(record["contradictions"]) is shown.contradictions
             ),
             not shown.support or within(shown.support, record["support"]),
+            not shown.cause or record["cause"] in shown.cause,
+            not shown.correct or record["correct"] in shown.correct,
+            not shown.grounded or record["grounded"] in shown.grounded,
+            not shown.was_cause or record["was_cause"] in shown.was_cause,
             not shown.about or bool(set(shown.about) & set(record["about"])),  # type: ignore[call-overload]
             shown.fails is None or fails(record) is shown.fails,
             not shown.bucket or record["bucket"] in shown.bucket,

@@ -98,12 +98,15 @@ rows = st.lists(
         st.none() | st.sampled_from(GOLD_STATES),
         place_lists,
         st.sampled_from([0, 0, 1]),
+        st.sampled_from([None, None, "none", "contradicted"]),
     ),
     max_size=30,
 )
 
 
-def fails(label: str | None, gold: str | None) -> bool | None:
+def fails(label: str | None, gold: str | None, cause: str | None) -> bool | None:
+    if cause is not None:
+        return cause != "none"
     if gold is not None:
         return gold not in ("cited", "declined")
     return None if label is None else label in FAILING
@@ -118,14 +121,15 @@ def database() -> Database:
 @settings(max_examples=80, deadline=None)
 @given(drawn=rows)
 def test_counts_equal_plain_python(
-    database: Database, drawn: list[tuple[str | None, str | None, list[str], int]]
+    database: Database, drawn: list[tuple[str | None, str | None, list[str], int, str | None]]
 ) -> None:
     word = pa.dictionary(pa.int32(), pa.string())
-    columns = list(zip(*drawn, strict=True)) if drawn else [(), (), (), ()]
+    columns = list(zip(*drawn, strict=True)) if drawn else [()] * 5
     table = pa.table(
         {
             "label": pa.array(columns[0], word),
             "gold_state": pa.array(columns[1], word),
+            "cause": pa.array(columns[4], pa.string()),
             "about": pa.array(columns[2], pa.list_(pa.string())),
             "paraphrase": pa.array(columns[3], pa.int32()),
             "seed": pa.array(np.zeros(len(drawn), np.int32)),
@@ -139,8 +143,8 @@ def test_counts_equal_plain_python(
         found[tuple(places)] = (before[0] + count * (bad is not None), before[1] + count * bool(bad))
     judged: Counter[tuple[str, ...]] = Counter()
     failing: Counter[tuple[str, ...]] = Counter()
-    for label, gold, about, paraphrase in drawn:
+    for label, gold, about, paraphrase, cause in drawn:
         if paraphrase == 0:
-            judged[tuple(about)] += fails(label, gold) is not None
-            failing[tuple(about)] += fails(label, gold) is True
+            judged[tuple(about)] += fails(label, gold, cause) is not None
+            failing[tuple(about)] += fails(label, gold, cause) is True
     assert found == {about: (judged[about], failing[about]) for about in judged}

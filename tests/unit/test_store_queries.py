@@ -142,7 +142,7 @@ def test_counts_add_up_and_leave_the_label_part_out(store: Store, shown: Filter)
 def test_a_page_and_a_row_carry_their_columns(store: Store) -> None:
     page = store.page(Filter(RUN), Sort(), limit=3, offset=0)
     assert list(page.columns) == ["run_id", *PAGE_COLUMNS, "file"]
-    assert {"answer", "docs", "q_folded"}.isdisjoint(page.columns)
+    assert {"citations", "docs", "q_folded"}.isdisjoint(page.columns)
     (frame,) = store.rows(Filter(RUN), Sort())
     assert list(frame.columns) == ["run_id", *FULL_COLUMNS, "file"]
     empty = store.page(Filter(RUN, text="nowhere"), Sort(), limit=3, offset=0)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from proofspan.contracts.records.records import LABELS, StageName, TraceKey
 from proofspan.diagnosis.gold import GOLD_STATES
 from proofspan.diagnosis.types import Profile, Template
+from proofspan.diagnosis.verdicts.types import CAUSES, CORRECT, GROUNDED
 from proofspan.evidence.bundles import LEVELS
 from proofspan.metrics.ranked import Bucket
 from proofspan.services.metrics.cohorts import RankOrder
@@ -24,6 +25,7 @@ from proofspan.store.query.metrics import Slice
 from proofspan.ui.visit.view_state import (
     MAX_CHARS,
     MAX_NUMBER,
+    OPTIONAL_COLUMNS,
     ViewState,
     parse_question_name,
     question_name,
@@ -50,6 +52,9 @@ filters = st.builds(
     difference=st.lists(st.sampled_from(DIFFERENCE_KINDS), max_size=3, unique=True).map(tuple),
     contradictions=st.sampled_from([None, True, False]),
     support=st.sampled_from(["", "0-0.5", "0.25-1"]),
+    cause=st.lists(st.sampled_from(CAUSES), max_size=3, unique=True).map(tuple),
+    correct=st.lists(st.sampled_from(CORRECT), max_size=3, unique=True).map(tuple),
+    grounded=st.lists(st.sampled_from(GROUNDED), max_size=3, unique=True).map(tuple),
     safety=st.sampled_from([None, True, False]),
     about=several,
     fails=st.sampled_from([None, True, False]),
@@ -62,6 +67,7 @@ filters = st.builds(
     cohort=st.one_of(st.just(""), words),
     vs=st.one_of(st.just(""), words),
     was=st.lists(st.sampled_from(LABELS), max_size=3, unique=True).map(tuple),
+    was_cause=st.lists(st.sampled_from(CAUSES), max_size=3, unique=True).map(tuple),
     was_bucket=st.lists(st.sampled_from(get_args(Bucket)), max_size=3, unique=True).map(tuple),
     flip=st.sampled_from(["", *FLIPS]),
     outcome=st.sampled_from(["", *OUTCOMES]),
@@ -85,6 +91,7 @@ states = st.builds(
     see=st.one_of(st.none(), words),
     stage=st.one_of(st.none(), st.sampled_from(get_args(StageName))),
     where=st.one_of(st.none(), words),
+    columns=st.lists(st.sampled_from(OPTIONAL_COLUMNS), max_size=3, unique=True).map(tuple),
     by=st.sampled_from([None, *get_args(Slice)]),
     order=st.sampled_from([None, *get_args(RankOrder)]),
     find=st.one_of(st.just(""), words),
@@ -99,7 +106,7 @@ states = st.builds(
 def test_every_field_of_a_filter_has_a_place_in_the_address() -> None:
     drawn = {"run", "label", "suspicion", "code", "doc", "section", "gold", "evidence", "unsupported", "text"}
     drawn |= {"about", "fails", "bucket", "type", "state", "refused", "miss", "met", "cohort"}
-    drawn |= {"vs", "was", "was_bucket", "flip", "outcome"}
+    drawn |= {"vs", "was", "was_cause", "was_bucket", "flip", "outcome"}
     drawn |= {"claim", "difference", "contradictions", "support", "cause", "grounded", "correct"}
     flags = {"safety", "all_variants", "questions_only"}
     assert {part.name for part in fields(Filter)} == drawn | flags

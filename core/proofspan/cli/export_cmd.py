@@ -21,7 +21,7 @@ from proofspan.cli.output import (
 from proofspan.contracts.records.records import LABELS
 from proofspan.diagnosis.gold import GOLD_STATES
 from proofspan.diagnosis.types import TEMPLATES
-from proofspan.diagnosis.verdicts.types import CORRECT
+from proofspan.diagnosis.verdicts.types import CAUSES, CORRECT, GROUNDED
 from proofspan.errors import InputFault
 from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.journal.cohorts import read_cohorts
@@ -35,7 +35,7 @@ from proofspan.store.files.cache_dir import default_cache_dir
 from proofspan.store.files.checked import CLAIM_COLUMNS, CLAIM_STATUSES, DIFFERENCE_KINDS
 from proofspan.store.files.evidence_states import EVIDENCE_STATES
 from proofspan.store.index.build import build_index
-from proofspan.store.query.filters import FLIPS, SORT_KEYS, Filter, Sort, support_bounds
+from proofspan.store.query.filters import FLIPS, SORT_KEYS, SORTS, Filter, Sort, support_bounds
 from proofspan.store.query.metric_sql import MISSES, OUTCOMES
 from proofspan.store.query.store import Store
 
@@ -90,6 +90,9 @@ def _range(context: click.Context, option: click.Parameter, value: str) -> str:
     default=None,
     help="With or without differing claims.",
 )
+@_only("--cause", "rows that failed for these causes", CAUSES)
+@_only("--correct", "answers that compare so with the expected one", CORRECT)
+@_only("--grounded", "answers that their evidence supports so", GROUNDED)
 @click.option("--support", default="", callback=_range, help="Only rows with support in this range: 0-0.5.")
 @_only("--about", "rows about these places")
 @click.option("--fails/--fails-not", "fails", default=None, help="Only rows that fail, or that do not.")
@@ -101,6 +104,7 @@ def _range(context: click.Context, option: click.Parameter, value: str) -> str:
 @_one("--cohort", "Only the questions of this cohort.")
 @click.option("--against", "vs", default="", help="The run that the next five refer to.")
 @_only("--was", "rows with these labels there", LABELS)
+@_only("--was-cause", "rows with these causes there", CAUSES)
 @_only("--was-bucket", "rows in these buckets there", BUCKETS)
 @_only("--was-correct", "rows of this correctness there", CORRECT)
 @_one("--flip", "Only rows that flipped this way.", FLIPS)
@@ -116,9 +120,10 @@ def _range(context: click.Context, option: click.Parameter, value: str) -> str:
 def command(kind: str, workspace: Path, output: str, cache_dir: Path | None, **asked: Any) -> None:
     """Write the questions of one run of WORKSPACE as csv, jsonl or markdown.
 
-    The index is refreshed first. Citations are located only for `--evidence` and `--sort evidence`, claims
-    are checked only where a filter or the order is about them; otherwise their columns are those of the last
-    `proofspan index`. Text that a spreadsheet would read as a formula gets a `'`.
+    The index is refreshed first. Claims are checked where a filter or the order is about them or the verdicts
+    on answers, as the default order is; citations are located only for `--evidence` and `--sort evidence`.
+    Otherwise their columns are those of the last `proofspan index`. Text that a spreadsheet would read as a
+    formula gets a `'`.
 
     `log` and `rag_traces` write the whole run, one record for each question and segment: log lines, or the
     table `rag_traces` as .jsonl, .parquet or .sql, by the suffix of the output. If a row lacks a value that
@@ -155,7 +160,8 @@ def command(kind: str, workspace: Path, output: str, cache_dir: Path | None, **a
         with PdfPool(workers=LOCATORS, timeout_s=TIMEOUT_S) as pool:
             list(place_runs(manifest, [run.run_id], cache_dir=cache, pool=pool, workers=LOCATORS))
     shown = Filter(run.run_id, **asked)
-    if not CLAIM_READS.isdisjoint((*shown.where().columns, *sort.columns())):
+    ordered = (term.column for term in SORTS[sort.by])
+    if not CLAIM_READS.isdisjoint((*(each.removeprefix("was_") for each in shown.where().columns), *ordered)):
         list(check_runs(manifest, [run.run_id, *others], cache_dir=cache))
     store = Store(manifest, cache)
     pieces = EXPORTS[kind].pieces(store.rows(shown, sort, with_claims=True))

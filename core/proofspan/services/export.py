@@ -19,7 +19,7 @@ from proofspan.diagnosis.types import question_cell
 from proofspan.errors import InputFault, Problem
 from proofspan.manifest.types import Manifest, Run
 from proofspan.metrics.ranked import CUTS
-from proofspan.services.rows import Column, Layout, Record, exports, plain
+from proofspan.services.rows import Column, Layout, Record, exports, markdown_cell, plain
 from proofspan.store.files.checked import CLAIM_STATUSES
 from proofspan.store.query.rag_traces import Row, rag_traces, sql_dump, table_row
 from proofspan.traces.records.identity import Repeats
@@ -36,6 +36,7 @@ COLUMNS: tuple[str, ...] = (
     *("evidence", "agreement"),
     *("support", "contradictions", "claim_count", *(f"claims_{status}" for status in CLAIM_STATUSES)),
     *("claim_statuses", "difference_kinds"),
+    *("grounded", "correct", "cause", "certainty", "cause_sentence", "harm"),
     *("gold_state", "gold_seen_rank", "gold_retrieved_rank", "gold_retrieved_stage"),
     *("q_type", "answerable", "refused", "unranked", "bucket", "section_rank", "top_rank"),
     *("section_coverage", *(f"recall_{k}" for k in CUTS), "ndcg_10", "reciprocal_rank"),
@@ -46,7 +47,7 @@ COLUMNS: tuple[str, ...] = (
 _WHOLE_NUMBERS = frozenset(
     {"paraphrase", "seed", "repeat", "cited", "cited_retrieved", "cited_resolved", "line"}
     | {"gold_seen_rank", "gold_retrieved_rank", "section_rank", "top_rank"}
-    | {"contradictions", "claim_count", *(f"claims_{status}" for status in CLAIM_STATUSES)}
+    | {"contradictions", "claim_count", "harm", *(f"claims_{status}" for status in CLAIM_STATUSES)}
 )
 #: The most codes in a cell of a Markdown table.
 MOST_CODES = 4
@@ -63,13 +64,20 @@ def _codes(record: Record) -> str:
     return ", ".join(codes[:MOST_CODES]).replace("|", "\\|") + left_out
 
 
+def _verdict_cell(name: str) -> Callable[[Record], str]:
+    return lambda record: markdown_cell(record[name] or "")
+
+
 def _markdown_columns(first: pd.DataFrame | None) -> list[Column]:
-    """Choose the report's columns, the ranking's if any row is judged, and the rules if any is broken."""
+    """Choose the report's columns, the verdict's and the ranking's if any row has them, and broken rules."""
     columns = [
         Column("q", lambda record: question_cell(record["q"])),
         Column("label", lambda record: f"**{record['label'] or 'no label'}**"),
         Column("why", lambda record: record["why"] or ""),
     ]
+    if first is not None and not first["cause"].isna().all():
+        columns += [Column(name, _verdict_cell(name)) for name in ("grounded", "correct", "cause")]
+        columns.append(Column("because", _verdict_cell("cause_sentence")))
     if first is not None and not first["bucket"].isna().all():
         columns.append(Column("bucket", lambda record: record["bucket"] or ""))
         columns.append(Column("gold section at", _rank, "---:"))

@@ -122,7 +122,7 @@ ROW_SCHEMA = pa.schema(
 KEY_COLUMNS = ("q_id", "paraphrase", "seed", "repeat")
 #: The columns of a page: all that a table row may show. Others stay on disk until they are asked for.
 PAGE_COLUMNS = (
-    *(*KEY_COLUMNS, "q", "label", "severity", "why", "stored_label"),
+    *(*KEY_COLUMNS, "q", "answer", "label", "severity", "why", "stored_label"),
     *("rank1_section", "rank1_doc"),
     *("gold_state", "gold_is_refusal", "gold_seen_rank", "gold_retrieved_rank"),
     *("unranked", "bucket", "section_rank", "top_rank"),

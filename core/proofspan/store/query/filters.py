@@ -65,8 +65,9 @@ class Filter:
     `bucket`, `type` (the gold question's) and `state` (λ, as logged) match any of the values; `refused` True
     keeps what declines. `miss` names a metric and keeps what counts against it (see `MISSES`), `met` what
     counts in it and not against it, `cohort` a frozen list of questions. `vs` is another run, which alone
-    restricts nothing: `was`, `was_bucket` and `was_correct` match what the same trace has there,
-    and `flip` how its `outcome` (one of `OUTCOMES`, the first where none is named) came out here and there.
+    restricts nothing: `was`, `was_cause`, `was_bucket` and `was_correct` match what the same trace has
+    there, and `flip` how its `outcome` (one of `OUTCOMES`, the first where none is named) came out here and
+    there.
     What the other run does not have, or one of the two cannot judge, matches none of these.
 
     `claim` (statuses of claims) and `difference` (their kinds) match any of the values, `contradictions` True
@@ -98,6 +99,7 @@ class Filter:
     cohort: str = ""
     vs: str = ""
     was: tuple[Label, ...] = ()
+    was_cause: tuple[Cause, ...] = ()
     was_bucket: tuple[Bucket, ...] = ()
     was_correct: tuple[Correct, ...] = ()
     flip: Flip | Literal[""] = ""
@@ -117,14 +119,20 @@ class Filter:
         return replace(self, vs="", outcome="") != Filter(self.run)
 
     @property
+    def asks_claims(self) -> bool:
+        """Whether the list is restricted by claims or verdicts: nothing matches before they are made."""
+        chosen = (self.claim, self.difference, self.support, self.cause, self.grounded, self.correct)
+        return any(chosen) or self.contradictions is not None
+
+    @property
     def compares(self) -> bool:
         """Whether the list is restricted by what another run had."""
-        return bool(self.was or self.was_bucket or self.was_correct or self.flip)
+        return bool(self.was or self.was_cause or self.was_bucket or self.was_correct or self.flip)
 
     @property
     def without_comparison(self) -> Filter:
         """The filter without its parts that say what another run had."""
-        return replace(self, was=(), was_bucket=(), was_correct=(), flip="")
+        return replace(self, was=(), was_cause=(), was_bucket=(), was_correct=(), flip="")
 
     def where(self) -> Clause:
         """The whole condition; `TRUE` where nothing is restricted."""
@@ -180,6 +188,8 @@ class Filter:
         yield MEETS[self.met] if self.met else None
         yield Clause("in_cohort", {}, f"of cohort {self.cohort}", ("in_cohort",)) if self.cohort else None
         yield _any_of("was", "was_label", self.was, f"was {_or(self.was, LABEL_NAMES)}{there}")
+        was_cause = f"was {_or(self.was_cause, CAUSE_NAMES)}{there}"
+        yield _any_of("was_cause", "was_cause", self.was_cause, was_cause)
         was_bucket = f"was {_or(self.was_bucket, BUCKET_NAMES)}{there}"
         yield _any_of("was_bucket", "was_bucket", self.was_bucket, was_bucket)
         was_correct = f"was {_or(self.was_correct, CORRECT_NAMES)}{there}"

@@ -28,11 +28,11 @@ class Clause:
 HEADLINE = Clause("paraphrase = 0 AND seed = 0 AND repeat = 1", columns=("paraphrase", "seed", "repeat"))
 #: The labels of what went wrong.
 FAILING_LABELS: tuple[Label, ...] = ("generation_drift", "retrieval_drift", "refusal_suspect")
-#: Whether a trace went wrong, null where that cannot be judged. Where its gold is known: it is anything but
-#: cited, or rightly declined; else by the label.
+#: Whether a trace went wrong, null where that cannot be judged. Where its claims are checked: a cause was
+#: found; else where its gold is known: it is anything but cited, or rightly declined; else by the label.
 FAILS = Clause(
-    f"coalesce(gold_state NOT IN {tuple(sorted(GOOD_STATES))}, label IN {FAILING_LABELS})",
-    columns=("gold_state", "label"),
+    f"coalesce(cause <> 'none', gold_state NOT IN {tuple(sorted(GOOD_STATES))}, label IN {FAILING_LABELS})",
+    columns=("cause", "gold_state", "label"),
 )
 
 #: From where on a question's ΔS counts against it.

@@ -18,7 +18,7 @@ from proofspan.diagnosis.claims.types import ClaimStatus
 from proofspan.diagnosis.gold import GOLD_STATES, GoldState
 from proofspan.diagnosis.suggest import suggest_profile
 from proofspan.diagnosis.types import profile_from
-from proofspan.diagnosis.verdicts.types import CORRECT
+from proofspan.diagnosis.verdicts.types import CAUSES, CORRECT, Cause, Correct
 from proofspan.journal.cohorts import read_cohorts
 from proofspan.manifest.types import Manifest
 from proofspan.metrics.ranked import Bucket
@@ -43,7 +43,7 @@ T = TypeVar("T")
 Choices = dict[str, tuple[tuple[str, int], ...]]
 
 #: The columns of a page that are those of the run it is compared with.
-WAS_COLUMNS = ("was_label", "was_bucket")
+WAS_COLUMNS = ("was_label", "was_bucket", "was_grounded", "was_correct", "was_cause")
 _INNER = {"row", "q_folded", "answer_folded", "evidence_severity", "cited_print"}
 _INNER |= {"memory", "offset_unit", "answer_print", "citations", "settings"}
 #: The columns of an export and of a single row.
@@ -75,7 +75,12 @@ _COUNTED: Mapping[str, tuple[str, ...]] = {
 _RANKED = ("section_rank", "top_rank", "bucket")
 _VARIED = (*KEY_COLUMNS, "rank1_section", "cited_print", "label", "lambda_state")
 #: The order of a column's values in `transitions`.
-_ORDERS: Mapping[str, tuple[str, ...]] = {"label": LABELS, "bucket": get_args(Bucket), "correct": CORRECT}
+_ORDERS: Mapping[str, tuple[str, ...]] = {
+    "label": LABELS,
+    "cause": CAUSES,
+    "bucket": get_args(Bucket),
+    "correct": CORRECT,
+}
 #: The columns of `flip_rows` that both runs have, with the name of the other run's.
 _FLIPPED = {
     **{name: f"was_{name}" for name in ("label", "bucket", "grounded", "correct")},
@@ -213,14 +218,19 @@ class Store:
         return self.matching(Filter(run, all_variants=all_variants))
 
     @_retried
-    def page(self, shown: Filter, sort: Sort, *, limit: int, offset: int) -> pd.DataFrame:
+    def page(
+        self, shown: Filter, sort: Sort, *, limit: int, offset: int, with_claims: bool = False
+    ) -> pd.DataFrame:
         """Return `limit` rows of the list after the first `offset`: `PAGE_COLUMNS`, `run_id` and `file`.
 
         Compared with another run also `WAS_COLUMNS`: the same trace's values there, null where it has none.
+        With claims also the column `claims`, as in `rows`.
         """
         listed = self._listed(shown, compares=True)
         rows = self._select(listed, shown, sort, limit=limit, offset=offset)
         frame = self._frame(listed.run, shown.run, rows, PAGE_COLUMNS)
+        if with_claims:
+            frame["claims"] = pd.Series(listed.run.claims()(np.asarray(rows, dtype=np.int64)), dtype=object)
         if listed.other is None:
             return frame
         was = listed.table(WAS_COLUMNS).take(pa.array(rows))
@@ -353,6 +363,18 @@ class Store:
         found = [(value, count) for value, count in counted if value is not None]
         return dict(sorted(found, key=lambda each: (-each[1], each[0])))
 
+    @_retried
+    def outcome_counts(self, shown: Filter) -> dict[tuple[Cause | None, Correct | None], int]:
+        """Return traces by cause and correctness together, for the filter without these two parts.
+
+        Only pairs that occur; None twice is an answer without a verdict. Empty while claims are not checked.
+        """
+        if self._kept.loaded(shown.run).checked() is None:
+            return {}
+        names = ("cause", "correct")
+        counted = self._rows("counts", replace(shown, cause=(), correct=()), names, columns=", ".join(names))
+        return {(cause, correct): count for cause, correct, count in counted}
+
     def failures(self, shown: Filter) -> tuple[FailureCount, ...]:
         """Return failures by place, for the filter without `about` and `fails`; a trace is in one entry."""
         shown = replace(shown, about=(), fails=None)
@@ -370,8 +392,8 @@ class Store:
         """Return the values that the run's list can be filtered by: filter → values with headline traces.
 
         The names are `suspicion`, `code`, `doc`, `section`, `state`, `gold`, `bucket` and `type` (without
-        values where the run has no gold), and `difference` (without values while claims are not checked);
-        the most frequent value comes first.
+        values where the run has no gold), and `difference` and `cause` (without values while claims are not
+        checked); the most frequent value comes first.
         """
         loaded = self._kept.loaded(run)
         return loaded.get_or_make("options", lambda: self._choices(loaded))
@@ -487,7 +509,7 @@ class Store:
     # has no index, nothing is in both.
 
     def transitions(
-        self, shown: Filter, column: Literal["label", "bucket", "correct"]
+        self, shown: Filter, column: Literal["label", "cause", "bucket", "correct"]
     ) -> list[tuple[str | None, str | None, int]]:
         """Return (value there, value here, questions) over the questions of both runs, in their order.
 

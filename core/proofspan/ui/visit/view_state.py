@@ -36,6 +36,11 @@ MAX_NUMBER = 1_000_000_000
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _INTEGER = re.compile(r"[0-9]{1,10}")
+#: Columns of the Triage table besides those that it always shows, in their order.
+OPTIONAL_COLUMNS = (
+    *("label", "why", "issues", "support", "contradictions", "numbers", "coverage"),
+    *("cited", "gold_rank", "rules"),
+)
 #: What names the place that is shown.
 _PLACE_NAMES = frozenset({"q", "p", "s", "cite", "chunk", "at_claim", "page"})
 #: A change of one of these leaves the chosen claim.
@@ -56,7 +61,8 @@ class ViewState:
     `p` and `s` its paraphrase and seed, `cite` a citation's 1-based number, `chunk` a chunk id, `at_claim`
     a claim's 1-based number, `page` a 0-based page_idx, `beside` the gold page beside the cited one,
     `see` an attachment outlined on its page, `stage` the ranked list that is shown,
-    `where` the document whose failures are shown, `at` the 1-based page of the table. `profile` replaces the
+    `where` the document whose failures are shown, `columns` further columns of the table, `at` its 1-based
+    page. `profile` replaces the
     manifest's (`template=` and `refusal=` in the URL). `ids` is a playlist of questions named like `q`,
     `level` the levels of stored bundles in a playlist, `present` shows it without sidebar. On Trends, `by`
     slices the metrics, `order` and `find` sort and search the ranks of questions, `leaf` is their 1-based
@@ -77,6 +83,7 @@ class ViewState:
     see: str | None = None
     stage: StageName | None = None
     where: str | None = None
+    columns: tuple[str, ...] = ()
     profile: Profile | None = None
     ids: tuple[str, ...] = ()
     level: tuple[Level, ...] = ()
@@ -300,6 +307,7 @@ _PARAMS: Mapping[str, _Param] = {
     "see": _NAME,
     "stage": _text(get_args(StageName), None),
     "where": _NAME,
+    "columns": _texts(OPTIONAL_COLUMNS),
     "label": _texts(LABELS),
     "suspicion": _texts(),
     "code": _texts(),
@@ -312,6 +320,7 @@ _PARAMS: Mapping[str, _Param] = {
     "type": _texts(),
     "state": _texts(),
     "was": _texts(LABELS),
+    "was_cause": _texts(CAUSES),
     "was_bucket": _texts(BUCKETS),
     "was_correct": _texts(CORRECT),
     "unsupported": _FLAG,
