@@ -105,6 +105,7 @@ else:
             view,
             chosen=chosen.chunk_id if chosen else None,
             stage=state.stage,
+            titles={each.doc_id: each.title or each.doc_id for each in opened.manifest.documents},
         )
         if (
             steady := question_stability(store, key.run_id, key.q_id)

@@ -23,8 +23,10 @@ def candidate(rank: int, *, bare: bool = False, **changes: Any) -> CandidateView
     return CandidateView(made, was_rank=None, cited_by=cited, gold=gold)  # type: ignore[arg-type]
 
 
-def sent(*views: CandidateView, chosen: str | None = None) -> dict[str, Any]:
-    grid = candidates_grid(StageView("reranked", views))
+def sent(
+    *views: CandidateView, chosen: str | None = None, titles: dict[str, str] | None = None
+) -> dict[str, Any]:
+    grid = candidates_grid(StageView("reranked", views), titles or {})
     data: dict[str, Any] = orjson.loads(packed(grid, chosen=None if chosen is None else row_key(chosen)))
     return data
 
@@ -53,8 +55,17 @@ def test_a_row_reads_in_words_and_its_numbers_as_numbers() -> None:
 
 
 def test_the_document_is_named_where_there_are_several() -> None:
-    assert [row["details"] for row in rows(candidate(1, doc_id="a"), candidate(2, doc_id="b"))] == ["a", "b"]
-    assert [row["details"] for row in rows(candidate(1, doc_id="a"), candidate(2))] == ["", ""]
+    def documents(*views: CandidateView, **titles: str) -> list[str]:
+        return [row["cells"]["chunk"].get("note", "") for row in sent(*views, titles=titles)["rows"]]
+
+    assert documents(candidate(1, doc_id="a"), candidate(2, doc_id="b")) == ["a", "b"]
+    assert documents(candidate(1, doc_id="a"), candidate(2)) == ["", ""]
+    assert documents(candidate(1, doc_id="a"), a="Manual", b="Bulletin") == ["Manual"]
+    assert documents(candidate(1, doc_id="c\u202e"), candidate(2), a="Manual", b="Bulletin") == [
+        "c\ufffd",
+        "",
+    ]
+    assert documents(candidate(1, doc_id="a"), a="Manual") == [""]
 
 
 def test_columns_without_a_value_are_left_out() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 
 from proofspan.display_names import COLUMN_NAMES
@@ -31,7 +32,7 @@ GOLD_WORDS = {"chunk": "gold", "page": "gold page", "section": "gold section"}
 _UNDER = {width: Folding(width, "chunk", titled=True) for width in (32, 38)}
 _COLUMNS = (
     Column(Cell("Rank", tip="Place in this list, the best first"), "end", "rank", width=2.9),
-    Column(Cell("Chunk", tip="How the retrieved piece of text begins"), "start", "chunk", lines=True),
+    Column(Cell("Chunk", tip="How the retrieved piece of text begins"), "start", "chunk", lines=2),
     Column(Cell("Section"), "start", "section", width=3.8, folds=_UNDER[32]),
     Column(Cell("Page", tip="PDF page, counted from 1"), "end", "page", width=2.9, folds=_UNDER[32]),
     Column(
@@ -59,9 +60,13 @@ _COLUMNS = (
 _ALWAYS = ("rank", "chunk")
 
 
-def candidates_grid(stage: StageView) -> Grid:
-    """Return the stage's candidates in rank order, without columns in which no row has a value."""
-    documents = {view.candidate.doc_id for view in stage.candidates} - {None, ""}
+def candidates_grid(stage: StageView, titles: Mapping[str, str] = {}) -> Grid:
+    """Return the stage's candidates in rank order, without columns in which no row has a value.
+
+    `titles` are those of the workspace's documents; a chunk names its own where there are several.
+    """
+    named = {view.candidate.doc_id for view in stage.candidates} - {None, ""}
+    has_several = len(titles) > 1 or len(named) > 1
     rows = []
     for view in stage.candidates:
         candidate, (text, tip) = view.candidate, beginning_of(view)
@@ -69,17 +74,18 @@ def candidates_grid(stage: StageView) -> Grid:
         marks = [Chip(f"cited {', '.join(map(str, view.cited_by))}", "orange")] if view.cited_by else []
         marks += [Chip(GOLD_WORDS[view.gold], "green")] if view.gold else []
         marks += [Chip("redirected", "gray")] if view.redirect else []
+        doc_id = candidate.doc_id or ""
+        document = clean(titles.get(doc_id) or doc_id)[:NAME_CHARS] if has_several else ""
         cells = (
-            Cell(text, tip=tip),
+            Cell(text, note=document, tip=tip),
             Cell(section) if section else NOTHING,
             NOTHING if candidate.page_idx is None else Cell(f"{candidate.page_idx + 1:,}"),
             NOTHING if candidate.score is None else Cell(_number(candidate.score)),
             NOTHING if view.was_rank is None else Cell(f"{view.was_rank:,}"),
             Cell(chips=tuple(marks)) if marks else NOTHING,
         )
-        # The document where there are several, the redirect, and scores; the raw record has other values.
-        details = [clean(candidate.doc_id or "")[:NAME_CHARS]] if len(documents) > 1 else []
-        details += [redirected(view.redirect)] if view.redirect else []
+        # The redirect, and scores; the raw record has other values.
+        details = [redirected(view.redirect)] if view.redirect else []
         own = [("", candidate.features), ("pre ", candidate.pre_score), ("post ", candidate.post_score)]
         scores = [
             f"{prefix}{clean(name)[:NAME_CHARS]} {_number(value)}"

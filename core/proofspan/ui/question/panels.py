@@ -122,8 +122,13 @@ def _why(
                 )
 
 
-def candidates(view: QuestionView, *, chosen: str | None, stage: StageName | None) -> None:
-    """Show the ranked list of one stage, the URL's or the last; a click on a row shows the chunk's place."""
+def candidates(
+    view: QuestionView, *, chosen: str | None, stage: StageName | None, titles: Mapping[str, str]
+) -> None:
+    """Show the ranked list of one stage, the URL's or the last; a click on a row shows the chunk's place.
+
+    `titles` are those of the workspace's documents.
+    """
     if not view.stages:
         markup.note("The trace lists no candidates, so there is nothing to compare.")
         return
@@ -147,7 +152,7 @@ def candidates(view: QuestionView, *, chosen: str | None, stage: StageName | Non
     )
     ids = {row_key(each.candidate.chunk_id): each.candidate.chunk_id for each in stages[name].candidates}
     show_grid(
-        candidates_grid(stages[name]),
+        candidates_grid(stages[name], titles),
         key=KEY,
         chosen=None if chosen is None else row_key(chosen),
         on_choose=lambda key: change_view(chunk=ids[key], cite=None, page=None),
