@@ -153,12 +153,17 @@ FILTER_NAMES: Final[Mapping[str, str]] = {
     "contradictions": "Contradictions",
     "support": "Support",
     "safety": "Safety warnings",
+    "sort": "Order",
 }
 
 #: Titles of columns, and of the stages and ranks that they show.
 COLUMN_NAMES: Final[Mapping[str, str]] = {
+    "verdict": "Verdict",
+    "cause": "Cause",
     "label": "Label",
     "question": "Question",
+    "answer": "Answer",
+    "expected": "Expected",
     "why": "Reason",
     "section": "Top section",
     "gold_rank": "Gold rank",

@@ -212,9 +212,9 @@ def candidates(app: AppTest) -> dict[str, Any]:
 
 
 def table(app: AppTest) -> list[dict[str, str]]:
-    """The rows of the Triage table: column → text, of a label its code; `was`, `broken`, `address` besides.
+    """The rows of the Triage table: column → text, of a label its code, of a verdict its chip.
 
-    [] without a table.
+    `was`, `broken`, `address` besides; [] without a table.
     """
     found = [each for each in tables(app) if each["table"] == "Questions of this run"]
     rows = [row["cells"] for each in found for row in each["rows"]]
@@ -223,13 +223,35 @@ def table(app: AppTest) -> list[dict[str, str]]:
             "gold_rank": "–",
             "rules": "–",
             **{name: cell.get("text", "") for name, cell in row.items()},
-            "label": row["label"]["chips"][0]["tip"].rpartition(" · ")[2] or "no label",
-            "was": row["label"].get("note", ""),
+            **{name: chip_of(row, name) for name in ("label", "verdict") if name in row},
+            "was": row["verdict" if "verdict" in row else "label"].get("note", ""),
             "broken": row.get("rules", {}).get("tip", ""),
             "address": row["question"]["href"],
         }
         for row in rows
     ]
+
+
+def chip_of(row: dict[str, Any], name: str) -> str:
+    """The code of a row's label, or the words of its verdict."""
+    (chip,) = row[name]["chips"]
+    if name == "verdict":
+        return str(chip["text"])
+    return str(chip["tip"]).rpartition(" · ")[2] or "no label"
+
+
+def strip(app: AppTest) -> dict[str, str]:
+    """The groups of Triage's strip as they read, by their keys."""
+    buttons = [button for button in app.button if str(button.key).startswith("group-")]
+    return {str(button.key).removeprefix("group-"): button.label.replace("**", "") for button in buttons}
+
+
+def menu(app: AppTest, name: str) -> Any:
+    """A filter of Triage's menu, opened: its key says what it offers, too."""
+    app.session_state["more-filters"] = True
+    app.run()
+    keys = (f"filter-{name}:", f"filter-{name}")
+    return next(each for each in [*app.multiselect, *app.selectbox] if str(each.key).startswith(keys))
 
 
 def send(app: AppTest, event: str, value: object, *, key: str = "triage-rows") -> AppTest:

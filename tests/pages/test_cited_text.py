@@ -1,10 +1,11 @@
-"""Cited text on Triage and Workspace by AppTest: toggles, rows, and what a shifted page base reads like."""
+"""Cited text on Triage and Workspace by AppTest: filters, rows, and what a shifted page base reads like."""
 
 from __future__ import annotations
 
 import html
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -14,7 +15,7 @@ from proofspan.manifest.load import load_manifest
 from proofspan.services.page_base import PRODUCER, CitedPages
 from proofspan.store.index.build import build_index
 from proofspan.ui.health import rules
-from tests.pages.conftest import MakeWorkspace, Open, shown, table, trace
+from tests.pages.conftest import MakeWorkspace, Open, menu, shown, table, trace
 from tests.pdf_files import write_pages
 from tests.unit.placing_room import place_run
 
@@ -50,26 +51,25 @@ def located(make_workspace: MakeWorkspace, open_app: Open, tmp_path: Path, pool:
     return start
 
 
-def toggles(app: AppTest) -> list[str]:
-    """The toggles on cited text as they read."""
-    return [button.label for button in app.button if str(button.key).startswith("evidence-")]
+def states(app: AppTest) -> Any:
+    """The filter by cited text, whose options have counts."""
+    return next(each for each in app.multiselect if str(each.key).startswith("filter-evidence:"))
 
 
-def test_the_toggles_count_filter_and_say_the_same_as_the_rows(located: Open) -> None:
+def test_the_states_are_counted_filter_and_say_the_same_as_the_rows(located: Open) -> None:
     app = located(
         1,
         cited(8, "The yellow lid has no key whatsoever.", page=1),
         cited(9, SENTENCES[3], page=2),
     )
-    assert "Cited text:" in shown(app)
-    assert toggles(app) == ["**1** Not found", "**1** Other page", "**8** Exact match"]
-    app.button("evidence-not_found").click().run()
+    assert states(app).options == ["Not found · 1", "Other page · 1", "Exact match · 8"]
+    states(app).set_value(["not_found"]).run()
     assert app.query_params["evidence"] == "not_found"
     assert "1 of 9 questions: cited text: Not found" in shown(app)
     assert [row["issues"].split(" · ")[0] for row in table(app)] == ["Cited text not found"]
-    app.button("evidence-page_mismatch").click().run()
+    states(app).set_value(["not_found", "page_mismatch"]).run()
     assert len(table(app)) == 2
-    assert toggles(app)[:2] == ["*✓* **1** Not found", "*✓* **1** Other page"]
+    assert states(app).options == ["Not found · 1", "Other page · 1", "Exact match · 8"]
     app.button("clear").click().run()
     assert len(table(app)) == 9
 
@@ -95,7 +95,7 @@ def test_a_run_that_counts_from_one_is_reported_in_one_line_that_leads_to_its_qu
 def test_pages_that_are_cited_rightly_need_no_line(located: Open) -> None:
     app = located(1)
     assert "than cited" not in shown(app)
-    assert toggles(app) == ["**7** Exact match"]
+    assert states(app).options == ["Exact match · 7"]
 
 
 def test_health_has_the_offsets_the_sentence_and_the_remedy(located: Open) -> None:
@@ -153,10 +153,9 @@ def test_warnings_that_are_left_out_are_counted_filtered_by_and_named_in_their_r
     }
     (folder / "catalogue.jsonl").write_text(json.dumps(warning) + "\n")
     app = open_app(folder)
-    assert app.button("safety-omitted").label == "**1** of 1 may omit a warning"
-    app.button("safety-omitted").click().run()
+    assert menu(app, "safety").options == ["may omit a warning · 1", "omits no warning · 0"]
+    menu(app, "safety").set_value(True).run()
     assert app.query_params["safety"] == "omitted"
-    assert app.button("safety-omitted").label == "*✓* **1** of 1 may omit a warning"
     assert ["May omit a warning" in row["issues"] for row in table(app)] == [True]
-    app.button("safety-omitted").click().run()
+    menu(app, "safety").set_value(None).run()
     assert len(table(app)) == 3

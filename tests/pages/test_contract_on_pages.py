@@ -51,7 +51,7 @@ def test_a_question_in_order_has_no_such_panel(folder: Path, open_app: Open) -> 
 
 
 def test_triage_counts_broken_rules_and_a_link_narrows_to_one(folder: Path, open_app: Open) -> None:
-    app = open_app(folder, code="memory_desync")
+    app = open_app(folder, code="memory_desync", columns="rules")
     assert not app.exception
     (row,) = table(app)
     assert (row["question"], row["rules"]) == ("What does Q2 ask?", "2")

@@ -1,4 +1,4 @@
-"""Triage by AppTest: cards filter, the URL rules, and every kind of bad input has its own panel."""
+"""Triage by AppTest: groups filter, the URL rules, and every kind of bad input has its own panel."""
 
 from __future__ import annotations
 
@@ -11,15 +11,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from proofspan.diagnosis.types import Profile
-from tests.pages.conftest import TRACES, MakeWorkspace, Open, send, shown, table, trace
+from tests.pages.conftest import TRACES, MakeWorkspace, Open, menu, send, shown, strip, table, trace
 
 pytestmark = pytest.mark.slow
-
-
-def cards(app: AppTest) -> dict[str, str]:
-    """Label → the count on its card."""
-    buttons = [button for button in app.button if str(button.key).startswith("card-")]
-    return {str(button.key).removeprefix("card-"): button.label.split("**")[1] for button in buttons}
 
 
 def labels(app: AppTest) -> list[str]:
@@ -27,43 +21,52 @@ def labels(app: AppTest) -> list[str]:
     return [row["label"] for row in table(app)]
 
 
-def test_the_demo_opens_on_its_latest_run_with_counts_and_the_worst_first(open_app: Open) -> None:
+UNCHECKED = "sorted by label until the claims are checked"
+
+
+def counts(app: AppTest) -> list[int]:
+    """The numbers of questions in the groups of the strip."""
+    return [int(words.split(" (")[0].rpartition(" ")[2]) for words in strip(app).values()]
+
+
+def test_a_run_opens_by_label_until_its_claims_are_checked(open_app: Open) -> None:
     app = open_app()
     assert not app.exception
     assert "R002 · 14 questions · template seed" in shown(app)
-    assert sum(int(count) for count in cards(app).values()) == 14
-    assert "14 of 14 questions · worst first" in shown(app)
+    assert sum(counts(app)) == 14
+    assert f"14 of 14 questions · {UNCHECKED}" in shown(app)
     order = ["generation_drift", "retrieval_drift", "refusal_suspect", "refusal_ok", "ok"]
     assert labels(app) == sorted(labels(app), key=order.index)
+    assert list(strip(app)) == order
+    assert all({"question", "answer", "expected", "section"} <= row.keys() for row in table(app))
+    assert all("verdict" not in row for row in table(app))
 
 
-def test_a_card_filters_and_a_second_click_takes_the_filter_away(
+def test_a_group_filters_and_a_second_click_takes_the_filter_away(
     make_workspace: MakeWorkspace, open_app: Open
 ) -> None:
     app = open_app(make_workspace())
-    assert cards(app) == {
-        "generation_drift": "1",
-        "retrieval_drift": "0",
-        "refusal_suspect": "1",
-        "refusal_ok": "0",
-        "ok": "1",
+    assert strip(app) == {
+        "generation_drift": "Unsupported answer 1",
+        "retrieval_drift": "Retrieval miss 0",
+        "refusal_suspect": "Possible over-refusal 1",
+        "refusal_ok": "Correct refusal 0",
+        "ok": "Grounded 1",
     }
-    app.button("card-ok").click().run()
+    app.button("group-ok").click().run()
     assert app.query_params["label"] == "ok"
     assert labels(app) == ["ok"]
-    assert "1 of 3 questions: Grounded · worst first" in shown(app)
-    assert cards(app)["generation_drift"] == "1", "the other cards still say what a click on them would show"
-    app.button("card-ok").click().run()
+    assert f"1 of 3 questions: Grounded · {UNCHECKED}" in shown(app)
+    assert strip(app)["generation_drift"] == "Unsupported answer 1", "what a click on it would show"
+    assert strip(app)["ok"].startswith("*✓*")
+    app.button("group-generation_drift").click().run()
+    assert labels(app) == ["generation_drift"], "another group is shown alone"
+    app.button("group-generation_drift").click().run()
     assert "label" not in app.query_params
     assert len(labels(app)) == 3
 
 
-def gold_line(app: AppTest) -> list[str]:
-    """The gold toggles as they read."""
-    return [button.label for button in app.button if str(button.key).startswith("gold-")]
-
-
-def test_the_gold_line_counts_filters_and_says_the_same_as_the_rows(
+def test_the_gold_filter_counts_and_says_the_same_as_the_rows(
     make_workspace: MakeWorkspace, open_app: Open
 ) -> None:
     folder = make_workspace(gold={"path": "gold.jsonl"})
@@ -71,21 +74,20 @@ def test_the_gold_line_counts_filters_and_says_the_same_as_the_rows(
     lines = [json.dumps({"q_id": f"Q{n}", "q": "?"} | each) for n, each in enumerate(gold, start=1)]
     (folder / "gold.jsonl").write_text("\n".join(lines) + "\n")
     app = open_app(folder)
-    assert "Gold passage:" in shown(app)
-    assert gold_line(app) == ["**1** Not retrieved", "**1** Cited", "**1** Correctly refused"]
+    assert menu(app, "gold").options == ["Not retrieved · 1", "Cited · 1", "Correctly refused · 1"]
     assert [row["issues"].split(" · ")[0] for row in table(app)] == [
         "Gold not retrieved",
         "Correctly refused",
         "",
     ]
-    app.button("gold-missed").click().run()
+    assert [row["expected"] for row in table(app)] == ["–", "No answer in the documents", "–"]
+    menu(app, "gold").set_value(["missed"]).run()
     assert app.query_params["gold"] == "missed"
     assert "1 of 3 questions: gold passage: Not retrieved" in shown(app)
-    assert gold_line(app)[0] == "*✓* **1** Not retrieved"
-    app.button("gold-cited").click().run()
+    menu(app, "gold").set_value(["missed", "cited"]).run()
     assert labels(app) == ["generation_drift", "ok"]
-    app.button("card-ok").click().run()
-    assert gold_line(app) == ["*✓* **0** Not retrieved", "*✓* **1** Cited", "**0** Correctly refused"]
+    app.button("group-ok").click().run()
+    assert menu(app, "gold").options == ["Cited · 1", "Not retrieved"]
     app.button("clear").click().run()
     assert len(labels(app)) == 3
 
@@ -94,20 +96,21 @@ def test_the_next_step_speaks_of_the_gold_that_most_questions_lost_or_that_was_c
     open_app: Open,
 ) -> None:
     app = open_app(run="R001")
-    assert "6 In the prompt, not cited" in shown(app)
-    assert "1 Not retrieved" not in shown(app)
-    app.button("gold-missed").click().run()
-    assert "1 Not retrieved" in shown(app)
+    assert "In the prompt, not cited 6" in shown(app)
+    assert "Not retrieved 1" not in shown(app)
+    app = open_app(run="R001", gold="missed")
+    assert "Not retrieved 1" in shown(app)
     assert "Raise recall" in shown(app)
-    app.button("gold-missed").click().run()
-    app.button("gold-cited").click().run()
-    assert "6 In the prompt, not cited" not in shown(app)
+    assert "In the prompt, not cited 6" not in shown(open_app(run="R001", gold="cited"))
 
 
-def test_a_run_without_gold_has_no_gold_line(make_workspace: MakeWorkspace, open_app: Open) -> None:
+def test_a_run_without_gold_offers_none_and_expects_nothing(
+    make_workspace: MakeWorkspace, open_app: Open
+) -> None:
     app = open_app(make_workspace())
-    assert gold_line(app) == []
-    assert "Gold passage:" not in shown(app)
+    with pytest.raises(StopIteration):
+        menu(app, "gold")
+    assert all("expected" not in row for row in table(app))
 
 
 def test_search_and_value_filters_land_in_the_url_and_in_the_sentence(
@@ -117,11 +120,16 @@ def test_search_and_value_filters_land_in_the_url_and_in_the_sentence(
     app.text_input("search").set_value("oil").run()
     assert app.query_params["text"] == "oil"
     assert "2 of 3 questions: answer or question contains “oil”" in shown(app)
-    app.session_state["more-filters"] = True
-    app.run().selectbox("filter-unsupported").set_value(True).run()
+    menu(app, "unsupported").set_value(True).run()
     assert app.query_params["unsupported"] == "yes"
     assert labels(app) == ["generation_drift"]
+    assert "numbers" not in table(app)[0]
+    app.session_state["columns-menu"] = True
+    app.run().checkbox("column-numbers").check().run()
+    assert app.query_params["columns"] == "numbers"
     assert "12" in table(app)[0]["numbers"]
+    app.checkbox("column-numbers").uncheck().run()
+    assert "columns" not in app.query_params
 
 
 def test_a_shared_link_shows_the_same_view(make_workspace: MakeWorkspace, open_app: Open) -> None:
@@ -155,7 +163,7 @@ def test_a_filter_value_that_the_run_does_not_have_is_reported(
 
 def test_a_suspicion_has_one_name_and_its_code_as_the_tip(open_app: Open) -> None:
     words = html.unescape(shown(open_app(run="R002", suspicion="citation_outside_retrieved")))
-    sentence = next(line for line in words.splitlines() if "worst first" in line)
+    sentence = next(line for line in words.splitlines() if UNCHECKED in line)
     assert "Cites unretrieved chunk" in sentence
     assert re.sub(r'title="[^"]*"', "", sentence).count("citation_outside_retrieved") == 0
     assert 'title="suspicion: citation_outside_retrieved"' in sentence
@@ -208,13 +216,14 @@ def test_a_run_without_template_offers_the_profile_that_fits(
     ]
     folder = make_workspace(plain)
     app = open_app(folder)
-    assert cards(app)["generation_drift"] == "2"
+    assert strip(app)["generation_drift"] == "Unsupported answer 2"
+    assert all("Template not followed" not in row["issues"] for row in table(app)), "it is said once, above"
     assert "These labels are unreliable: no answer follows the template." in shown(app)
     assert "triage:\n  template: none\n" in app.code[0].value
     open_app(folder, profile=Profile("none", ("i don't know",)))
     app.button("apply-profile").click().run()
     assert app.query_params["template"] == "none"
-    assert cards(app) | {"ok": "1", "refusal_suspect": "1", "generation_drift": "0"} == cards(app)
+    assert counts(app) == [0, 0, 1, 0, 1]
     assert "not with the manifest&#x27;s template seed" in shown(app)
     app.button("own-profile").click().run()
     assert "template" not in app.query_params
@@ -260,10 +269,9 @@ def test_without_its_chunks_a_run_has_rows_but_no_labels_and_says_why(
     assert not app.exception
     assert "chunks.jsonl" in shown(app)
     assert labels(app) == ["no label"] * 3
-    assert set(cards(app).values()) == {"0"}
-    assert all(
-        "3 questions without a label" in button.label for button in app.button if "card-" in button.key
-    )
+    assert set(counts(app)) == {0}
+    assert "No label 3" in shown(app)
+    assert "worst label first" in shown(app) or UNCHECKED in shown(app)
 
 
 def test_a_stored_report_without_traces_opens_too(make_workspace: MakeWorkspace, open_app: Open) -> None:

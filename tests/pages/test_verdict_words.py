@@ -17,9 +17,11 @@ from proofspan.diagnosis.verdicts.types import (
     TRAIL_STAGES,
     Cause,
     CauseEvidence,
+    Correct,
     Correctness,
     GoldPart,
     GoldTrail,
+    Grounded,
     PartPlace,
     TrailStage,
     Verdict,
@@ -65,19 +67,33 @@ def test_each_axis_has_a_chip_with_its_sign_its_name_and_what_it_means(grounded:
 def test_nothing_with_a_fault_is_ever_green(grounded: Any, correct: Any, cause: Any) -> None:
     is_good = grounded in ("yes", None) and correct in ("correct", "declined_rightly") and cause == "none"
     assert (words.tone(grounded, correct, cause) == "pass") == is_good
-    assert words.in_short(grounded, correct, cause).startswith("✓") == is_good
+    chip = words.verdict_chip(grounded, correct, cause)
+    assert (chip.look == "green") == chip.text.startswith("✓") == is_good
     bad = grounded in ("contradicted", "no") or correct in ("wrong", "declined_wrongly")
     assert not bad or words.tone(grounded, correct, cause) == "fail"
 
 
-def test_in_short_a_verdict_is_its_worst_part() -> None:
-    assert words.in_short("contradicted", "correct", "contradicted") == "✕ Contradicted"
-    assert words.in_short("yes", "wrong", "not_extracted") == "✕ Wrong"
-    assert words.in_short(None, "declined_wrongly", "over_refusal") == "✕ Declined, wrongly"
-    assert words.in_short("yes", "correct", "unsafe_omission") == "✕ Safety notice left out"
-    assert words.in_short("yes", "correct", "bad_citation") == "◐ Bad citation"
-    assert words.in_short("yes", "unknown", "none") == "? Correctness unknown"
-    assert words.in_short("yes", "correct", "none") == "✓ Correct"
+@pytest.mark.parametrize(
+    ("grounded", "correct", "cause", "word"),
+    [
+        ("contradicted", "correct", "contradicted", "✕ Contradicted"),
+        ("yes", "wrong", "not_extracted", "✕ Wrong"),
+        (None, "declined_wrongly", "over_refusal", "– Refused"),
+        (None, "declined_wrongly", "missed_top_ranked", "– Refused"),
+        (None, "declined_rightly", "none", "✓ Refused"),
+        ("yes", "correct", "unsafe_omission", "⚠ Unsafe"),
+        ("partly", "correct", "unsupported", "? Unsupported"),
+        ("yes", "partly", "incomplete", "◐ Incomplete"),
+        ("yes", "correct", "bad_citation", "! Bad citation"),
+        ("yes", "unknown", "wrong_source", "✕ Wrong source"),
+        ("yes", "unknown", "none", "? Not known"),
+        ("yes", "correct", "none", "✓ Correct"),
+    ],
+)
+def test_in_short_a_verdict_is_its_worst_part(
+    grounded: Grounded | None, correct: Correct, cause: Cause, word: str
+) -> None:
+    assert words.verdict_chip(grounded, correct, cause).text == word
 
 
 @pytest.mark.parametrize("cause", [each for each in CAUSES if each != "none"])

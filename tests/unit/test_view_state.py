@@ -106,7 +106,7 @@ states = st.builds(
 def test_every_field_of_a_filter_has_a_place_in_the_address() -> None:
     drawn = {"run", "label", "suspicion", "code", "doc", "section", "gold", "evidence", "unsupported", "text"}
     drawn |= {"about", "fails", "bucket", "type", "state", "refused", "miss", "met", "cohort"}
-    drawn |= {"vs", "was", "was_cause", "was_bucket", "flip", "outcome"}
+    drawn |= {"vs", "was", "was_cause", "was_bucket", "was_correct", "flip", "outcome"}
     drawn |= {"claim", "difference", "contradictions", "support", "cause", "grounded", "correct"}
     flags = {"safety", "all_variants", "questions_only"}
     assert {part.name for part in fields(Filter)} == drawn | flags

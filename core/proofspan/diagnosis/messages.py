@@ -9,6 +9,7 @@ from proofspan.diagnosis.claims.types import ClaimStatus
 from proofspan.diagnosis.gold import GoldOutcome, GoldState
 from proofspan.diagnosis.safety import SafetyOmission
 from proofspan.diagnosis.types import ReportRow, Template
+from proofspan.diagnosis.verdicts.types import Cause
 
 #: The meaning of each label.
 MEANINGS: Mapping[Label, str] = {
@@ -55,6 +56,25 @@ GOLD_STEPS: Mapping[GoldState, str] = {
     "missed": "Raise recall: a second retriever, another cut of the chunks, the words that users choose.",
     "dropped": "Let more candidates through, or fix the order of the last stage.",
     "uncited": "The passage lay before the answerer: look at the prompt, and at how the chunks are cut.",
+}
+#: The meaning of each cause, most harmful first.
+CAUSE_MEANINGS: Mapping[Cause, str] = {
+    "unsafe_omission": "The answer gives an instruction and leaves out a warning of the section it cites.",
+    "contradicted": "A claim of the answer differs from its evidence.",
+    "wrong_source": "The answer rests on another entity, period, section or edition than asked about.",
+    "answered_unanswerable": "The documents do not answer the question, and an answer is given.",
+    "unsupported": "Claims of the answer have no evidence.",
+    "not_extracted": "The prompt held the right passage, and the answer says something else.",
+    "over_refusal": "The prompt held the answer, and the answer declines.",
+    "incomplete": "Parts of the expected answer are missing.",
+    "incorrect_specificity": "The answer is right and not as exact as expected.",
+    "missing_content": "No chunk of the corpus holds the right passage.",
+    "missed_top_ranked": "The right passage is in the corpus and was not retrieved.",
+    "not_in_context": "The right passage was retrieved or cut, and did not reach the prompt.",
+    "bad_citation": "The answer is right, and its citations lead elsewhere.",
+    "wrong_format": "The answer is right, and does not follow the template.",
+    "gold_suspect": "The evidence supports the answer, and the expected answer may be wrong.",
+    "none": "No failure was found.",
 }
 #: The meaning of each status of a claim, worst first.
 CLAIM_MEANINGS: Mapping[ClaimStatus, str] = {

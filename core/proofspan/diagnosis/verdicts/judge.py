@@ -80,7 +80,8 @@ _DIFFERENT: Mapping[DifferenceKind, str] = {
     "quantifier": "Wrong quantity",
     "modality": "Wrong obligation",
 }
-_STEPS: Mapping[Cause, str] = {
+#: What to try about each cause.
+CAUSE_STEPS: Mapping[Cause, str] = {
     "unsafe_omission": "Add the safety notices of a cited section to the prompt.",
     "contradicted": "Let the answer copy figures and conditions from the passage, or compare them then.",
     "wrong_source": "Let retrieval filter by what the question names: the part, period, section or edition.",
@@ -143,7 +144,7 @@ def judge(case: Case) -> Verdict:
         found.cause,
         found.certainty,
         found.sentence,
-        found.step or _STEPS[found.cause],
+        found.step or CAUSE_STEPS[found.cause],
         _harm(found.cause, case.correctness, grounded),
         found.evidence[:_MOST_EVIDENCE],
         case.trail,
@@ -336,12 +337,12 @@ def _of_expectation(case: Case, grounded: Grounded | None) -> Iterator[_Finding]
     reason = f": {correctness.reason}" if correctness.reason else ""
     for lost in _of_trail(case, "certain"):
         if correctness.value == "partly" and _is_one_there(case.trail):
-            yield lost._replace(cause="incomplete", step=_STEPS["incomplete"])
+            yield lost._replace(cause="incomplete", step=CAUSE_STEPS["incomplete"])
         if correctness.is_rounded:
             yield lost._replace(
                 cause="incorrect_specificity",
                 sentence=f"Rounded{reason}. {lost.sentence}",
-                step=_STEPS["incorrect_specificity"],
+                step=CAUSE_STEPS["incorrect_specificity"],
             )
         unbacked = " Nothing in the prompt supports the answer either." if grounded == "no" else ""
         yield lost._replace(sentence=lost.sentence + unbacked)

@@ -32,10 +32,12 @@ WORST = 4
 #: How many documents can be chosen, those with the most failures.
 OFFERED = 200
 
-_HELP = (
+_ABOUT = " A question is about its gold sections, else about the section at rank 1."
+#: When a question fails: with verdicts, and before.
+_BY_CAUSE = "A question fails when a cause of failure was found: any but “No failure found”."
+_BY_LABEL = (
     "Where the gold set knows a question, it fails when its gold passage is not cited, or when it is "
-    "answered though the documents hold no answer; elsewhere by its label: a drift, or a suspect refusal. "
-    "A question is about its gold sections, else about the section at rank 1."
+    "answered though the documents hold no answer; elsewhere by its label: a drift, or a suspect refusal."
 )
 
 
@@ -46,10 +48,12 @@ def show_failures(
     sections: Sections,
     titles: Titles,
     unpaged: frozenset[str],
+    is_judged: bool,
 ) -> None:
     """Draw the strip with its document, and the worst places below; nothing without judged questions.
 
-    `counts` are those of a list's failures; the rest describes the places that they are about.
+    `counts` are those of a list's failures, by cause where it `is_judged`; the rest describes the places that
+    they are about.
     """
     failing, judged = sum(each.failing for each in counts), sum(each.judged for each in counts)
     if not judged:
@@ -60,7 +64,8 @@ def show_failures(
     with st.container(border=True, key="failures", gap="xsmall"):
         with st.container(horizontal=True, vertical_alignment="center", key="failures-head"):
             message = f"  {failing:,} of {counted(judged, 'question')}"
-            markup.titled("Where it fails", message, tip=_HELP, width="content")
+            tip = (_BY_CAUSE if is_judged else _BY_LABEL) + _ABOUT
+            markup.titled("Where it fails", message, tip=tip, width="content")
             if len(asked) > 1:
                 st.space("stretch")
                 options: dict[str | None, str] = {ALL: f"All documents · {len(asked):,} asked about"}

@@ -6,22 +6,39 @@ another page sets has no widget: it is a button with the filter's sentence, whic
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
 
 from proofspan.contracts.records.chunk_id import sha1_8
 from proofspan.contracts.rules.catalogue import rule_of
-from proofspan.display_names import DIFFERENCE_NAMES, FILTER_NAMES, ISSUE_NAMES
-from proofspan.store.query.filters import Filter, support_in_words
-from proofspan.ui.visit.view_state import ViewState, change_view, read_view, write_view
+from proofspan.display_names import (
+    BUCKET_NAMES,
+    CAUSE_NAMES,
+    CLAIM_NAMES,
+    COLUMN_NAMES,
+    CORRECT_NAMES,
+    DIFFERENCE_NAMES,
+    EVIDENCE_NAMES,
+    FILTER_NAMES,
+    GOLD_NAMES,
+    GROUNDED_NAMES,
+    ISSUE_NAMES,
+    LABEL_NAMES,
+)
+from proofspan.store.files.types import RunFacts
+from proofspan.store.query.filters import SORT_KEYS, Filter, Sort, support_in_words
+from proofspan.ui.triage.table import order
+from proofspan.ui.visit.view_state import OPTIONAL_COLUMNS, ViewState, change_view, read_view, write_view
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.controls import begin, feed, search_field, select
 from proofspan.wording import counted
 
 #: Values with the number of questions that have them, most frequent first.
 Choices = Sequence[tuple[str, int]]
+#: Counts the list by the values of a filter.
+CountedBy = Callable[[str], Choices]
 #: How many values a filter offers, the most frequent first, besides those that are chosen.
 OFFERED = 200
 #: Pixels in which a chosen value can be read.
@@ -29,75 +46,136 @@ WIDTH_CHOSEN = 250
 #: The ranges of support that the menu offers; an address may have any.
 SUPPORTS = ("0-0.25", "0-0.48", "0.25-0.48", "0.48-0.75", "0.48-1", "0.75-1")
 #: The filters that only links set, and rules, which most often a link names.
-_CHIPS = ("code", "about", "fails", "miss", "refused", "was", "was_bucket", "was_correct", "flip", "cohort")
+_CHIPS = (
+    *("code", "about", "fails", "miss", "refused", "was", "was_cause", "was_bucket", "was_correct"),
+    *("flip", "cohort"),
+)
 _NONE = Filter("")
-#: The menu's key.
-MENU = "more-filters"
+#: The keys of the menus of further filters and of columns.
+MENU, COLUMNS_MENU = "more-filters", "columns-menu"
+#: The filters in the bar, with the pixels that each takes without a value.
+_IN_BAR: Mapping[str, int] = {"cause": 120, "doc": 145, "section": 130, "evidence": 130}
+#: The other filters of several values, which are in the menu.
+_IN_MENU = (
+    *("label", "correct", "grounded", "suspicion", "gold", "claim", "difference", "bucket"),
+    *("code", "type", "state"),
+)
+#: Those whose values are counted in the list; the others are counted in the whole run.
+_COUNTED = frozenset({"cause", "evidence", "label", "correct", "grounded", "gold", "claim", "bucket"})
+_NAMES: Mapping[str, Mapping[str, str]] = {
+    "label": LABEL_NAMES,
+    "cause": CAUSE_NAMES,
+    "correct": CORRECT_NAMES,
+    "grounded": GROUNDED_NAMES,
+    "suspicion": ISSUE_NAMES,
+    "gold": GOLD_NAMES,
+    "evidence": EVIDENCE_NAMES,
+    "claim": CLAIM_NAMES,
+    "difference": DIFFERENCE_NAMES,
+    "bucket": BUCKET_NAMES,
+}
 
 
 def filter_bar(
     options: Mapping[str, Choices],
     view: ViewState,
     *,
-    traces: int,
-    questions: int,
+    counted_by: CountedBy,
+    facts: RunFacts,
     cohorts: Choices = (),
-    has_claims: bool = False,
 ) -> None:
     """Draw the search, the filters that are used most, a menu of the others, and a button that clears all.
 
-    `cohorts` are frozen lists of questions with their sizes. A run with more `traces` than `questions` has
-    paraphrases, seeds or repeats. One that `has_claims` can be filtered by them.
+    `counted_by` counts the list by a filter's values, without that filter; a menu that is closed asks for
+    nothing. `cohorts` are frozen lists of questions with their sizes.
     """
+    shown = view.filter
     search_field(
         "Search questions and answers",
         key="search",
-        value=view.filter.text,
+        value=shown.text,
         placeholder="Search …",
         width=190,
         on_search=lambda words: change_view(text=words),
     )
-    _choice("suspicion", options["suspicion"], view.filter.suspicion, width=150)
-    _choice("doc", options["doc"], view.filter.doc, width=145)
-    _choice("section", options["section"], view.filter.section, width=125)
+    for name, width in _IN_BAR.items():
+        offered = counted_by(name) if name in _COUNTED else options[name]
+        if offered or getattr(shown, name) or name in ("doc", "section"):
+            _choice(name, offered, getattr(shown, name), width=width)
     menu = st.popover("More", key=MENU, on_change="rerun")  # with another title it would close
     if menu.open:  # a widget that the browser does not show yet would not take its value from the address
-        with menu:
-            for name in ("code", "type", "state"):
-                offered, chosen = options.get(name, ()), getattr(view.filter, name)
-                if offered or chosen:
-                    _choice(name, offered, chosen, in_menu=True)
-            counts, cohort = dict(cohorts), view.filter.cohort
-            names = {name: _option("cohort", name, counts.get(name)) for name in (*counts, cohort) if name}
-            if names:
-                _one_of("cohort", names, cohort or None, key=_key("cohort", counts), none="")
-            unsupported = {True: "some unsupported", False: "none unsupported"}
-            _one_of("unsupported", unsupported, view.filter.unsupported, key="filter-unsupported")
-            if has_claims:
-                _claim_filters(options.get("difference", ()), view.filter)
-            if traces > questions:
-                feed("all-variants", view.filter.all_variants)
+        with menu, st.container(horizontal=True, gap="small", key="more-choices"):
+            is_checked = facts.checked is not None
+            _further(options, view, counted_by=counted_by, cohorts=cohorts, is_checked=is_checked)
+            if facts.traces > facts.questions:
+                feed("all-variants", shown.all_variants)
                 st.toggle(
-                    f"All {counted(traces, 'trace')}",
+                    f"All {counted(facts.traces, 'trace')}",
                     key="all-variants",
                     help="Paraphrases, other seeds and repeats too; else one trace a question",
                     on_change=lambda: change_view(all_variants=st.session_state["all-variants"]),
                 )
+    columns_menu(view)
     if view.is_filtered:
         st.button("Clear", key="clear", type="tertiary", on_click=show_all)
 
 
-def _claim_filters(differences: Choices, shown: Filter) -> None:
-    _one_of(
-        "contradictions",
-        {True: "some claims differ", False: "no claim differs"},
-        shown.contradictions,
-        key="filter-contradictions",
+def _further(
+    options: Mapping[str, Choices],
+    view: ViewState,
+    *,
+    counted_by: CountedBy,
+    cohorts: Choices,
+    is_checked: bool,
+) -> None:
+    """Draw the filters of the menu, and the order."""
+    shown = view.filter
+    select(
+        FILTER_NAMES["sort"],
+        {by: order(Sort(by)) for by in SORT_KEYS} | {view.sort.by: order(view.sort)},
+        view.sort.by,
+        key="order",
+        shows_words=True,
+        width=WIDTH_CHOSEN,
+        on_choose=lambda by: change_view(sort=by, desc=False),
     )
-    if differences or shown.difference:
-        _choice("difference", differences, shown.difference, in_menu=True)
-    ranges = {each: support_in_words(each) for each in (*SUPPORTS, shown.support) if each}
-    _one_of("support", ranges, shown.support or None, key="filter-support", none="")
+    for name in _IN_MENU:
+        offered = counted_by(name) if name in _COUNTED else options.get(name, ())
+        if offered or getattr(shown, name):
+            _choice(name, offered, getattr(shown, name), in_menu=True)
+    sizes, cohort = dict(cohorts), shown.cohort
+    names = {name: _option("cohort", name, sizes.get(name)) for name in (*sizes, cohort) if name}
+    if names:
+        _one_of("cohort", names, cohort or None, key=_key("cohort", sizes), none="")
+    unsupported = {True: "some unsupported", False: "none unsupported"}
+    _one_of("unsupported", unsupported, shown.unsupported, key="filter-unsupported")
+    omitting = dict(counted_by("safety"))
+    if omitting or shown.safety is not None:
+        words = {True: "may omit a warning", False: "omits no warning"}
+        warnings = {value: f"{words[value]} · {omitting.get(str(value), 0):,}" for value in words}
+        _one_of("safety", warnings, shown.safety, key=_key("safety", omitting))
+    if is_checked:
+        differing = {True: "some claims differ", False: "no claim differs"}
+        _one_of("contradictions", differing, shown.contradictions, key="filter-contradictions")
+        ranges = {each: support_in_words(each) for each in (*SUPPORTS, shown.support) if each}
+        _one_of("support", ranges, shown.support or None, key="filter-support", none="")
+
+
+def columns_menu(view: ViewState) -> None:
+    """Draw the choice of further columns of the table."""
+    menu = st.popover("Columns", key=COLUMNS_MENU, on_change="rerun")
+    if menu.open:
+        with menu:
+            for name in OPTIONAL_COLUMNS:
+                feed(f"column-{name}", name in view.columns)
+                st.checkbox(COLUMN_NAMES[name], key=f"column-{name}", on_change=_choose_column, args=(name,))
+
+
+def _choose_column(name: str) -> None:
+    chosen = {*read_view().columns, name}
+    if not st.session_state[f"column-{name}"]:
+        chosen.remove(name)
+    change_view(columns=tuple(each for each in OPTIONAL_COLUMNS if each in chosen))
 
 
 def chips(view: ViewState, *, elsewhere: Container[str] = ()) -> None:
@@ -160,8 +238,7 @@ def _one_of(
 def _option(name: str, value: str, count: int | None) -> str:
     if name == "code":
         value = f"{rule_of(value).title} ({value})"
-    names = {"suspicion": ISSUE_NAMES, "difference": DIFFERENCE_NAMES}.get(name, {})
-    shown = names.get(value) or markup.clean(value)
+    shown = _NAMES.get(name, {}).get(value) or markup.clean(value)
     return shown if count is None else f"{shown} · {count:,}"
 
 

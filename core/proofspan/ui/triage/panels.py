@@ -9,20 +9,14 @@ from pathlib import Path
 
 import streamlit as st
 
-from proofspan.contracts.records.records import LABELS, Label
-from proofspan.diagnosis.claims.types import ClaimStatus
+from proofspan.contracts.records.records import LABELS
 from proofspan.diagnosis.gold import GOLD_STATES, GoldState
-from proofspan.diagnosis.messages import CLAIM_MEANINGS, GOLD_MEANINGS, GOLD_STEPS, MEANINGS, next_step
+from proofspan.diagnosis.messages import GOLD_MEANINGS, GOLD_STEPS, next_step
 from proofspan.diagnosis.suggest import Suggestion
 from proofspan.diagnosis.types import Profile
-from proofspan.display_names import (
-    BUCKET_NAMES,
-    CLAIM_NAMES,
-    EVIDENCE_NAMES,
-    FILTER_NAMES,
-    GOLD_NAMES,
-    LABEL_NAMES,
-)
+from proofspan.diagnosis.verdicts.judge import CAUSE_STEPS
+from proofspan.diagnosis.verdicts.types import CAUSES
+from proofspan.display_names import BUCKET_NAMES, GOLD_NAMES
 from proofspan.evidence.page_base import PageBaseFinding
 from proofspan.manifest.types import Run
 from proofspan.metrics.ranked import BUCKET_MEANINGS, BUCKET_STEPS, BUCKETS, Bucket
@@ -30,25 +24,32 @@ from proofspan.services.compare import WITHOUT_GOLD
 from proofspan.services.page_base import in_words
 from proofspan.services.workspace.index_job import Event, IndexJob
 from proofspan.services.workspace.open import profile_snippet
-from proofspan.store.files.checked import CheckedFile
-from proofspan.store.files.evidence_states import EVIDENCE, EvidenceState
-from proofspan.store.files.located import PlacedFile
-from proofspan.store.files.types import Flips
-from proofspan.store.query.filters import Flip
+from proofspan.store.files.types import Flips, RunFacts
+from proofspan.store.query.filters import Flip, Sort
 from proofspan.store.query.metric_sql import OUTCOMES
 from proofspan.ui.status.fragments import fragment
 from proofspan.ui.status.notices import run_names
 from proofspan.ui.triage import table
-from proofspan.ui.triage.filters import Choices, show_all
+from proofspan.ui.triage.filters import show_all
+from proofspan.ui.triage.outcomes import Group
 from proofspan.ui.visit.view_state import ViewState, change_view
-from proofspan.ui.widgets import markup, text
-from proofspan.ui.widgets.chart import LABEL_COLOURS
-from proofspan.ui.widgets.controls import line, select, show_toggles, toggle, toggle_button
+from proofspan.ui.widgets import markup
+from proofspan.ui.widgets.controls import line, select, toggle_button
 from proofspan.ui.widgets.markup import Piece
 from proofspan.wording import counted
 
 #: What is removed from the address with the run to compare with.
-_ALONE = {"vs": "", "was": (), "was_bucket": (), "was_correct": (), "flip": "", "outcome": ""}
+_ALONE = {
+    "vs": "",
+    "flip": "",
+    "outcome": "",
+    "was": (),
+    "was_cause": (),
+    "was_bucket": (),
+    "was_correct": (),
+}
+#: The most groups of which the next step is shown.
+MOST_STEPS = 3
 #: What the toggles of a comparison show, in order, and what it means.
 FLIPS_SHOWN: Mapping[Flip, str] = {
     "fixed": "Wrong in the other run, right in this one",
@@ -73,61 +74,29 @@ def heading(view: ViewState, runs: Sequence[Run], *, total: int, profile: Profil
         )
 
 
-def label_cards(
-    counts: Mapping[Label | None, int],
-    view: ViewState,
-    *,
-    moved: Sequence[tuple[str | None, str | None, int]] = (),
-) -> None:
-    """Draw a card per label with its count; a click filters by it, and several may be chosen.
+def strip(groups: Sequence[Group], view: ViewState) -> None:
+    """Draw the questions of a list as a bar of groups, and below it a button per group with its count.
 
-    `moved` counts questions by their label in the run that is compared with and in this one, for
-    `+3 vs R003`: by how many there are more or fewer.
+    A click keeps the group alone, and one on the group that is kept shows all.
     """
-    whole = sum(counts[label] for label in LABELS)
-    with st.container(key="cards"):
-        for label in LABELS:
-            number = counts[label]
-            share = text.share_of(number, whole, unlabelled=counts[None])
-            parts = list(map(text.unbroken, share.split(" · "))) if whole else [share]
-            if moved:
-                more = sum(count * ((now == label) - (was == label)) for was, now, count in moved)
-                signed = "±0" if not more else f"{'+' if more > 0 else '−'}{abs(more):,}"
-                against = markup.label(f"{signed} vs {view.filter.vs}", limit=30)
-                parts.append(text.unbroken(against))
-            summary = " · ".join(parts)
-            st.button(
-                f":{LABEL_COLOURS[label]}-badge[{LABEL_NAMES[label]}] **{number:,}** *{summary}*",
-                key=f"card-{label}",
-                type="primary" if label in view.filter.label else "secondary",
-                width="stretch",
-                on_click=toggle,
-                args=("label", label),
-            )
-
-
-def gold_line(counts: Mapping[GoldState, int], view: ViewState, *, offered: Choices) -> None:
-    """Draw the states of gold passages, a toggle each, worst first; nothing for a run without gold.
-
-    `counts` are those of the list without its gold filter, `offered` the states that the run has: one that
-    other filters leave empty stays, so that nothing moves.
-    """
-    present = {state for state, _ in offered} | {state for state in counts if counts[state]}
-    shown = [state for state in GOLD_STATES if state in present.union(view.filter.gold)]
-    if not shown:
-        return
-    listed = {state: counts[state] for state in shown}
-    with line("gold"):
-        show_toggles("gold", f"{FILTER_NAMES['gold']}:", listed, GOLD_NAMES, GOLD_MEANINGS, view.filter.gold)
-
-
-def bucket_line(counts: Mapping[Bucket | None, int], view: ViewState) -> None:
-    """Draw the ranking buckets, a toggle each, best first. `counts` are those without the bucket filter."""
-    listed = {bucket: counts.get(bucket, 0) for bucket in BUCKETS}
-    means = {bucket: f"{BUCKET_MEANINGS[bucket]} ({bucket})" for bucket in BUCKETS}
-    with line("bucket", width="content"):
-        about = f"{FILTER_NAMES['bucket']}:"
-        show_toggles("bucket", about, listed, BUCKET_NAMES, means, view.filter.bucket)
+    with st.container(border=True, key="strip", gap="xxsmall"):
+        markup.show(markup.bar([(group.key, group.questions) for group in groups]))
+        with line("strip"):
+            for group in groups:
+                is_on = group.is_chosen(view.filter)
+                change = dict.fromkeys(group.change, ()) if is_on else dict(group.change)
+                more = f" ({group.more:+,})".replace("-", "−") if group.more else ""
+                means = f"{group.means} {more.strip()} against {view.filter.vs}." if more else group.means
+                if group.change:
+                    toggle_button(
+                        f"{group.name} **{group.questions:,}**{more}",
+                        key=f"group-{group.key}",
+                        help=markup.label(means, limit=200),
+                        is_on=is_on,
+                        on_click=partial(change_view, **change),
+                    )
+                else:
+                    markup.note(f"{group.name} {group.questions:,}", "muted", tip=group.means)
 
 
 def outcomes_for(view: ViewState, *, has_gold: bool) -> tuple[str, ...]:
@@ -172,50 +141,17 @@ def flip_line(flips: Flips, view: ViewState, *, outcomes: Sequence[str]) -> None
         st.page_link("pages/compare.py", label="Compare", query_params=list_shown, width="content")
 
 
-def cited_line(
-    counts: Mapping[EvidenceState, int],
-    placed: PlacedFile | None,
-    view: ViewState,
-    *,
-    folder: Path,
-    job: IndexJob | None,
+def status(
+    facts: RunFacts, *, has_citations: bool, can_be_judged: bool, folder: Path, job: IndexJob | None
 ) -> None:
-    """Draw the evidence states, a toggle each, worst first.
+    """Draw what is being worked on of the run's claims and citations, or why they are not there.
 
-    `counts` are those of the list without its evidence filter; a state that the run has stays when other
-    filters leave it empty, so that nothing moves. While citations are not located, `job` does it, or says why
-    it could not.
+    `job` works on them, or says why it could not.
     """
-    with line("evidence", width="content"):
-        if placed is not None:
-            shown = {*placed.counts, *view.filter.evidence}
-            present = {state: counts.get(state, 0) for state in EVIDENCE if state in shown}
-            means = {state: words.meaning for state, words in EVIDENCE.items()}
-            show_toggles("evidence", "Cited text:", present, EVIDENCE_NAMES, means, view.filter.evidence)
-        else:
-            _pending("Cited text", "located", "locating", folder=folder, job=job)
-
-
-def claims_line(
-    counts: Mapping[ClaimStatus, int],
-    checked: CheckedFile | None,
-    view: ViewState,
-    *,
-    folder: Path,
-    job: IndexJob | None,
-) -> None:
-    """Draw the statuses of claims, a toggle each, worst first; `job` checks them, as in `cited_line`.
-
-    `counts` are the questions of the list without its claim filter; a status that the run has stays when
-    other filters leave it empty.
-    """
-    with line("claims", width="content"):
-        if checked is not None:
-            shown = {*checked.claims, *view.filter.claim}
-            present = {status: counts.get(status, 0) for status in CLAIM_MEANINGS if status in shown}
-            show_toggles("claim", "Claims:", present, CLAIM_NAMES, CLAIM_MEANINGS, view.filter.claim)
-        else:
-            _pending("Claims", "checked", "checking", folder=folder, job=job)
+    if can_be_judged and facts.checked is None:
+        _pending("Claims", "checked", "checking", folder=folder, job=job)
+    if has_citations and facts.placed is None:
+        _pending("Cited text", "located", "locating", folder=folder, job=job)
 
 
 def _pending(about: str, done: str, event: Event, *, folder: Path, job: IndexJob | None) -> None:
@@ -238,20 +174,6 @@ def _being_done(words: str, event: Event, job: IndexJob, was_past: bool) -> None
         markup.note(f"{words} {100 * share:.0f} %" if share else words, "muted")
 
 
-def safety_line(omitting: int, judged: int, view: ViewState) -> None:
-    """Draw how many of the `judged` answers may omit a warning, in the list without its safety filter."""
-    with line("safety", width="content"):
-        markup.note("Safety:", "muted")
-        toggle_button(
-            f"**{omitting:,}** of {judged:,} may omit a warning",
-            key="safety-omitted",
-            help="Neither answer nor citations mention a WARNING or CAUTION of the cited section; "
-            "of the questions with a citation to judge by.",
-            is_on=bool(view.filter.safety),
-            on_click=partial(change_view, safety=None if view.filter.safety else True),
-        )
-
-
 def page_base_line(findings: Sequence[PageBaseFinding], view: ViewState) -> None:
     """Draw the first of these findings in one quiet line, with links to its questions and to the fix."""
     with line("pages"):
@@ -268,10 +190,16 @@ def page_base_line(findings: Sequence[PageBaseFinding], view: ViewState) -> None
         st.page_link("pages/health.py", label=title, query_params=view.params(), width="content")
 
 
-def template_notice(suggestion: Suggestion, profile: Profile) -> None:
-    """Explain that no answer of the run follows the template, and offer a profile that fits them."""
+def template_notice(suggestion: Suggestion, profile: Profile, *, is_judged: bool) -> None:
+    """Explain that no answer of the run follows the template, and offer a profile that fits them.
+
+    With verdicts (`is_judged`) only the labels depend on that.
+    """
     with st.container(border=True, key="notice"):
-        unreliable = Piece("These labels are unreliable: no answer follows the template.", "strong")
+        which = "No answer of this run follows the template: its labels are unreliable, its verdicts are not."
+        if not is_judged:
+            which = "These labels are unreliable: no answer follows the template."
+        unreliable = Piece(which, "strong")
         fits = f"This profile fits the answers: {suggestion.profile.describe()}."
         reason = Piece(f"Read with {profile.describe()}, {suggestion.reason}. {fits}")
         markup.show(markup.text([unreliable]), markup.text([reason], role="hint"))
@@ -294,9 +222,12 @@ def profile_notice(profile: Profile, own: Profile) -> None:
         _manifest_lines(profile)
 
 
-def sentence(view: ViewState, *, matching: int, total: int) -> None:
-    """Draw in words what is shown and in which order."""
-    shown = f"{view.filter.sentence(matching, total)} · {table.order(view.sort)}"
+def sentence(view: ViewState, *, matching: int, total: int, is_judged: bool, can_be_judged: bool) -> None:
+    """Draw in words what is shown and in which order; without verdicts that is by label."""
+    ordered = table.order(view.sort)
+    if view.sort == Sort() and not is_judged:
+        ordered = "sorted by label until the claims are checked" if can_be_judged else "worst label first"
+    shown = f"{view.filter.sentence(matching, total)} · {ordered}"
     named = (("suspicion", view.filter.suspicion), ("code", view.filter.code))
     tip = "; ".join(f"{name}: {', '.join(chosen)}" for name, chosen in named if chosen)
     markup.note(shown, tip=tip, role="line")
@@ -332,37 +263,47 @@ def paging(matching: int, view: ViewState, *, rows_a_page: int) -> None:
 
 
 def next_steps(
-    labels: Sequence[Label],
+    groups: Sequence[Group],
     view: ViewState,
     profile: Profile,
     gold: Mapping[GoldState, int],
     buckets: Mapping[Bucket | None, int],
 ) -> None:
-    """Draw what the labels in view mean and what to do about them, under the profile.
+    """Draw what to do about the groups that are chosen, else about the first that call for something.
 
-    Of the states of `gold` and the `buckets` that call for a next step, those that the filter chooses follow,
-    else the most frequent state and all misses.
+    Without verdicts groups are labels, whose steps depend on the profile. Of the states of `gold` and the
+    `buckets` that call for a next step, those that the filter chooses follow, else the most frequent state
+    and all misses.
     """
+
+    def step_of(group: Group) -> str:
+        if group.key in CAUSES:
+            return CAUSE_STEPS[group.key]
+        return next_step(group.key, profile.template) or "" if group.key in LABELS else ""
+
+    def draw(name: str, count: int, means: str, words: str | None) -> None:
+        pieces = [Piece(f"{name} {count:,}", "strong"), Piece(f"  {means}", "muted")]
+        markup.show(markup.text(pieces, role="line"), markup.text([Piece(words or "")], role="line"))
+
     lost = [state for state in GOLD_STATES if gold.get(state) and GOLD_STEPS.get(state)]
     states = view.filter.gold or sorted(lost, key=lambda state: -gold[state])[:1]
     failed = [bucket for bucket in BUCKETS if buckets.get(bucket) and BUCKET_STEPS.get(bucket)]
-
-    def step(name: Piece, means: str, words: str | None) -> None:
-        heading = markup.text([name, Piece(means, "muted")], role="line")
-        markup.show(heading, markup.text([Piece(words or "")], role="line"))
-
+    present = [(group, step_of(group)) for group in groups if group.questions]
+    chosen = [each for each in present if each[0].is_chosen(view.filter)]
+    steps = chosen or [each for each in present if each[1]][:MOST_STEPS]
+    if not (steps or lost or failed):
+        return
     with st.container(border=True, key="next-step"):
         markup.note("Next step", "strong", role="text")
-        for label in labels:
-            step(markup.chip(label), MEANINGS[label], next_step(label, profile.template))
+        for group, words in steps:
+            draw(group.name, group.questions, group.means, words)
         for bucket in failed:
             if not view.filter.bucket or bucket in view.filter.bucket:
-                name = Piece(f"{buckets[bucket]:,} {BUCKET_NAMES[bucket]}", "strong")
-                step(name, f" {BUCKET_MEANINGS[bucket]}", BUCKET_STEPS.get(bucket))
+                words = BUCKET_STEPS.get(bucket, "")
+                draw(BUCKET_NAMES[bucket], buckets[bucket], BUCKET_MEANINGS[bucket], words)
         for state in lost:
             if state in states:
-                name = Piece(f"{gold[state]:,} {GOLD_NAMES[state]}", "strong")
-                step(name, f" {GOLD_MEANINGS[state]}", GOLD_STEPS.get(state))
+                draw(GOLD_NAMES[state], gold[state], GOLD_MEANINGS[state], GOLD_STEPS.get(state))
 
 
 def nothing_matches(total: int) -> None:

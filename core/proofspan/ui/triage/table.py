@@ -5,18 +5,19 @@ Each column is declared once, with its header, its cell, its order and its place
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple, cast
 
 import pandas as pd
 import streamlit as st
 
-from proofspan.contracts.records.records import Label, TraceKey
+from proofspan.contracts.records.records import GoldQuestion, Label, TraceKey
 from proofspan.contracts.rules.catalogue import in_order, rule_of
 from proofspan.diagnosis.messages import LITTLE_COVERED
 from proofspan.display_names import (
     BUCKET_NAMES,
+    CAUSE_NAMES,
     COLUMN_NAMES,
     DIFFERENCE_NAMES,
     GOLD_NAMES,
@@ -26,20 +27,30 @@ from proofspan.display_names import (
 )
 from proofspan.store.files.evidence_states import EVIDENCE
 from proofspan.store.query.filters import Sort
-from proofspan.ui.visit.view_state import ViewState, question_name, read_view, write_view
+from proofspan.ui.triage.excerpt import differing, excerpt
+from proofspan.ui.visit.view_state import (
+    OPTIONAL_COLUMNS,
+    ViewState,
+    question_name,
+    read_view,
+    write_view,
+)
 from proofspan.ui.widgets.chart import LABEL_COLOURS
 from proofspan.ui.widgets.markup import clean
 from proofspan.ui.widgets.table import NOTHING, Cell, Chip, Column, Folding, Grid, Row, show_grid
 from proofspan.ui.widgets.text import shortened, variant
 from proofspan.ui.wording import citation
+from proofspan.ui.wording.verdict import verdict_chip
 
 ROWS_A_PAGE = 50
-#: CSS pixels of the frame: some thirteen rows and a half, of which the rest scrolls inside it.
-HEIGHT = 495
+#: CSS pixels of the frame: some ten rows, of which the rest scrolls inside it.
+HEIGHT = 640
 #: The key of the page's one table: the component stays, with its focus, while its rows change.
 KEY = "triage-rows"
 #: The longest question, and the most numbers, that a cell holds; the Question page has the rest.
 MAX_QUESTION, MAX_NUMBERS = 300, 3
+#: Characters of an answer, and of a cause's sentence.
+MAX_ANSWER, MAX_CAUSE = 110, 220
 #: The reference's reasons for a label in the width of a column; the Question page has them in full.
 WHY: Mapping[str, str] = {
     "template/citations violated": "Template or citations violated",
@@ -53,18 +64,39 @@ WHY: Mapping[str, str] = {
 FIRST_RANKS = 3
 
 
+class Known(NamedTuple):
+    """The things that rows show besides their values.
+
+    `offsets` gives the page offset of traces (see `TriageRow`); their `run_id` is "". `gold` are the gold
+    questions by id, `titles` the documents' by id where there are several. `hidden` are suspicions that the
+    page says once of the whole run.
+    """
+
+    offsets: Mapping[TraceKey, int] = {}
+    gold: Mapping[str, GoldQuestion] = {}
+    titles: Mapping[str, str] = {}
+    hidden: Container[str] = ()
+
+
+NOTHING_KNOWN = Known()
+
+
 @dataclass(frozen=True, slots=True)
 class TriageRow:
-    """A row of the index (`values` by column) with the address of its question.
-
-    `offset` is the number of pages from the cited page to the one that holds the text, None where that is not
-    known or not one number.
-    """
+    """A row of the index (`values` by column) with the address of its question."""
 
     key: TraceKey
     values: Mapping[Hashable, Any]
     href: str
-    offset: int | None = None
+    known: Known
+
+    @property
+    def offset(self) -> int | None:
+        """Return the number of pages from the cited page to the one that holds the text.
+
+        None where that is not known or not one number.
+        """
+        return self.known.offsets.get(self.key)
 
     def list(self, name: str) -> Sequence[str]:
         """Return the values of a list column, () where it is null."""
@@ -89,6 +121,40 @@ def _label(row: TriageRow) -> Cell:
     tip = " · ".join(filter(None, (WHY.get(reason, reason), label)))
     chip = Chip(LABEL_NAMES[label], LABEL_COLOURS[label], tip) if label else Chip(NO_LABEL, "none")
     return Cell(chips=(chip,), note=f"was {was}" if was else "")
+
+
+def _verdict(row: TriageRow) -> Cell:
+    if not (cause := row.text("cause")):
+        return Cell(chips=(Chip("Not judged", "none", "There is no verdict on this answer."),))
+    values = cast(Any, (row.text("grounded") or None, row.text("correct"), cause))
+    before = cast(Any, tuple(row.text(f"was_{name}") or None for name in ("grounded", "correct", "cause")))
+    chip, was = verdict_chip(*values), ""
+    if before[2] and before != values:
+        was = verdict_chip(*before).text
+        was = f"was {CAUSE_NAMES[before[2]] if was == chip.text else was}"
+    return Cell(chips=(chip,), note=was)
+
+
+def _answer(row: TriageRow) -> Cell:
+    text, marks = excerpt(row.text("answer"), differing(row.text("claims")), MAX_ANSWER)
+    return Cell(text, marks=marks) if text else NOTHING
+
+
+def _expected(row: TriageRow) -> Cell:
+    gold = row.known.gold.get(row.key.q_id)
+    if gold is None:
+        return NOTHING
+    if not gold.answerable:
+        return Cell("No answer in the documents", look="quiet")
+    text = gold.answer or next((span.quote for span in gold.spans if span.quote), "")
+    return Cell(shortened(text, MAX_ANSWER), look="quiet") if text else NOTHING
+
+
+def _section(row: TriageRow) -> Cell:
+    section, doc_id = shortened(row.text("rank1_section"), 40), row.text("rank1_doc")
+    titles = row.known.titles
+    document = shortened(titles.get(doc_id) or doc_id, 40) if titles else ""
+    return Cell(section or document, note=document if section else "") if section or document else NOTHING
 
 
 def _question(row: TriageRow) -> Cell:
@@ -141,17 +207,17 @@ def _rules(row: TriageRow) -> Cell:
 class TriageColumn:
     """A column: its cell, the `sort` that a click on its header asks for, and that order in words both ways.
 
-    `optional`: left out of a page of rows that have no value. `unless`: left out where that column is shown,
-    except from an order by this one. `layout` is the column as the browser gets it.
+    Without a `sort` its header asks for nothing. `layout` is the column as the browser gets it. Where the
+    list is too narrow for all columns, those with the least of `stays` move under the question first; one
+    with 0 never does.
     """
 
     cell: Callable[[TriageRow], Cell]
-    sort: str
-    order: tuple[str, str]
     layout: Column
+    sort: str = ""
+    order: tuple[str, str] = ("", "")
     descending_first: bool = False
-    optional: bool = False
-    unless: str = ""
+    stays: int = 0
 
 
 def _layout(name: str, help: str = "", **more: Any) -> Column:
@@ -160,210 +226,233 @@ def _layout(name: str, help: str = "", **more: Any) -> Column:
     return Column(Cell(COLUMN_NAMES[name], tip=help), name=name, **options)
 
 
-#: Below this many rem a narrow column moves under the question, after its title.
-_UNDER = {width: Folding(width, "question", titled=True) for width in (30, 38, 46, 60, 84)}
-#: The columns in their order. Some may be new only here: what a cell reads is in
+#: All columns in their order. Some may be new only here: what a cell reads is in
 #: `store.files.columns.PAGE_COLUMNS`, what a sort orders by in `store.query.filters.SORTS`.
 COLUMNS: Mapping[str, TriageColumn] = {
+    "verdict": TriageColumn(
+        _verdict,
+        _layout("verdict", "Most harmful first", width=8.9, narrow=8.6),
+        "worst",
+        ("most harmful first", "least harmful first"),
+    ),
     "label": TriageColumn(
         _label,
-        "worst",
-        ("worst first", "best first"),
-        _layout("label", "Worst first", width=11.4, narrow=8.6),
+        _layout("label", "Worst label first", width=8.9, narrow=8.6),
+        "label",
+        ("worst label first", "best label first"),
+    ),
+    "cause": TriageColumn(
+        lambda row: Cell(shortened(row.text("cause_sentence"), MAX_CAUSE)) if row.text("cause") else NOTHING,
+        _layout("cause", "The first point of failure", lines=4, width=15),
+        "cause",
+        ("by cause, most harmful first", "by cause, least harmful first"),
+        stays=9,
+    ),
+    "issues": TriageColumn(
+        lambda row: Cell(" · ".join(issues(row))),
+        _layout("issues", lines=3, width=15),
+        "suspicions",
+        ("fewest issues first", "most issues first"),
+        descending_first=True,
+        stays=7,
     ),
     "question": TriageColumn(
-        _question, "question", ("questions A to Z", "questions Z to A"), _layout("question", lines=True)
+        _question,
+        _layout("question", lines=4),
+        "question",
+        ("questions A to Z", "questions Z to A"),
+    ),
+    "answer": TriageColumn(_answer, _layout("answer", lines=3, width=16, sorts=False), stays=8),
+    "expected": TriageColumn(
+        _expected,
+        _layout("expected", "The answer of the gold question", lines=3, width=10.5, sorts=False),
+        stays=5,
+    ),
+    "section": TriageColumn(
+        _section,
+        _layout("section", "Document and section of the candidate at rank 1", lines=3, width=7.4),
+        "section",
+        ("by top section", "by top section, reversed"),
+        stays=6,
     ),
     "why": TriageColumn(
         lambda row: Cell(WHY.get(row.text("why"), row.text("why")), look="quiet"),
+        _layout("why", "The rule that decided the label", lines=3, width=8),
         "why",
         ("by reason", "by reason, reversed"),
-        _layout("why", "The rule that decided the label", width=10, folds=Folding(84, "label", shown=64)),
-    ),
-    "section": TriageColumn(
-        lambda row: Cell(shortened(section, 40)) if (section := row.text("rank1_section")) else NOTHING,
-        "section",
-        ("by top section", "by top section, reversed"),
-        _layout(
-            "section",
-            "Section of the candidate at rank 1",
-            align="end",
-            width=4.4,
-            narrow=3.9,
-            folds=_UNDER[38],
-        ),
+        stays=7,
     ),
     "gold_rank": TriageColumn(
         lambda row: gold_rank(row.values["unranked"], row.values["section_rank"]),
-        "section_rank",
-        ("best rank of the gold section first", "worst rank of the gold section first"),
         _layout(
             "gold_rank",
             "Rank of the first candidate of a gold section in the last stage; none: it is not in that list",
             align="end",
             width=3.7,
-            narrow=3.2,
-            folds=_UNDER[38],
         ),
-        optional=True,
+        "section_rank",
+        ("best rank of the gold section first", "worst rank of the gold section first"),
+        stays=10,
     ),
     "cited": TriageColumn(
         _cited,
-        "evidence",
-        ("worst cited text first", "best cited text first"),
         _layout(
             "cited",
             "Citations whose chunk is known, of those cited; sorted by how their text was found",
             align="end",
             width=3.8,
-            folds=_UNDER[38],
         ),
+        "evidence",
+        ("worst cited text first", "best cited text first"),
+        stays=10,
     ),
     "coverage": TriageColumn(
         _coverage,
-        "answer_coverage",
-        ("least covered first", "most covered first"),
         _layout(
             "coverage",
             "Share of the answer's words that the evidence holds, weighted by rarity",
             align="end",
             width=5,
-            folds=_UNDER[30],
         ),
-        unless="support",
+        "answer_coverage",
+        ("least covered first", "most covered first"),
+        stays=10,
     ),
     "support": TriageColumn(
         _support,
-        "support",
-        ("weakest support first", "strongest support first"),
         _layout(
             "support",
             "How well the evidence supports the answer's claims, led by the weakest",
             align="end",
             width=4.6,
-            folds=_UNDER[30],
         ),
-        optional=True,
+        "support",
+        ("weakest support first", "strongest support first"),
+        stays=12,
     ),
     "contradictions": TriageColumn(
         _contradictions,
+        _layout("contradictions", "Claims that differ from their evidence", align="end", width=4.2),
         "contradictions",
         ("fewest contradictions first", "most contradictions first"),
-        _layout(
-            "contradictions",
-            "Claims that differ from their evidence",
-            align="end",
-            width=4.2,
-            folds=_UNDER[46],
-        ),
         descending_first=True,
-        optional=True,
+        stays=11,
     ),
     "numbers": TriageColumn(
         _numbers,
+        _layout("numbers", "Numbers in the answer that the evidence does not contain", lines=3, width=6.2),
         "unsupported",
         ("fewest unsupported numbers first", "most unsupported numbers first"),
-        _layout(
-            "numbers", "Numbers in the answer that the evidence does not contain", width=6.2, folds=_UNDER[84]
-        ),
         descending_first=True,
-        optional=True,
-    ),
-    "issues": TriageColumn(
-        lambda row: Cell(" · ".join(issues(row))),
-        "suspicions",
-        ("fewest issues first", "most issues first"),
-        _layout("issues", lines=True, width=15, folds=Folding(60, "question")),
-        descending_first=True,
+        stays=7,
     ),
     "rules": TriageColumn(
         _rules,
+        _layout("rules", "Rules of the citation contract that the record breaks", align="end", width=3.1),
         "codes",
         ("fewest broken rules first", "most broken rules first"),
-        _layout(
-            "rules",
-            "Rules of the citation contract that the record breaks",
-            align="end",
-            width=3.1,
-            folds=_UNDER[60],
-        ),
         descending_first=True,
-        optional=True,
+        stays=10,
     ),
 }
-#: Columns whose values come with the pass over claims.
-OF_CLAIMS = ("support", "contradictions")
+#: What a list shows: with verdicts, and of a run whose claims are not checked. Others can be chosen.
+JUDGED = ("verdict", "cause", "question", "answer", "expected", "section")
+UNJUDGED = ("label", "issues", "question", "answer", "expected", "section")
+#: The least width of the question, in rem; where there is less the next column moves under it.
+LEAST_QUESTION = 14
 #: Orders that an address may ask for and no header does.
 _OTHER_ORDERS: Mapping[str, tuple[str, str]] = {
-    "label": ("worst label first", "best label first"),
+    "correct": ("wrong answers first", "correct answers first"),
+    "grounded": ("contradicted answers first", "supported answers first"),
     "resolved": ("fewest citations resolved first", "most citations resolved first"),
     "safety": ("fewest omitted warnings first", "most omitted warnings first"),
 }
 
 
-def show_table(
-    rows: pd.DataFrame,
-    view: ViewState,
-    *,
-    offsets: Mapping[TraceKey, int] | None = None,
-    has_claims: bool = False,
-) -> None:
+def show_table(rows: Sequence[TriageRow], view: ViewState, *, is_judged: bool, has_gold: bool) -> None:
     """Draw the page of rows. A click on one opens its question, a click on a header sorts in SQL.
 
-    `offsets` gives the page offset of traces (see `TriageRow`); their `run_id` is "". `has_claims` as in
-    `triage_grid`.
+    The rest as in `triage_grid`.
     """
 
     def sort(column: str) -> None:
         now = read_view()
-        asked = sort_after_click(column, now.sort)
-        write_view(now.change(sort=asked.by, desc=asked.descending))
+        if COLUMNS[column].sort:
+            asked = sort_after_click(column, now.sort)
+            write_view(now.change(sort=asked.by, desc=asked.descending))
 
     with st.container(key="triage-table"):
-        grid = triage_grid(triage_rows(rows, view, offsets), view.sort, has_claims=has_claims)
+        grid = triage_grid(rows, view.sort, chosen=view.columns, is_judged=is_judged, has_gold=has_gold)
         show_grid(grid, key=KEY, on_sort=sort)
 
 
-def triage_rows(
-    rows: pd.DataFrame, view: ViewState, offsets: Mapping[TraceKey, int] | None = None
-) -> list[TriageRow]:
+def triage_rows(rows: pd.DataFrame, view: ViewState, known: Known = NOTHING_KNOWN) -> list[TriageRow]:
     """Return rows of the index with the addresses of their questions, which stay in the list of `view`."""
     made, listed = [], view.as_list()
     for values in rows.to_dict("records"):
         numbers = (int(values[name]) for name in ("paraphrase", "seed", "repeat"))
         key = TraceKey("", str(values["q_id"]), *numbers)
         shown = listed.change(q=question_name(key.q_id, key.repeat), p=key.paraphrase, s=key.seed)
-        made.append(TriageRow(key, values, shown.link("question"), (offsets or {}).get(key)))
+        made.append(TriageRow(key, values, shown.link("question"), known))
     return made
 
 
-def triage_grid(rows: Sequence[TriageRow], sort: Sort, *, has_claims: bool = False) -> Grid:
+def triage_grid(
+    rows: Sequence[TriageRow],
+    sort: Sort,
+    *,
+    chosen: Sequence[str] = (),
+    is_judged: bool = True,
+    has_gold: bool = True,
+) -> Grid:
     """Return the table of these rows, in the order `sort`.
 
-    With `has_claims` their columns are there before the claims are checked, so that no row moves then.
+    `chosen` are columns besides those that every list shows. Without `is_judged` there is no verdict yet, and
+    labels are in its place; without `has_gold` no answer is expected.
     """
-    cells = {name: [column.cell(row) for row in rows] for name, column in COLUMNS.items()}
-    filled = {
-        name: column
-        for name, column in COLUMNS.items()
-        if not column.optional
-        or (has_claims and name in OF_CLAIMS)
-        or any(cell is not NOTHING for cell in cells[name])
-    }
-    shown = {
-        name: column
-        for name, column in filled.items()
-        if column.unless not in filled or sort.by == column.sort
-    }
-    corner, *columns = [replace(column.layout, sorted=_sorted(column, sort)) for column in shown.values()]
-    lines = zip(*(cells[name] for name in shown), strict=True)
-    made = tuple(Row(head, tuple(others)) for head, *others in lines)
-    return Grid("Questions of this run", corner, tuple(columns), made, height=HEIGHT)
+    shown = {name: COLUMNS[name] for name in columns_of(chosen, is_judged=is_judged, has_gold=has_gold)}
+    below = _folded_below(shown)
+    corner, *columns = [
+        replace(
+            column.layout,
+            folds=Folding(below[name], "question", titled=True) if name in below else None,
+            sorted=_sorted(column, sort, is_judged=is_judged),
+        )
+        for name, column in shown.items()
+    ]
+    made = []
+    for row in rows:
+        head, *others = (column.cell(row) for column in shown.values())
+        made.append(Row(head, tuple(others)))
+    return Grid("Questions of this run", corner, tuple(columns), tuple(made), height=HEIGHT)
 
 
-def _sorted(column: TriageColumn, sort: Sort) -> Literal["", "ascending", "descending", "other"]:
-    """Return a header's `aria-sort`; worst first is an order of its own."""
-    if sort.by != column.sort:
+def columns_of(chosen: Sequence[str], *, is_judged: bool, has_gold: bool) -> list[str]:
+    """Return the columns of a list in their order: those of every list, then what is chosen."""
+    always = [name for name in (JUDGED if is_judged else UNJUDGED) if has_gold or name != "expected"]
+    return [*always, *(name for name in OPTIONAL_COLUMNS if name in chosen and name not in always)]
+
+
+def _folded_below(shown: Mapping[str, TriageColumn]) -> dict[str, float]:
+    """Return for each column that may move under the question the width in rem below which it does.
+
+    A column stays while it fits beside those that stay longer: whatever is chosen, nothing is cut.
+    """
+    moving = sorted((name for name in shown if shown[name].stays), key=lambda name: -shown[name].stays)
+    least = LEAST_QUESTION + sum(column.layout.width or 0 for column in shown.values() if not column.stays)
+    found: dict[str, float] = {}
+    for name in moving:
+        least += shown[name].layout.width or 0
+        found[name] = round(least, 2)
+    return found
+
+
+def _sorted(
+    column: TriageColumn, sort: Sort, *, is_judged: bool
+) -> Literal["", "ascending", "descending", "other"]:
+    """Return a header's `aria-sort`; most harmful first is an order of its own, by label without verdicts."""
+    by = "label" if sort.by == "worst" and not is_judged else sort.by
+    if by != column.sort:
         return ""
     return "other" if sort == Sort() else "descending" if sort.descending else "ascending"
 
@@ -377,7 +466,7 @@ def sort_after_click(column: str, sort: Sort) -> Sort:
 
 def order(sort: Sort) -> str:
     """Return in words what a list shows first."""
-    orders = {**_OTHER_ORDERS, **{column.sort: column.order for column in COLUMNS.values()}}
+    orders = {**_OTHER_ORDERS, **{column.sort: column.order for column in COLUMNS.values() if column.sort}}
     ascending = (f"by {sort.by}, ascending", f"by {sort.by}, descending")
     return orders.get(sort.by, ascending)[sort.descending]
 
@@ -388,7 +477,8 @@ def issues(row: TriageRow) -> list[str]:
     An id that may be made up, what is wrong with its cited text, its gold, what else its citations have, its
     other suspicions, and a grounded answer that the evidence hardly covers.
     """
-    codes, states = row.list("suspicions"), row.list("evidence")
+    hidden = row.known.hidden
+    codes, states = [code for code in row.list("suspicions") if code not in hidden], row.list("evidence")
     first = [code for code in codes if code == "citation_outside_retrieved"]
     coverage = row.number("answer_coverage")
     is_thin = row.text("label") == "ok" and coverage is not None and coverage < LITTLE_COVERED

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
 from typing import Any, Literal, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from proofspan.store.files.types import Neighbours
-from proofspan.ui.visit.view_state import ViewState, change_view, question_name, read_view
+from proofspan.ui.visit.view_state import ViewState, change_view, question_name
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.markup import Piece
 
@@ -110,40 +109,10 @@ def line(name: str, *, width: markup.Width = "stretch") -> DeltaGenerator:
     )
 
 
-def show_toggles(
-    name: str,
-    about: str,
-    counts: Mapping[Any, int],
-    names: Mapping[Any, str],
-    means: Mapping[Any, str],
-    chosen: Sequence[str],
-) -> None:
-    """Draw a toggle per value of the filter `name` after the title `about`.
-
-    `counts` are the questions that have it, `means` its tooltip.
-    """
-    markup.note(about, "muted")
-    for value, count in counts.items():
-        toggle_button(
-            f"**{count:,}** {names[value]}",
-            key=f"{name}-{value}",
-            help=means[value],
-            is_on=value in chosen,
-            on_click=partial(toggle, name, str(value)),
-        )
-
-
 def toggle_button(title: str, *, key: str, help: str, is_on: bool, on_click: Callable[[], None]) -> None:
     """Draw a button with a tick while it is on; another `type` would lose the focus."""
     mark = "*✓* " if is_on else ""
     st.button(f"{mark}{title}", key=key, type="tertiary", help=help, on_click=on_click)
-
-
-def toggle(name: str, value: str) -> None:
-    """Add a value to the filter `name` in the URL, or remove it."""
-    chosen: tuple[str, ...] = getattr(read_view().filter, name)
-    without = tuple(other for other in chosen if other != value)
-    change_view(**{name: without if value in chosen else (*chosen, value)})
 
 
 def show_steps(beside: Neighbours, what: str, *, walk: ViewState | None = None) -> None:

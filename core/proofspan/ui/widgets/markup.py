@@ -151,6 +151,19 @@ def facts(rows: Sequence[tuple[str, Sequence[Piece]]]) -> Markup:
     return Markup(f'<dl class="ps-facts" data-testid="ps-facts">{"".join(cells)}</dl>')
 
 
+def bar(parts: Sequence[tuple[str, int]]) -> Markup:
+    """Return counts as the parts of a bar, by names of our own, which the stylesheet colours.
+
+    What it shows has to be in words beside it: a screen reader does not see it.
+    """
+    if not all(name.isidentifier() and isinstance(count, int) for name, count in parts):
+        raise ValueError(f"names of our own and counts: {parts!r}"[:200])
+    drawn = "".join(
+        f'<span class="ps-part-{name}" style="flex-grow: {count}"></span>' for name, count in parts if count
+    )
+    return Markup(f'<div class="ps-bar" data-testid="ps-bar" aria-hidden="true">{drawn}</div>')
+
+
 def row(left: Iterable[Piece], right: Iterable[Piece] = ()) -> Markup:
     """Return a line with something at each end; the right end wraps below where the width is short."""
     return _block("row", f"<span>{_inline(left)}</span><span>{_inline(right)}</span>")

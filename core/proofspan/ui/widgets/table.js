@@ -65,7 +65,7 @@ function draw(view, data) {
   const [name, place] = [held && nameOf(held), held && placeOf(view, held)];
   const rows = JSON.stringify(data.rows.map((row) => row.key || Object.values(row.cells).find((cell) => cell.href)?.href));
   view.table.setAttribute("aria-label", data.table);
-  view.frame.className = `frame ${data.layout}`;
+  view.frame.className = `frame ${data.layout}${data.tall ? " tall" : ""}`;
   view.frame.dataset.testid = data.layout === "list" ? "ps-rows" : "ps-grid";
   view.root.querySelector("style.columns")?.remove();
   if (data.layout === "list") view.root.append(columnStyles(data.columns));
@@ -116,12 +116,13 @@ function fit(view) {
 // Widths of a list's columns, and from which width on a column's text moves below that of another one.
 function columnStyles(columns) {
   const made = element("style", "columns");
-  const rules = columns.flatMap(({ name, width, narrow, folds }) => [
+  const rules = columns.flatMap(({ name, width, narrow, folds, lines }) => [
+    lines ? `.${name} { --lines: ${lines}; }` : "",
     width ? `.${name} { width: ${width}rem; }` : "",
     narrow ? `@container (max-width: 46rem) { .${name} { width: ${narrow}rem; } }` : "",
     folds ? `@container (max-width: ${folds.below}rem) { .${name} { display: none; } }
       @container (max-width: ${folds.shown ?? folds.below}rem) {
-        .below { display: block; } .below > .in-${name} { display: inline-block; } }` : "",
+        .below { display: block; } .below > .in-${name} { display: ${lines ? "block" : "inline-block"}; } }` : "",
   ]);
   made.textContent = rules.join("\n");
   return made;
@@ -188,17 +189,21 @@ function details(words) {
 function below(row, columns) {
   const made = element("div", "below");
   for (const { name, head, folds } of columns) {
-    const { text, look } = row.cells[name];
+    const { look, note, marks, chips = [], text = chips.map((chip) => chip.text).join(" ") } = row.cells[name];
     if (!text || look === "none") continue;
-    made.append(element("span", `in-${name} ${look ?? ""}`, folds.titled ? `${head.text} ${text}` : text));
+    const words = element("span", `in-${name} ${look ?? ""}`);
+    if (folds.titled) words.append(element("span", "titled", head.text), " ");
+    words.append(...marked(text, marks), note ? `, ${note}` : "");
+    made.append(words);
   }
   return made;
 }
 
 // `spoken` is the name of a link; of other cells it is what is read aloud after the text. If true, it is the tip.
-function filled(box, { text = "", note, tip, look, tone, href, spoken, chips = [] }, tag) {
+function filled(box, { text = "", note, tip, look, tone, href, spoken, chips = [], marks }, tag) {
   if (spoken === true) spoken = tip;
-  const words = element(href === undefined ? tag : "a", "words", text);
+  const words = element(href === undefined ? tag : "a", "words");
+  words.append(...marked(text, marks));
   if (tag === "button") words.type = "button";
   if (href !== undefined) {
     words.href = href;
@@ -221,6 +226,17 @@ function filled(box, { text = "", note, tip, look, tone, href, spoken, chips = [
   }
   if (note) box.append(element("small", "", note));
   return box;
+}
+
+// Pieces of a text: ranges that differ from the evidence are marked.
+function marked(text, marks = []) {
+  const pieces = [];
+  let at = 0;
+  for (const [start, end] of marks) {
+    pieces.push(text.slice(at, start), element("mark", "", text.slice(start, end)));
+    at = end;
+  }
+  return [...pieces, text.slice(at)];
 }
 
 function element(tag, className = "", text = "") {

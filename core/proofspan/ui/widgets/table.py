@@ -22,6 +22,8 @@ Align = Literal["start", "center", "end"]
 
 #: CSS pixels of a row of one line, in a grid and in a list, and of a list's header and frame.
 ROW_PIXELS, LIST_ROW_PIXELS, HEADER_PIXELS = 27, 34, 36
+#: CSS pixels of a row of a list whose texts take more than two lines.
+TALL_ROW_PIXELS = 60
 #: A table that is higher than its frame by no more than this factor is shown whole (see table.js).
 WHOLE = 1.1
 
@@ -42,7 +44,8 @@ class Cell:
     `look` is a colour of the theme (`quiet` is small print's, `none` marks a missing value): a tint as strong
     as `tone` (0–1), or the colour of the text where `tone` is None. `href` is an address as `ViewState.link`
     makes it, and `spoken` that link's name for screen readers: the cell's row, column, number and what a
-    click opens. Without `href`, `spoken` is read aloud after the text.
+    click opens. Without `href`, `spoken` is read aloud after the text. `marks` are ranges of characters of
+    `text` that are marked as differing, in order.
     """
 
     text: str = ""
@@ -53,6 +56,7 @@ class Cell:
     href: str | None = None
     spoken: str = ""
     chips: tuple[Chip, ...] = ()
+    marks: tuple[tuple[int, int], ...] = ()
 
     def __post_init__(self) -> None:
         if self.href is not None and not self.href.startswith("./"):
@@ -82,7 +86,7 @@ class Column:
     """A column's header, and how its cells are aligned: numbers to the end.
 
     The rest is for lists. `name` is an identifier; `width` is in rem, `narrow` that of a narrow list, and a
-    column without a width takes what is left. The text of a column with `lines` may take two. A click on a
+    column without a width takes what is left. The text of a cell takes up to `lines` lines. A click on a
     header that `sorts` asks for another order; `sorted` is its `aria-sort` where the list is in its order.
     """
 
@@ -91,7 +95,7 @@ class Column:
     name: str = ""
     width: float | None = None
     narrow: float | None = None
-    lines: bool = False
+    lines: int = 1
     folds: Folding | None = None
     sorts: bool = False
     sorted: Literal["", "ascending", "descending", "other"] = ""
@@ -138,6 +142,11 @@ class Grid:
         """Return whether rows as a whole are links or buttons."""
         return isinstance(self.corner, Column)
 
+    @property
+    def is_tall(self) -> bool:
+        """Return whether texts take more than two lines."""
+        return any(column.lines > 2 for column in self.columns)
+
 
 def show_grid(
     grid: Grid,
@@ -174,6 +183,7 @@ def frame_height(grid: Grid) -> int | Literal["content"]:
     Where the rows do not fill the frame, the height of the content: in a narrow window rows are higher.
     """
     pixels, header = (LIST_ROW_PIXELS, HEADER_PIXELS) if grid.is_list else (ROW_PIXELS, 0)
+    pixels = TALL_ROW_PIXELS if grid.is_tall else pixels
     if grid.height is None or len(grid.rows) * pixels + header <= WHOLE * grid.height:
         return "content"
     return grid.height
@@ -187,6 +197,7 @@ def packed(grid: Grid, *, chosen: str | None = None) -> bytes:
         {
             "table": clean(grid.name),
             "layout": "list" if grid.is_list else "wide" if grid.wide else "grid",
+            "tall": grid.is_tall,
             "height": grid.height,
             "fromEnd": grid.from_end,
             "choose": grid.choose,
@@ -194,7 +205,11 @@ def packed(grid: Grid, *, chosen: str | None = None) -> bytes:
             "columns": [
                 _stated(
                     **{part.name: getattr(column, part.name) for part in fields(Column)}
-                    | {"name": name, "head": _packed(column.head)},
+                    | {
+                        "name": name,
+                        "head": _packed(column.head),
+                        "lines": column.lines if column.lines > 1 else 0,
+                    },
                     arrow={"ascending": "↑", "descending": "↓"}.get(column.sorted),
                 )
                 for name, column in named.items()
@@ -230,8 +245,15 @@ def _packed(cell: Cell) -> dict[str, Any]:
         kept["tone"] = round(cell.tone, 3)
     if cell.href is not None:
         kept["href"] = cell.href
+    if cell.marks:
+        kept["marks"] = [[_units(cell.text[:start]), _units(cell.text[:end])] for start, end in cell.marks]
     if cell.chips:
         kept["chips"] = [
             {"text": clean(each.text), "look": each.look, "tip": clean(each.tip)} for each in cell.chips
         ]
     return kept
+
+
+def _units(text: str) -> int:
+    """Return how long a text is in the browser, which counts UTF-16 units."""
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2

@@ -27,7 +27,7 @@ from proofspan.display_names import CAUSE_NAMES, CORRECT_NAMES, GROUNDED_NAMES, 
 from proofspan.metrics.statistics import percent
 from proofspan.services.question.view import QuestionView
 from proofspan.ui.widgets.markup import Kind, Piece, Stop
-from proofspan.ui.widgets.table import Look
+from proofspan.ui.widgets.table import Chip, Look
 from proofspan.ui.widgets.text import shortened
 from proofspan.ui.wording.safety import notice_ways
 from proofspan.wording import counted
@@ -58,8 +58,6 @@ CORRECT_SIGNS: Mapping[Correct, Sign] = {
     "declined_rightly": Sign("✓", "pass", "The answer declines, and the documents do not have one."),
     "correct": Sign("✓", "pass", "Against the expected answer: the answer says the same."),
 }
-#: The colour of a tone, in a table and on a button.
-LOOKS: Mapping[Tone, Look] = {"fail": "red", "warn": "yellow", "pass": "green", "open": "gray"}
 _KINDS: Mapping[Tone, Kind] = {"fail": "fail", "warn": "warn", "pass": "pass", "open": "no-label"}
 CERTAINTIES: Mapping[Certainty, str] = {
     "certain": "The passages and figures that the trace records show it.",
@@ -84,14 +82,35 @@ def tone(grounded: Grounded | None, correct: Correct, cause: Cause) -> Tone:
     return next(each for each in worst if each in tones)
 
 
-def in_short(grounded: Grounded | None, correct: Correct, cause: Cause) -> str:
-    """Return a verdict in a few words, the worse of its axes or its cause: `✕ Contradicted`."""
-    grade = tone(grounded, correct, cause)
-    if grounded and GROUNDED_SIGNS[grounded].tone == grade and grade in ("fail", "warn"):
-        return f"{GROUNDED_SIGNS[grounded].sign} {GROUNDED_NAMES[grounded]}"
-    if CORRECT_SIGNS[correct].tone == grade:
-        return f"{CORRECT_SIGNS[correct].sign} {CORRECT_NAMES[correct]}"
-    return f"{'✕' if grade == 'fail' else '◐'} {CAUSE_NAMES[cause]}"
+def verdict_chip(grounded: Grounded | None, correct: Correct, cause: Cause) -> Chip:
+    """Return a verdict in a word or two with its sign, the worst part first: `✕ Contradicted`."""
+    axes = (GROUNDED_NAMES[grounded] if grounded else "", CORRECT_NAMES[correct], CAUSE_NAMES[cause])
+    word, look = _in_short(grounded, correct, cause)
+    return Chip(word, look, " · ".join(filter(None, axes)))
+
+
+def _in_short(grounded: Grounded | None, correct: Correct, cause: Cause) -> tuple[str, Look]:
+    if cause == "unsafe_omission":
+        return "⚠ Unsafe", "red"
+    if grounded == "contradicted":
+        return "✕ Contradicted", "red"
+    if correct == "wrong":
+        return "✕ Wrong", "red"
+    if correct == "declined_wrongly":  # by whom: the model, or retrieval
+        return "– Refused", "yellow" if cause == "over_refusal" else "violet"
+    if cause == "unsupported" or grounded == "no":
+        return "? Unsupported", "yellow"
+    if correct == "partly":
+        return "◐ Incomplete", "yellow"
+    if cause in _FORMAL:
+        return f"! {CAUSE_NAMES[cause]}", "yellow"
+    if cause != "none":
+        return f"✕ {CAUSE_NAMES[cause]}", "red"
+    if grounded == "partly":
+        return "◐ Partly supported", "yellow"
+    if correct == "unknown":
+        return "? Not known", "gray"
+    return ("✓ Correct" if correct == "correct" else "✓ Refused"), "green"
 
 
 class RunChip(NamedTuple):
@@ -110,10 +129,10 @@ def run_chip(label: object, grounded: object, correct: object, cause: object) ->
         name = LABEL_NAMES.get(str(label))
         return RunChip("·", "gray", f"{name}, not judged yet" if name else "no label")
     based = next((each for each in GROUNDED if each == grounded), None)
-    grade = tone(based, judged, known)
+    word, look = _in_short(based, judged, known)
     named = [GROUNDED_NAMES[based]] if based else []
     named += [CORRECT_NAMES[judged], *([CAUSE_NAMES[known]] if known != "none" else [])]
-    return RunChip(in_short(based, judged, known)[0], LOOKS[grade], " · ".join(named))
+    return RunChip(word[0], look, " · ".join(named))
 
 
 #: What differs is not marked in a text that differs as a whole: from this share of its letters and digits on.
