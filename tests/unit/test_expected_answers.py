@@ -262,6 +262,25 @@ _MIXED: list[tuple[str, str, str, Correct]] = [
     ("Who is the current CFO?", "Jane Porter, since January 2020", "Jane Porter has been CFO since January 2020.", "correct"),
     ("Who is the current CFO?", "Jane Porter, since January 2020", "Jane Porter", "correct"),
     ("Who is the current CFO?", "Jane Porter, since January 2020", "Mark Lowe has been CFO since January 2020.", "wrong"),
+    ("How is the seat adjusted?", "With the lever at the front, slide it; with the wheel at the side, tilt the backrest.", "Slide the seat with the lever at the front. Tilt the backrest with the wheel at the side.", "correct"),
+    ("Is the trailer covered by the insurance?", "Only if it was registered with the policy.", "It is covered only when registered with the policy.", "correct"),
+    ("Is the trailer covered by the insurance?", "Only if it was registered with the policy.", "Yes, it is always covered.", "unknown"),
+    ("Is the trailer covered by the insurance?", "Only if it was registered with the policy.", "No.", "unknown"),
+    ("Who pays for the repair?", "The tenant pays up to 100 euros; the landlord pays the rest.", "Up to 100 euros are paid by the tenant, the remainder by the landlord.", "correct"),
+    ("What happened in 1815?", "Napoleon was defeated at Waterloo.", "Wellington and Blücher beat Napoleon at Waterloo.", "partly"),
+    ("What happened in 1815?", "Napoleon was defeated at Waterloo.", "Napoleon won at Waterloo.", "partly"),
+    ("Which side won?", "The home team", "The visitors won.", "unknown"),
+    ("What is the boiling point?", "100 °C", "212 °F", "correct"),
+    ("What is the boiling point?", "100 °C", "The liquid boils at 373 K.", "unknown"),
+    ("What is the length?", "5 ft", "152 cm", "correct"),
+    ("How many members voted for it?", "12 of 15", "Twelve of the fifteen members voted for it.", "correct"),
+    ("How many members voted for it?", "12 of 15", "Three of the fifteen members voted against it.", "wrong"),
+    ("How many members voted for it?", "12 of 15", "15 of 12", "correct"),
+    ("When was it signed?", "On the first of June 2004", "It was signed on 1 June 2004.", "correct"),
+    ("When was it signed?", "Early 2004", "It was signed in February 2004.", "correct"),
+    ("When was it signed?", "In the 1990s", "It was signed in 1995.", "unknown"),
+    ("When was it signed?", "In the 1990s", "It was signed in 1985.", "unknown"),
+    ("When was it signed?", "Q3 2022", "It was signed in August 2022.", "unknown"),
 ]  # fmt: skip
 
 
@@ -274,6 +293,36 @@ def test_the_answer_is_judged(question: str, expected: str, answer: str, value: 
     found = _compare(question, expected, answer)
     assert found.value == value, found.reason
     assert found.reason
+
+
+#: Question, expected answer, answer, quote of the gold passage, verdict.
+_QUOTED: list[tuple[str, str, str, str, Correct]] = [
+    ("How do I open the bonnet?", "Pull the lever under the dashboard twice.", "Two pulls on the handle below the instrument panel will release it.", "To open the bonnet, pull the release lever below the instrument panel two times.", "correct"),
+    ("What if the engine overheats?", "Stop and let it cool down before you open the cap.", "Pull over and wait until it is no longer hot; only then remove the lid.", "If the coolant is too hot, stop the car. Never open the cap while it is hot.", "unknown"),
+    ("What is the spare wheel for?", "Only for driving to the nearest workshop.", "It is meant to get you to a garage close by, nothing else.", "The spare wheel is for short journeys to a workshop only.", "unknown"),
+    ("Can I use a pressure washer?", "Yes, but keep 30 cm away from the tyres.", "You can, as long as the nozzle stays at least 30 cm from the tyres.", "A pressure washer may be used at a distance of 30 cm or more.", "unknown"),
+    ("Can I use a pressure washer?", "Yes, but keep 30 cm away from the tyres.", "Yes, you can use a pressure washer on the car.", "A pressure washer may be used at a distance of 30 cm or more.", "partly"),
+    ("Can I use a pressure washer?", "Yes, but keep 30 cm away from the tyres.", "Yes, but keep 10 cm away from the tyres.", "A pressure washer may be used at a distance of 30 cm or more.", "wrong"),
+    ("What powers the pump?", "A small electric motor", "An electric motor drives it.", "The pump is driven by an electric motor.", "correct"),
+    ("What powers the pump?", "A small electric motor", "The camshaft drives it.", "The pump is driven by an electric motor.", "unknown"),
+    ("Where do I add water?", "Into the blue tank on the left.", "Fill the blue tank, which is on the left-hand side.", "Add water to the blue tank left of the engine.", "correct"),
+    ("Where do I add water?", "Into the blue tank on the left.", "Fill the red tank on the right.", "Add water to the blue tank left of the engine.", "wrong"),
+    ("Where do I add water?", "Into the blue tank on the left.", "The tyres must be checked every two weeks.", "Add water to the blue tank left of the engine.", "unknown"),
+    ("What should the driver do?", "Do not brake; steer straight.", "Keep the wheel straight and avoid braking.", "Steer straight ahead and do not brake.", "unknown"),
+    ("What should the driver do?", "Do not brake; steer straight.", "Brake hard and steer to the side.", "Steer straight ahead and do not brake.", "partly"),
+    ("Which gear is used on hills?", "Second gear", "Use 2nd gear.", "Use second gear on steep hills.", "correct"),
+    ("Which gear is used on hills?", "Second gear", "Use third gear.", "Use second gear on steep hills.", "wrong"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("question", "expected", "answer", "quote", "value"), _QUOTED, ids=lambda text: text[:30]
+)
+def test_the_gold_passage_is_read_beside_the_expected_answer(
+    question: str, expected: str, answer: str, quote: str, value: Correct
+) -> None:
+    found = _compare(question, expected, answer, quote=quote)
+    assert found.value == value, found.reason
 
 
 def test_what_differs_is_marked_in_both_texts() -> None:
@@ -331,8 +380,11 @@ def test_the_gold_passage_words_the_answer_as_well() -> None:
     )
     quote = "Downhill, the cruise control brakes with the engine only."
     assert _compare(question, expected, quote, quote=quote).value == "correct"
-    other = "The lamp in the boot goes out when the tailgate is closed."
+    other = "Use the fog lamps only where the road is wet and dark."
     assert _compare(question, expected, other, quote=quote).value == "wrong"
+    # Without a word in common, not even of the question, it may be worded otherwise.
+    other = "The lamp in the boot goes out when the tailgate is closed."
+    assert _compare(question, expected, other, quote=quote).value == "unknown"
 
 
 def test_an_empty_answer_is_wrong() -> None:

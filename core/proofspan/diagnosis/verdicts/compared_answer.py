@@ -88,17 +88,35 @@ class ComparedAnswer:
         starts = self.expected.words.starts
         self.required = {at for at in self.expected.content if not any(a <= starts[at] < b for a, b in aside)}
         self.wanted = self.expected.new_beside(self.asked, within=self.required)
-        self.share = self.answer.share_of(self.wanted)
+        self.share = self.share_of(self.wanted)
         explained = explanations(expected)
         core = {at for at in self.required if not any(a <= starts[at] < b for a, b in explained)}
         self.has_reason = bool(explained)
         #: What is expected without the reasons for it, where it has any.
         self.core = self.expected.new_beside(self.asked, within=core) if explained else {}
 
+    def share_of(self, wanted: dict[str, float]) -> float:
+        """Return the share of some forms of the expected answer that the answer has, denied as there."""
+        met = {form: weight for form, weight in wanted.items() if not self._is_reversed(form)}
+        total = sum(wanted.values())
+        return self.answer.share_of(met) * sum(met.values()) / total if met else 0.0
+
+    def _is_reversed(self, form: str) -> bool:
+        """Return whether one text denies a word wherever it is, and the other nowhere."""
+        ours, theirs = self.expected.places_of(form), self.answer.places_of(form)
+        if not ours or not theirs or not (self.expected.denied or self.answer.denied):
+            return False
+        denied = {at in self.expected.denied for at in ours}
+        return len(denied) == 1 and denied.isdisjoint([at in self.answer.denied for at in theirs])
+
     def is_about_it(self) -> bool:
         """Return whether the answer is about what is asked."""
         asked = self.asked.new_beside()
         return not asked or self.answer.share_of(asked) >= SAME
+
+    def is_unasked(self) -> bool:
+        """Return whether the answer has no word of the question."""
+        return not self.answer.share_of(self.asked.new_beside())
 
     def stated(self) -> str | None:
         """Return what a statement with the words of the question answers: no where it denies, else yes."""
@@ -108,7 +126,7 @@ class ComparedAnswer:
             places = self.answer.sentence(words.sentences.index(number))
             least = _STATED if words.lower[places.start] not in PRONOUNS else MUCH
             if asked and self.answer.share_within(asked, places) >= least:
-                return "no" if any(at in places for at in words.negations) else "yes"
+                return "no" if any(at in places for at in self.answer.negations) else "yes"
         return None
 
     def is_off(self) -> bool:
@@ -121,11 +139,16 @@ class ComparedAnswer:
 
     def denies_same(self) -> bool:
         """Return whether a short expected answer denies something of what is asked, and the answer too."""
-        ours, theirs = self.expected.words, self.answer.words
-        if len(ours.lower) > SHORT or not ours.negations or not theirs.negations or self.share < PART:
+        ours = self.expected.words
+        if (
+            len(ours.lower) > SHORT
+            or not self.expected.negations
+            or not self.answer.negations
+            or self.share < PART
+        ):
             return False
         asked = {ours.forms[at]: 1.0 for at in self.required if ours.forms[at] not in self.wanted}
-        places = self.answer.sentence(theirs.negations[0])
+        places = self.answer.sentence(self.answer.negations[0])
         return len(asked) > 1 and self.answer.share_within(asked, places) == 1
 
     def shares_run(self) -> bool:
@@ -164,7 +187,7 @@ class ComparedAnswer:
             wanted = expected.new_beside(self.asked, within=within)
             if wanted:
                 first, end = expected.range_of(within)
-                found.append(Part(first, end, wanted, self.answer.share_of(wanted)))
+                found.append(Part(first, end, wanted, self.share_of(wanted)))
             start = following
         return found
 

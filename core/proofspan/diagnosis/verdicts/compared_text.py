@@ -124,6 +124,26 @@ class ComparedText:
                 found.setdefault(form, self.weight(at))
         return found
 
+    @cached_property
+    def negations(self) -> list[int]:
+        """Return the numbers of the words that deny, without the "no" that the text opens with."""
+        start, end = self.polarity_range
+        return [at for at in self.words.negations if not start <= self.words.starts[at] < end]
+
+    @cached_property
+    def denied(self) -> frozenset[int]:
+        """Return the numbers of the words that are denied: the first ones with content behind a negation."""
+        words = self.words
+        found = set()
+        for negation in self.negations:
+            for at in range(negation + 1, min(negation + 1 + _NEGATED, len(words.lower))):
+                if words.sentences[at] != words.sentences[negation]:
+                    break
+                if words.is_content[at]:
+                    found.add(at)
+                    break
+        return frozenset(found)
+
     def share_of(self, wanted: dict[str, float]) -> float:
         """Return the share of some weighted forms that the text has, 0 without any."""
         total = sum(wanted.values())
@@ -178,6 +198,8 @@ class ComparedText:
         return self.words.starts[numbers[0]], self.words.ends[numbers[-1]]
 
 
+#: A negation reaches over this many words.
+_NEGATED = 4
 #: Names that open sentences are looked for in texts of as many words; a bare name has few words; places of
 #: one word that are looked at.
 _MOST_WORDS, _FEW_WORDS, _MOST_PLACES = 2_000, 3, 500

@@ -22,7 +22,7 @@ from proofspan.diagnosis.claims.figures import (
     unit_differs,
 )
 from proofspan.diagnosis.claims.figures.agreement import digits_of
-from proofspan.diagnosis.claims.figures.dates import Date
+from proofspan.diagnosis.claims.figures.dates import Date, contradicts
 from proofspan.diagnosis.claims.figures.reading import exponent_of
 from proofspan.diagnosis.claims.figures.units import NO_UNIT
 from proofspan.diagnosis.verdicts.compared_text import ComparedText
@@ -515,7 +515,8 @@ _NEGATIVE = re.compile(
 
 def _is_same_kind(figure: Figure, other: Figure) -> bool:
     if figure.dates or other.dates:
-        return bool(figure.dates and other.dates)
+        pairs = [(one, two) for one in figure.dates for two in other.dates]
+        return bool(pairs) and all(contradicts(one, two) for one, two in pairs)
     if figure.kind != other.kind:
         return False
     if not figure.unit.dimension and figure.digits > 1:

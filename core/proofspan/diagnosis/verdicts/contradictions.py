@@ -38,7 +38,7 @@ _OR = frozenset(("or", "oder", "ou"))
 def reversed_word(compared: ComparedAnswer) -> int | None:
     """Return the number of the answer's word that says the opposite of a word of the question."""
     asked, theirs = compared.asked.words, compared.answer.words
-    if asked.negations or theirs.negations:
+    if asked.negations or compared.answer.negations:
         return None
     for pair, sides in asked.pairs.items():
         known = {side for _, side in sides}
@@ -146,7 +146,7 @@ def contradiction(compared: ComparedAnswer, figures: Sequence[Wanted]) -> Correc
 def opposite_word(compared: ComparedAnswer) -> Correctness | None:
     """Return the verdict where few words are expected, and the answer says the opposite of one."""
     words, theirs = compared.expected.words, compared.answer.words
-    if not 0 < len(compared.wanted) <= FEW_WORDS or words.negations or theirs.negations:
+    if not 0 < len(compared.wanted) <= FEW_WORDS or compared.expected.negations or compared.answer.negations:
         return None
     for at in sorted(compared.required):
         if words.forms[at] not in compared.wanted or compared.answer.has(words.forms[at]):
@@ -185,7 +185,7 @@ def choice(compared: ComparedAnswer) -> Correctness | None:
     Where both choose the same, the rest decides if anything else is expected.
     """
     asked, expected, answer = compared.asked.words, compared.expected.words, compared.answer.words
-    if expected.negations or answer.negations:
+    if compared.expected.negations or compared.answer.negations:
         return None
     for one, two in _offered(asked):
         ours = [form for form in (one, two) if form in expected.places]

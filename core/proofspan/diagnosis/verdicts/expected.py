@@ -14,7 +14,15 @@ from proofspan.diagnosis.answers import other_refusal
 from proofspan.diagnosis.claims.split import claims_in
 from proofspan.diagnosis.claims.types import CheckedClaim
 from proofspan.diagnosis.corpus import Survey
-from proofspan.diagnosis.verdicts.compared_answer import FEW_WORDS, MUCH, PART, SAME, ComparedAnswer
+from proofspan.diagnosis.verdicts.compared_answer import (
+    FEW_WORDS,
+    MUCH,
+    PART,
+    PRONOUNS,
+    SAME,
+    SHORT,
+    ComparedAnswer,
+)
 from proofspan.diagnosis.verdicts.compared_values import Wanted, WantedCode, wanted_codes, wanted_figures
 from proofspan.diagnosis.verdicts.contradictions import (
     QUOTED,
@@ -34,6 +42,8 @@ from proofspan.diagnosis.verdicts.types import Correctness
 MOST_ANSWER, MOST_EXPECTED = 60_000, 8_000
 #: Nothing is stated of an expected answer with as many words if the answer has this share of them, or less.
 _NOTHING, _ENOUGH_WORDS = 0.15, 4
+#: Of few words an answer has to have this share.
+_SAME_OF_FEW = 0.7
 #: The share of the expected names that names what is asked for.
 _NAMED = 0.6
 #: The answer to a question for an amount has at most this many words for each figure, and for itself.
@@ -271,7 +281,7 @@ def _by_figures(compared: ComparedAnswer, figures: Sequence[Wanted]) -> Correctn
     is_stated = compared.share >= SAME and _ASKS_VALUE.search(compared.question) is None
     if is_short or is_stated or any(not each.figure.value for each in lost if not each.figure.dates):
         return Correctness("unknown", f"it has no figure for {_listed(lost)}", (), marked(ranges))
-    return _wrong_without(compared, ranges, is_figure=False)
+    return _wrong_without(compared, ranges)
 
 
 def _foreign(compared: ComparedAnswer, figures: Sequence[Wanted]) -> Correctness:
@@ -318,9 +328,11 @@ def _by_words(compared: ComparedAnswer, figures: Sequence[Wanted]) -> Correctnes
         return Correctness("correct", "it says what is expected, without the reason")
     if (other := other_of_kind(compared)) is not None:
         return other
-    if compared.share >= SAME and (changed := changed_modifier(compared)) is not None:
+    has_few = len(compared.wanted) <= FEW_WORDS and not compared.expected.words.figures
+    least = _SAME_OF_FEW if has_few else SAME
+    if compared.share >= least and (changed := changed_modifier(compared)) is not None:
         return changed
-    if compared.share >= SAME and not missing:
+    if compared.share >= least and not missing:
         return Correctness("correct", "it says what is expected")
     if (names.share >= _NAMED or names.is_head_held) and _ASKS_NAME.search(compared.question):
         return Correctness("correct", "it names what is expected")
@@ -332,12 +344,17 @@ def _by_words(compared: ComparedAnswer, figures: Sequence[Wanted]) -> Correctnes
         return _partly(compared, missing or compared.lost_words())
     has_stated = len(compared.answer.content) >= _ENOUGH_WORDS
     if compared.quotes.content:
-        is_other = len(compared.wanted) >= FEW_WORDS and compared.quoted < MUCH
+        # A short answer with no word of the question or of what is expected may word it all otherwise.
+        may_be_same = not compared.share and len(compared.answer.content) <= SHORT and compared.is_unasked()
+        is_other = len(compared.wanted) >= FEW_WORDS and compared.quoted < MUCH and not may_be_same
     else:
         is_other = len(compared.wanted) >= _ENOUGH_WORDS and (
             (compared.share < _NOTHING and len(compared.wanted) >= 2 * _ENOUGH_WORDS) or compared.is_off()
         )
-    if is_other and has_stated:
+    opens = compared.answer.words.lower[:1]
+    if ours is not None and theirs == ours:
+        is_other = False
+    if is_other and has_stated and PRONOUNS.isdisjoint(opens):  # what opens with one may be about it
         little = "nothing" if compared.share == 0 else "hardly anything"
         return Correctness(
             "wrong",
@@ -367,7 +384,7 @@ def _repeated(compared: ComparedAnswer) -> Correctness:
     required = compared.expected.new_beside(within=compared.required)
     if not required or compared.answer.share_of(required) < SAME:
         return Correctness("unknown", "the expected answer has only words of the question")
-    denied = bool(compared.expected.words.negations) != bool(compared.answer.words.negations)
+    denied = bool(compared.expected.negations) != bool(compared.answer.negations)
     if denied:
         return Correctness("unknown", "only one of the two denies it")
     return Correctness("correct", "it says what is expected")
@@ -379,13 +396,10 @@ def _partly(compared: ComparedAnswer, lost: Sequence[tuple[int, int]]) -> Correc
     return Correctness("partly", reason, (), marked(lost), missing=missing)
 
 
-def _wrong_without(
-    compared: ComparedAnswer, lost: Sequence[tuple[int, int]], *, is_figure: bool = False
-) -> Correctness:
+def _wrong_without(compared: ComparedAnswer, lost: Sequence[tuple[int, int]]) -> Correctness:
     missing = tuple([compared.expected.text[start:end] for start, end in lost])
-    return Correctness(
-        "wrong", f"it does not say {_quoted_list(missing)}", (), marked(lost), is_figure, missing=missing
-    )
+    reason = f"it does not say {_quoted_list(missing)}"
+    return Correctness("wrong", reason, (), marked(lost), missing=missing)
 
 
 def _marks(figures: Sequence[Wanted]) -> tuple[tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]]:
