@@ -154,6 +154,12 @@ def test_evidence_is_one_click_away(show: Show) -> None:
     assert "PDF page 1 of 2" in shown(app)
 
 
+def test_what_has_no_evidence_has_a_closest_passage(show: Show) -> None:
+    evidence = (CauseEvidence("c2", "manual", 1, 0, 9, 1),)
+    assert "certain · closest passage:" in words(show(wrong("unsupported", evidence=evidence)))
+    assert "certain · evidence:" in words(show(wrong(evidence=evidence)))
+
+
 def test_evidence_of_the_gold_opens_the_gold(show: Show) -> None:
     app = show(wrong("missed_top_ranked", evidence=(CauseEvidence(None, "manual", 1, 0, 0),)))
     app.button("evidence-0").click().run()

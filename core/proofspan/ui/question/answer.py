@@ -59,7 +59,9 @@ def answer(
     chosen = shown.target.id if shown else ""
     cite = shown.target.number if shown and shown.target.kind == "cited" else None
     on = "text" if shown is not None and shown.text is not None else "page"
-    with st.container(key="compared"):
+    expected = (view.gold.answer or "") if view.gold else ""
+    is_longer = len(expected) > len(view.trace.answer)  # the longer text has the wider column
+    with st.container(key="compared-with-longer" if is_longer else "compared"):
         with st.container(key="answered"):
             markup.note("Answer", "strong", role="line")
             if view.stored is not None:

@@ -44,7 +44,8 @@ def banner(view: QuestionView, verdict: Verdict, *, claims: Iterable[int] = ()) 
             horizontal=True, gap="small", vertical_alignment="center", width="content", key="evidence-ways"
         ):
             aside = [certainty, Piece(" · ", "muted")] if certainty.text and ways else [certainty]
-            about = Piece("evidence:" if ways else "", "muted")
+            what = "closest passage:" if verdict.cause == "unsupported" else "evidence:"
+            about = Piece(what if ways else "", "muted")
             markup.show(markup.text([*aside, about], role="hint"), width="content")
             for place, (label, change) in enumerate(ways):
                 st.button(
