@@ -45,7 +45,7 @@ from proofspan.ui.status.release import show_verdict
 from proofspan.ui.triage import panels
 from proofspan.ui.visit.view_state import ViewState, change_view, question_name
 from proofspan.ui.widgets import markup
-from proofspan.ui.widgets.chart import BY_BUCKET, BY_CORRECT, BY_LABEL, Split
+from proofspan.ui.widgets.chart import BY_BUCKET, BY_LABEL, Split
 from proofspan.ui.widgets.controls import select
 from proofspan.ui.widgets.markup import Piece
 from proofspan.ui.widgets.table import Cell, Chip, Column, Grid, Look, Row, show_grid
@@ -186,15 +186,15 @@ def changes_grid(changes: Mapping[str, Flips], view: ViewState) -> Grid:
         p = p_words(mcnemar(found.fixed, found.regressed)) if found.fixed + found.regressed else "–"
         head = Cell(
             AXES[outcome].name,
-            note=f"by {OUTCOMES[outcome]}",
+            note=f"{found.judged:,} judged by {OUTCOMES[outcome]}",
             href=view.change(outcome=outcome, flip="").link("compare"),
             spoken=f"Compare by {OUTCOMES[outcome]}",
         )
         both = (count(outcome, kind, found) for kind in FLIP_KINDS)
-        rows.append(Row(head, (*both, Cell(f"{found.judged:,}"), Cell(p))))
-    heads = ("Fixed", "Regressed", "Judged in both", "Significance")
+        rows.append(Row(head, (*both, Cell(p))))
     tip = "The probability of as uneven flips if neither run were better (McNemar)"
-    columns = tuple(Column(Cell(head, tip=tip if head == "Significance" else ""), "end") for head in heads)
+    heads = (Cell("Fixed"), Cell("Regressed"), Cell("Significance", tip=tip))
+    columns = tuple(Column(head, "end") for head in heads)
     title = f"Changes from {view.vs} to {view.run} by outcome"
     return Grid(title, "What changed", columns, tuple(rows), wide=False)
 
@@ -234,12 +234,8 @@ def template_note(runs: Sequence[RunFacts]) -> None:
 
 
 def matrices(correct: Transitions, labels: Transitions, buckets: Transitions, view: ViewState) -> None:
-    """Draw how correctness, labels and, with gold, buckets changed, side by side if they fit."""
-    kinds = (
-        (BY_CORRECT, correct, "not compared"),
-        (BY_LABEL, labels, "without a label"),
-        (BY_BUCKET, buckets, "not judged"),
-    )
+    """Draw how correctness, labels and, with gold, buckets changed, side by side where they fit."""
+    kinds = ((BY_LABEL, labels, "without a label"), (BY_BUCKET, buckets, "not judged"))
     shown = [
         (split.title, counts, unknown, transition_matrix(split, counts, view))
         for split, counts, unknown in kinds
@@ -247,6 +243,14 @@ def matrices(correct: Transitions, labels: Transitions, buckets: Transitions, vi
     ]
     is_wide = any(len(grid.columns) > WIDE for *_, grid in shown)
     with st.container(key="compare-matrices-below" if is_wide else "compare-matrices"):
+        moved = [(was, now, count) for was, now, count in correct if was and now and was != now]
+        if moved:
+            about = (
+                f"{counted(sum(count for *_, count in moved), 'answer')} changed from {view.vs} to {view.run}"
+            )
+            with st.container(key="matrix-correctness", gap="xsmall"):
+                markup.titled("Correctness ", about)
+                show_grid(correctness_grid(moved, view), key="grid-correctness")
         for title, counts, unknown, grid in shown:
             left_out = sum(count for was, now, count in counts if was is None and now is None)
             besides = f" · {left_out:,} {unknown} in both runs" if left_out else ""
@@ -254,6 +258,19 @@ def matrices(correct: Transitions, labels: Transitions, buckets: Transitions, vi
             with st.container(key=f"matrix-{title.lower()}", gap="xsmall"):
                 markup.titled(f"{title} ", about)
                 show_grid(grid, key=f"grid-{title.lower()}")
+
+
+def correctness_grid(moved: Sequence[tuple[str, str, int]], view: ViewState) -> Grid:
+    """Return a row per change of correctness, what is worst now first, with the questions of each."""
+    rows = []
+    place = list(CORRECT_NAMES).index
+    for was, now, count in sorted(moved, key=lambda each: (place(each[1]), place(each[0]))):
+        words = f"{CORRECT_NAMES[was]} → {CORRECT_NAMES[now]}"
+        href = view.change(was_correct=(was,), correct=(now,)).link("")
+        spoken = f"{words}: {counted(count, 'question')}. Open in Triage."
+        rows.append(Row(Cell(words), (Cell(f"{count:,}", href=href, spoken=spoken),)))
+    title = f"Correctness: changes from {view.vs} to {view.run}"
+    return Grid(title, f"{view.vs} → {view.run}", (Column(Cell("Questions"), "end"),), tuple(rows))
 
 
 def metrics(pairs: Sequence[MetricPair], view: ViewState) -> None:

@@ -14,8 +14,8 @@ import streamlit as st
 
 from proofspan.charts.theme import DARK, LIGHT, Hue, Palette
 from proofspan.contracts.records.records import Label
-from proofspan.diagnosis.verdicts.types import Cause, Correct
-from proofspan.display_names import BUCKET_NAMES, CAUSE_NAMES, CORRECT_NAMES, LABEL_NAMES, NO_LABEL
+from proofspan.diagnosis.verdicts.types import Cause
+from proofspan.display_names import BUCKET_NAMES, CAUSE_NAMES, LABEL_NAMES, NO_LABEL
 from proofspan.metrics.ranked import Bucket
 from proofspan.ui.visit.links import follow
 from proofspan.ui.widgets.markup import clean
@@ -76,17 +76,6 @@ LABEL_COLOURS: Mapping[Label, Hue] = {
 BUCKET_COLOURS: Mapping[Bucket, Hue] = {"hit": "accent", "score_policy": "blue", "retrieval_gap": "orange"}
 
 
-#: Those of an answer beside the expected one: what is wrong is never the colour of what is right.
-CORRECT_COLOURS: Mapping[Correct, Hue] = {
-    "correct": "green",
-    "declined_rightly": "gray",
-    "unknown": "blue",
-    "partly": "yellow",
-    "declined_wrongly": "orange",
-    "wrong": "red",
-}
-
-
 @dataclass(frozen=True, slots=True)
 class Split:
     """Values that questions fall into: their names and colours, the best first, and the name for having none.
@@ -123,5 +112,4 @@ CAUSE_COLOURS: Mapping[Cause, Hue] = {
     "unsafe_omission": "red",
 }
 BY_CAUSE = Split("Causes", "cause", CAUSE_NAMES, CAUSE_COLOURS, "Not checked")
-BY_CORRECT = Split("Correctness", "correct", CORRECT_NAMES, CORRECT_COLOURS, "Not compared", "was_correct")
 BY_BUCKET = Split("Buckets", "bucket", BUCKET_NAMES, BUCKET_COLOURS, "Not judged", "was_bucket")
