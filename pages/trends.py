@@ -1,4 +1,4 @@
-"""Trends: is the last run better, on which questions, and may it ship?"""
+"""Trends: is the last run better, on which questions, and is it ready for release?"""
 
 from functools import partial
 
