@@ -415,6 +415,18 @@ _WORDS = st.sampled_from(
 )
 
 
+@pytest.mark.parametrize(
+    ("answer", "value"),
+    [
+        ("The button of the heater is on the left stalk.", "wrong"),
+        ("Press the button on the left stalk.", "partly"),
+    ],
+)
+def test_a_question_for_how_needs_an_instruction(answer: str, value: Correct) -> None:
+    expected = "Press the button on the left stalk, turn the wheel to MAX and hold SET for two seconds."
+    assert _compare("How do I switch the heater on?", expected, answer).value == value
+
+
 @given(st.sampled_from(_CASES))
 def test_the_expected_answer_itself_is_correct(case: tuple[str, str, str, Correct]) -> None:
     question, expected, _, _ = case

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from proofspan.contracts.records.records import GoldQuestion
 from proofspan.diagnosis.answers import other_refusal
+from proofspan.diagnosis.claims.sentences import sentences
 from proofspan.diagnosis.claims.split import claims_in
 from proofspan.diagnosis.claims.types import CheckedClaim
 from proofspan.diagnosis.corpus import Survey
@@ -36,6 +37,7 @@ from proofspan.diagnosis.verdicts.contradictions import (
     reversed_word,
     written,
 )
+from proofspan.diagnosis.verdicts.instructions import instructs
 from proofspan.diagnosis.verdicts.types import Correctness
 
 #: Characters of an answer and of an expected answer that are compared.
@@ -64,6 +66,15 @@ _ASKS_VALUE = re.compile(
     r"|couple|quantité|durée|hauteur|largeur|poids|vitesse))\b",
     re.IGNORECASE,
 )
+#: A question for what to do.
+_ASKS_HOW = re.compile(
+    r"\W*(?:how (?:do|can|should|must|may) (?:i|you|we|one)\b|how to\b"
+    r"|what (?:do|should|must) (?:i|we|you) do\b|was muss ich\b"
+    r"|wie (?:kann|muss|soll) (?:ich|man|wir)\b|comment (?:puis-je|dois-je|faire|peut-on)\b)",
+    re.IGNORECASE,
+)
+#: Characters of an answer in which an instruction is looked for.
+_LOOKED_AT = 20_000
 _ASKS_NAME = re.compile(
     r"\b(?:who|whom|whose|where|(?:real |full )?name of|called"
     r"|which (?:country|city|company|person|team|state|part)|wer|wem|wen|wo|qui|où)\b",
@@ -179,7 +190,17 @@ def _result(compared: ComparedAnswer) -> Correctness:
             marked([(each.figure.start, each.figure.end) for each in others]),
             is_figure=True,
         )
+    if verdict.value == "partly" and verdict.missing and _lacks_instruction(compared):
+        return verdict._replace(value="wrong", reason="it does not say how")
     return verdict
+
+
+def _lacks_instruction(compared: ComparedAnswer) -> bool:
+    """Return whether an answer instructs nobody where that is what is asked for and expected."""
+    if _ASKS_HOW.match(compared.question) is None or not instructs(compared.expected.text):
+        return False
+    text = compared.answer.text[:_LOOKED_AT]
+    return not any(instructs(text[start:end]) for start, end in sentences(text))
 
 
 def _without_values(

@@ -83,7 +83,7 @@ _DIFFERENT: Mapping[DifferenceKind, str] = {
 #: What to try about each cause.
 CAUSE_STEPS: Mapping[Cause, str] = {
     "unsafe_omission": "Add the safety notices of a cited section to the prompt.",
-    "contradicted": "Let the answer copy figures and conditions from the passage, or compare them then.",
+    "contradicted": "Let the answer copy figures and conditions from the passage, or check them against it.",
     "wrong_source": "Let retrieval filter by what the question names: the part, period, section or edition.",
     "answered_unanswerable": "Let the prompt decline when no passage answers the question.",
     "unsupported": "Let the prompt use nothing but the passages, or drop sentences without evidence.",
@@ -469,7 +469,7 @@ def _of_form(case: Case) -> Iterator[_Finding]:
             and chunk_id not in case.trace.chunk_ids
             and ("citation_outside_retrieved" in case.row.suspicions)
         ):
-            sentence = f"Cites a chunk that was not in the prompt ({_cut(chunk_id)})."
+            sentence = f"Cites a chunk that was not in the prompt ({_where(case.places, chunk_id)})."
             yield _Finding("bad_citation", "certain", sentence, (_cited_evidence(each),))
         place = case.places.get(chunk_id) if chunk_id is not None else None
         page_idx = stated.get(chunk_id or "")
@@ -514,6 +514,14 @@ def _proofs(case: Case, statuses: Sequence[str], *, first: int = -1) -> Iterator
     for number, each in sorted(_claims(case, statuses), key=lambda one: one[0] != first):
         if (found := each.evidence) is not None:
             yield CauseEvidence(found.chunk_id, found.doc_id, found.page_idx, found.start, found.end, number)
+
+
+def _where(places: Places, chunk_id: str) -> str:
+    """Return the section and page of a chunk, its id where neither is known."""
+    place = places.get(chunk_id)
+    section = f"section {_cut(place.section_id)}" if place and place.section_id else ""
+    page = _page(place.page_idx) if place and place.page_idx is not None else ""
+    return ", ".join(filter(None, (section, page))) or _cut(chunk_id)
 
 
 def _cited_evidence(each: Citation) -> CauseEvidence:
