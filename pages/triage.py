@@ -39,7 +39,9 @@ vs = view.vs if view.vs in store.runs() else None
 with st.container(horizontal=True, vertical_alignment="center", key="head"):
     panels.heading(view, opened.manifest.runs, total=total, profile=opened.profile)
 notices.notes(view.notes)
-notices.waiting_notice(facts.waiting_bytes)
+with st.container(horizontal=True, vertical_alignment="center", gap="small", key="unread"):
+    notices.waiting_notice(facts.waiting_bytes)
+    notices.line_issue_notice(facts, view)
 notices.fault_panel(facts.problems)
 own = profile_from(session.workspace().triage)
 if opened.profile != own:
@@ -53,10 +55,20 @@ if is_judged:
 else:
     moved = store.transitions(replace(view.filter, label=()), "label") if vs else []
     groups = outcomes.label_groups(store.counts(view.filter), moved)
-panels.strip(groups, view)
+panels.strip(groups, view, is_pending=can_be_judged and not is_judged and job is not None)
 
 # People wait for the table: the lines above it are drawn after it, in the room that is kept for them.
 above = st.container(key=f"above-{sum(map(bool, (off_pages, vs)))}", gap="xsmall")
+with above:
+    lines_above = st.container(gap="xsmall")
+    bar = st.container(horizontal=True, vertical_alignment="center", key="filters")
+    with bar:
+        filters.search(view)
+    beside = st.container(horizontal=True, vertical_alignment="center", key="sentence")
+    with beside:
+        panels.sentence(
+            view, matching=matching, total=total, is_judged=is_judged, can_be_judged=can_be_judged
+        )
 if matching:
     gold: Mapping[str, GoldQuestion] = {}
     with suppress(Fault):  # a lost gold file is among the run's own problems
@@ -94,7 +106,7 @@ def counted_by(name: str) -> filters.Choices:
     return [(value, count) for value, count in counts[name](view.filter).items() if value and count]
 
 
-with above:
+with lines_above:
     notices.notes(unknown_values(view.filter, options, store))
     if facts.placed is None and view.filter.evidence:
         notices.notes(["Nothing matches the filter on cited text until citations are located."])
@@ -107,44 +119,40 @@ with above:
         panels.flip_line(store.flips(replace(view.filter, outcome=by[0])), view, outcomes=by)
     if off_pages:
         panels.page_base_line(off_pages, view)
-    with st.container(horizontal=True, vertical_alignment="center", key="filters"):
-        filters.filter_bar(
-            options,
-            view,
-            counted_by=counted_by,
-            facts=facts,
-            cohorts=[(cohort.name, len(cohort.q_ids)) for cohort in session.cohorts(opened).values()],
+with bar:
+    filters.filter_bar(
+        options,
+        view,
+        counted_by=counted_by,
+        facts=facts,
+        cohorts=[(cohort.name, len(cohort.q_ids)) for cohort in session.cohorts(opened).values()],
+    )
+with beside:
+    panels.status(
+        facts,
+        has_citations=has_citations,
+        can_be_judged=can_be_judged,
+        folder=opened.manifest.folder,
+        job=job,
+    )
+    is_toggled = vs is not None and view.filter.flip in panels.FLIPS_SHOWN
+    filters.chips(view, elsewhere={"flip"} if is_toggled else ())
+    st.space("stretch")
+    with st.container(
+        horizontal=True,
+        vertical_alignment="center",
+        width="content",
+        wrap=False,
+        gap="small",
+        key="onward",
+    ):
+        if matching:
+            panels.walk_through(view)
+        export_menu.export_menu(
+            lambda: store.rows(view.filter, view.sort, with_claims=True),
+            matching=matching,
+            name=f"{opened.manifest.name} {view.run}",
         )
-    with st.container(horizontal=True, vertical_alignment="center", key="sentence"):
-        panels.sentence(
-            view, matching=matching, total=total, is_judged=is_judged, can_be_judged=can_be_judged
-        )
-        panels.status(
-            facts,
-            has_citations=has_citations,
-            can_be_judged=can_be_judged,
-            folder=opened.manifest.folder,
-            job=job,
-        )
-        is_toggled = vs is not None and view.filter.flip in panels.FLIPS_SHOWN
-        filters.chips(view, elsewhere={"flip"} if is_toggled else ())
-        notices.line_issue_notice(facts, view)
-        st.space("stretch")
-        with st.container(
-            horizontal=True,
-            vertical_alignment="center",
-            width="content",
-            wrap=False,
-            gap="small",
-            key="onward",
-        ):
-            if matching:
-                panels.walk_through(view)
-            export_menu.export_menu(
-                lambda: store.rows(view.filter, view.sort, with_claims=True),
-                matching=matching,
-                name=f"{opened.manifest.name} {view.run}",
-            )
 
 if matching:
     panels.paging(matching, view, rows_a_page=table.ROWS_A_PAGE)

@@ -76,6 +76,18 @@ _NAMES: Mapping[str, Mapping[str, str]] = {
 }
 
 
+def search(view: ViewState) -> None:
+    """Draw the field that the list is searched by."""
+    search_field(
+        "Search questions and answers",
+        key="search",
+        value=view.filter.text,
+        placeholder="Search …",
+        width=190,
+        on_search=lambda words: change_view(text=words),
+    )
+
+
 def filter_bar(
     options: Mapping[str, Choices],
     view: ViewState,
@@ -84,20 +96,12 @@ def filter_bar(
     facts: RunFacts,
     cohorts: Choices = (),
 ) -> None:
-    """Draw the search, the filters that are used most, a menu of the others, and a button that clears all.
+    """Draw the filters that are used most, a menu of the others, and a button that clears all.
 
     `counted_by` counts the list by a filter's values, without that filter; a menu that is closed asks for
     nothing. `cohorts` are frozen lists of questions with their sizes.
     """
     shown = view.filter
-    search_field(
-        "Search questions and answers",
-        key="search",
-        value=shown.text,
-        placeholder="Search …",
-        width=190,
-        on_search=lambda words: change_view(text=words),
-    )
     for name, width in _IN_BAR.items():
         offered = counted_by(name) if name in _COUNTED else options[name]
         if offered or getattr(shown, name) or name in ("doc", "section"):

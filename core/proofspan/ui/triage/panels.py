@@ -74,29 +74,39 @@ def heading(view: ViewState, runs: Sequence[Run], *, total: int, profile: Profil
         )
 
 
-def strip(groups: Sequence[Group], view: ViewState) -> None:
+def strip(groups: Sequence[Group], view: ViewState, *, is_pending: bool) -> None:
     """Draw the questions of a list as a bar of groups, and below it a button per group with its count.
 
-    A click keeps the group alone, and one on the group that is kept shows all.
+    A click keeps the group alone, and one on the group that is kept shows all. While verdicts are pending,
+    there is room for their groups.
     """
-    with st.container(border=True, key="strip", gap="xxsmall"):
-        markup.show(markup.bar([(group.key, group.questions) for group in groups]))
+
+    def count_of(group: Group) -> str:
+        more = f" ({group.more:+,})".replace("-", "−") if group.more else ""
+        return f"{group.questions:,}{more}"
+
+    def title_of(group: Group) -> str:
+        return f"{'✓ ' if group.is_chosen(view.filter) else ''}{group.name} {count_of(group)}"
+
+    with st.container(border=True, key="strip", gap=None):
+        parts = [(each.key, each.questions, title_of(each)) for each in groups]
+        markup.show(markup.bar(parts, grows=is_pending))
         with line("strip"):
             for group in groups:
+                if not group.change:
+                    markup.note(title_of(group), tip=group.means)
+                    continue
                 is_on = group.is_chosen(view.filter)
                 change = dict.fromkeys(group.change, ()) if is_on else dict(group.change)
-                more = f" ({group.more:+,})".replace("-", "−") if group.more else ""
-                means = f"{group.means} {more.strip()} against {view.filter.vs}." if more else group.means
-                if group.change:
-                    toggle_button(
-                        f"{group.name} **{group.questions:,}**{more}",
-                        key=f"group-{group.key}",
-                        help=markup.label(means, limit=200),
-                        is_on=is_on,
-                        on_click=partial(change_view, **change),
-                    )
-                else:
-                    markup.note(f"{group.name} {group.questions:,}", "muted", tip=group.means)
+                count, more, rest = count_of(group).partition(" ")
+                means = f"{group.means} {rest} compared with {view.filter.vs}." if more else group.means
+                toggle_button(
+                    f"{group.name} **{count}**{more}{rest}",
+                    key=f"group-{group.key}",
+                    help=markup.label(means, limit=200),
+                    is_on=is_on,
+                    on_click=partial(change_view, **change),
+                )
 
 
 def outcomes_for(view: ViewState, *, has_gold: bool) -> tuple[str, ...]:
@@ -146,11 +156,12 @@ def status(
 ) -> None:
     """Draw what is being worked on of the run's claims and citations, or why they are not there.
 
-    `job` works on them, or says why it could not.
+    `job` works on them, claims first, or says why it could not.
     """
-    if can_be_judged and facts.checked is None:
+    lacks_claims = can_be_judged and facts.checked is None
+    if lacks_claims:
         _pending("Claims", "checked", "checking", folder=folder, job=job)
-    if has_citations and facts.placed is None:
+    if has_citations and facts.placed is None and not (lacks_claims and job is not None and job.is_running):
         _pending("Cited text", "located", "locating", folder=folder, job=job)
 
 

@@ -151,17 +151,26 @@ def facts(rows: Sequence[tuple[str, Sequence[Piece]]]) -> Markup:
     return Markup(f'<dl class="ps-facts" data-testid="ps-facts">{"".join(cells)}</dl>')
 
 
-def bar(parts: Sequence[tuple[str, int]]) -> Markup:
+def bar(parts: Sequence[tuple[str, int, str]], *, grows: bool = False) -> Markup:
     """Return counts as the parts of a bar, by names of our own, which the stylesheet colours.
 
-    What it shows has to be in words beside it: a screen reader does not see it.
+    The words of each part go into its button, and here once more without being seen: buttons are drawn
+    later than text, and have their room below the bar from the start. With `grows` more parts are expected,
+    and there is room for them too.
     """
-    if not all(name.isidentifier() and isinstance(count, int) for name, count in parts):
+    if not all(name.isidentifier() and isinstance(count, int) for name, count, _ in parts):
         raise ValueError(f"names of our own and counts: {parts!r}"[:200])
     drawn = "".join(
-        f'<span class="ps-part-{name}" style="flex-grow: {count}"></span>' for name, count in parts if count
+        f'<span class="ps-part-{name}" style="flex-grow: {count}"></span>'
+        for name, count, _ in parts
+        if count
     )
-    return Markup(f'<div class="ps-bar" data-testid="ps-bar" aria-hidden="true">{drawn}</div>')
+    room = "".join(f"<span>{_escape(words)}</span>" for *_, words in parts)
+    kind = "ps-room ps-grows" if grows else "ps-room"
+    return Markup(
+        f'<div class="ps-bar" data-testid="ps-bar" aria-hidden="true">{drawn}</div>'
+        f'<div class="{kind}" aria-hidden="true">{room}</div>'
+    )
 
 
 def row(left: Iterable[Piece], right: Iterable[Piece] = ()) -> Markup:
