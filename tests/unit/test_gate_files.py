@@ -216,7 +216,7 @@ def test_many_questions_are_cut_and_counted() -> None:
 def test_json_holds_every_question_with_what_it_was() -> None:
     output = json.loads(json.dumps(report_to_json(report(*FOUR), base=BASE)))
     assert (output["run_id"], output["against"], output["passes"]) == ("R2", "R1", False)
-    assert output["counts"] == {"fail": 1, "warn": 1, "pass": 1, "skipped": 1}
+    assert output["counts"] == {"fail": 1, "open": 0, "warn": 1, "pass": 1, "skipped": 1}
     first = output["checks"][0]
     assert first["questions"] == [{"q_id": "Q0", "q": "Why?", "was": "ok", "now": "retrieval_drift"}]
     assert first["link"] == f"{BASE}/?run=R2&label=retrieval_drift&vs=R1&was=ok"
@@ -226,3 +226,18 @@ def test_the_same_report_gives_the_same_bytes() -> None:
     one, other = report(*FOUR), report(*FOUR)
     assert junit_xml(one) == junit_xml(other)
     assert markdown(one, base=BASE) == markdown(other, base=BASE)
+
+
+def test_a_check_that_lacks_evidence_says_so_and_fails_a_strict_build() -> None:
+    lacking = Check("gt_in_top_20", "GT", "pass", "35 of 37", open="37 questions: too few", change="ask 164")
+    loose, strict = report(lacking), report(lacking, strict=True)
+    (out,) = cases(junit_xml(loose))["gt_in_top_20"]
+    assert (out.tag, out.text) == ("system-out", "35 of 37\nevidence is missing: 37 questions: too few")
+    assert cases(junit_xml(strict))["gt_in_top_20"][0].tag == "failure"
+    assert parsed(junit_xml(strict)).get("failures") == "1"
+    output = json.loads(json.dumps(report_to_json(loose)))
+    assert (output["state"], output["verdict"]) == ("not_enough_evidence", "Not enough evidence")
+    assert output["reasons"][0]["change"] == "Ask 164"
+    written = markdown(loose)
+    assert "`R1`: Not enough evidence\n" in written and "? open" in written
+    assert "What would change it:\n\n- Ask 164\n" in written

@@ -133,7 +133,7 @@ def _parts(report: ReleaseVerdict) -> Iterator[RenderableType]:
     table.add_column(overflow="fold")
     table.add_column(overflow="fold")
     for check in report.checks:
-        sign, style = SIGNS[check.status]
+        sign, style = SIGNS[check.outcome]
         table.add_row(Text(sign, style), Text(one_line(check.title)), Text(one_line(check.message, cut=None)))
     yield table
     for check in report.checks:

@@ -160,6 +160,7 @@ class NamedPath(click.Path):
 #: Sign and colour of a verdict.
 SIGNS: Mapping[str, tuple[str, str]] = {
     "pass": ("✓", "green"),
+    "open": ("?", "yellow"),
     "warn": ("!", "yellow"),
     "fail": ("✗", "red"),
     "unknown": ("·", "dim"),

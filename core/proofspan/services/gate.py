@@ -33,7 +33,7 @@ from proofspan.services.compare import other_run
 from proofspan.services.health.parity import ParityRow, logged_of_run, parity_rows
 from proofspan.services.health.run_findings import run_lines, unpinned
 from proofspan.services.metrics.run_metrics import RunMetrics, run_metrics
-from proofspan.services.release import Affected, Check, Reason, ReleaseVerdict, Status, Subject
+from proofspan.services.release import Affected, Check, Outcome, Reason, ReleaseVerdict, Status, Subject
 from proofspan.services.rows import markdown_head, markdown_line
 from proofspan.services.workspace.links import absolute, question_address
 from proofspan.services.workspace.open import chosen_run
@@ -276,6 +276,13 @@ def _flip_checks(
 ) -> Iterator[Check]:
     for number, rule in enumerate(rules, start=1):
         name, title = f"flips_{number}" if len(rules) > 1 else "flips", f"Flips from {rule.was}"
+        if rule.column == "correct" and not all(map(store.are_claims_checked, (run_id, against))):
+            why, change = (
+                f"claims of {run_id} or {against} are not checked yet",
+                "run `proofspan index WORKSPACE`",
+            )
+            yield Check(name, title, "skipped", why, subject="regressions", open=why, change=change)
+            continue
         steps = store.transitions(Filter(run_id, vs=against), rule.column)
         judged = [(then, count) for then, now, count in steps if then is not None and now is not None]
         if not judged:
@@ -346,7 +353,13 @@ def _listed(store: Store, shown: Filter, *, most: int | None = None) -> Iterator
 SHOWN, SHOWN_IN_XML = 20, 1_000
 #: The length at which a question's text is cut.
 CUT = 160
-WORDS: dict[Status, str] = {"fail": "✗ fails", "warn": "! warns", "pass": "✓ passes", "skipped": "– skipped"}
+WORDS: dict[Outcome, str] = {
+    "fail": "✗ fails",
+    "open": "? open",
+    "warn": "! warns",
+    "pass": "✓ passes",
+    "skipped": "– skipped",
+}
 
 #: Characters that XML 1.0 cannot represent.
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -387,6 +400,7 @@ def report_to_json(report: ReleaseVerdict, *, base: str = "") -> dict[str, objec
                 "name": check.name,
                 "title": check.title,
                 "status": check.status,
+                "outcome": check.outcome,
                 "message": check.message,
                 "open": check.open or None,
                 "numbers": dict(check.numbers),
@@ -405,11 +419,11 @@ def report_to_json(report: ReleaseVerdict, *, base: str = "") -> dict[str, objec
 def junit_xml(report: ReleaseVerdict) -> bytes:
     """Write a suite with a test case per check; failures name their questions, and properties the verdict.
 
-    A strict verdict fails warnings.
+    A strict verdict fails warnings and missing evidence.
     """
-    count, strict = report.counts(), report.strict
-    failures = count["fail"] + (count["warn"] if strict else 0)
-    totals = {"tests": len(report.checks), "failures": failures, "errors": 0, "skipped": count["skipped"]}
+    failures = sum(map(report.fails, report.checks))
+    skipped = sum(check.status == "skipped" and not report.fails(check) for check in report.checks)
+    totals = {"tests": len(report.checks), "failures": failures, "errors": 0, "skipped": skipped}
     numbers = {name: str(number) for name, number in totals.items()} | {"time": "0"}
     root = Xml.Element("testsuites", {"name": "proofspan gate", **numbers})
     suite = Xml.SubElement(root, "testsuite", {"name": _xml(_title(report)), **numbers})
@@ -426,14 +440,16 @@ def junit_xml(report: ReleaseVerdict) -> bytes:
         questions = list(map(question_line, check.affected[:SHOWN_IN_XML]))
         if check.count > SHOWN_IN_XML:
             questions.append(f"… and {check.count - SHOWN_IN_XML:,} more")
-        if check.status == "fail" or (strict and check.status == "warn"):
-            failure = Xml.SubElement(case, "failure", {"message": message, "type": check.status})
+        if report.fails(check):
+            failure = Xml.SubElement(case, "failure", {"message": message, "type": check.outcome})
             failure.text = _xml("\n".join([f"{one_line(check.title)}: {message}", *questions]))
         elif check.status == "skipped":
             Xml.SubElement(case, "skipped", {"message": message})
         else:
             warning = "warning: " if check.status == "warn" else ""
-            Xml.SubElement(case, "system-out").text = _xml("\n".join([f"{warning}{message}", *questions]))
+            lacking = [f"evidence is missing: {one_line(check.open, cut=None)}"] if check.open else []
+            lines = [f"{warning}{message}", *lacking, *questions]
+            Xml.SubElement(case, "system-out").text = _xml("\n".join(lines))
     Xml.indent(root)
     written: bytes = Xml.tostring(root, encoding="utf-8", xml_declaration=True)
     return written + b"\n"
@@ -444,7 +460,7 @@ def markdown(report: ReleaseVerdict, *, base: str = "") -> str:
 
     With `base`, the address of a dashboard, questions and lists are links.
     """
-    rows = ((WORDS[check.status], prose(check.title), prose(check.message)) for check in report.checks)
+    rows = ((WORDS[check.outcome], prose(check.title), prose(check.message)) for check in report.checks)
     reasons, changes = report.reasons, report.changes
     lines = [
         f"## Release check of {_title(report, code)}: {report.words}\n\n",

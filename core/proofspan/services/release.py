@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
@@ -14,6 +15,8 @@ from proofspan.store.query.filters import Filter
 from proofspan.wording import counted
 
 Status = Literal["fail", "warn", "pass", "skipped"]
+#: What a check comes to: `open` is one that lacks evidence.
+Outcome = Literal["fail", "open", "warn", "pass", "skipped"]
 State = Literal["ready", "not_ready", "not_enough_evidence"]
 #: The words for a verdict, wherever one is shown.
 STATE_NAMES: Mapping[State, str] = {
@@ -69,6 +72,11 @@ class Check:
     change: str = ""
 
     @property
+    def outcome(self) -> Outcome:
+        """Return the status, or that the check lacks evidence."""
+        return "open" if self.open and self.status != "fail" else self.status
+
+    @property
     def link(self) -> str:
         """The relative address of the list of questions, "" without one."""
         return list_address(self.shown) if self.shown is not None else ""
@@ -110,10 +118,10 @@ class ReleaseVerdict:
     @property
     def state(self) -> State:
         """Return not ready if a check fails, not enough evidence if a check is open, else ready."""
-        statuses = {reason.status for reason in self.reasons}
-        if "fail" in statuses or (self.strict and "warn" in statuses):
+        counts = self.counts()
+        if counts["fail"] or (self.strict and counts["warn"]):
             return "not_ready"
-        return "not_enough_evidence" if "open" in statuses else "ready"
+        return "not_enough_evidence" if counts["open"] else "ready"
 
     @property
     def words(self) -> str:
@@ -129,29 +137,34 @@ class ReleaseVerdict:
         """Return whether a build may pass: no check fails; if strict, the run is ready."""
         return self.state == "ready" if self.strict else self.state != "not_ready"
 
-    def counts(self) -> dict[Status, int]:
-        """Return how many checks have each status."""
-        return {status: sum(check.status == status for check in self.checks) for status in get_args(Status)}
+    def fails(self, check: Check) -> bool:
+        """Return whether a check keeps a build from passing."""
+        return check.outcome == "fail" or (self.strict and check.outcome in ("open", "warn"))
+
+    def counts(self) -> dict[Outcome, int]:
+        """Return how many checks have each outcome."""
+        found = Counter(check.outcome for check in self.checks)
+        return {outcome: found[outcome] for outcome in get_args(Outcome)}
 
     def counts_in_words(self) -> str:
-        """`9 of 10 checks pass, 1 warns, 2 skipped, 3 open`."""
+        """`9 of 14 checks pass, 1 fails, 1 warns, 3 lack evidence, 2 skipped`."""
         count = self.counts()
         parts = [f"{count['pass']} of {len(self.checks) - count['skipped']} checks pass"]
         for status in ("fail", "warn"):
             if number := count[status]:
                 parts.append(f"{number} {status}{'s' * (number == 1)}")
+        lacking = count["open"]
+        parts += [f"{lacking} lack{'s' * (lacking == 1)} evidence"] if lacking else []
         parts += [f"{count['skipped']} skipped"] if count["skipped"] else []
-        undecided = sum(bool(check.open) for check in self.checks if check.status != "fail")
-        parts += [f"{undecided} lack evidence" if undecided > 1 else "1 lacks evidence"] if undecided else []
         return ", ".join(parts)
 
     @property
     def reasons(self) -> tuple[Reason, ...]:
         """Return what fails, what lacks evidence and what warns, each the most harmful first."""
         worst = sorted(self.checks, key=lambda check: (_SUBJECTS.index(check.subject), -check.count))
-        failing = (_reason(check, "fail") for check in worst if check.status == "fail")
-        warning = (_reason(check, "warn") for check in worst if check.status == "warn" and not check.open)
-        return (*failing, *_open(check for check in worst if check.status != "fail"), *warning)
+        failing = (_reason(check, "fail") for check in worst if check.outcome == "fail")
+        warning = (_reason(check, "warn") for check in worst if check.outcome == "warn")
+        return (*failing, *_open(check for check in worst if check.outcome == "open"), *warning)
 
     @property
     def changes(self) -> tuple[str, ...]:
@@ -177,9 +190,8 @@ def _open(checks: Iterable[Check]) -> Iterator[Reason]:
     """Yield a reason per check that lacks evidence; those skipped for the same reason have one together."""
     alike: dict[tuple[str, str], list[Check]] = {}
     for check in checks:
-        if check.open:
-            own = check.name if check.status != "skipped" else ""
-            alike.setdefault((own, check.open), []).append(check)
+        own = check.name if check.status != "skipped" else ""
+        alike.setdefault((own, check.open), []).append(check)
     for (_, why), group in alike.items():
         if len(group) == 1:
             yield _reason(group[0], "open")

@@ -36,6 +36,7 @@ from proofspan.ui.widgets.text import sentence_start, unbroken
 #: What the status of a goal or of a check is called and looks like.
 VERDICTS: Mapping[str, tuple[str, Look]] = {
     "pass": ("✓ passes", "green"),
+    "open": ("? open", "yellow"),
     "warn": ("! warns", "yellow"),
     "fail": ("✗ fails", "red"),
     "unknown": ("not measured", "quiet"),

@@ -169,7 +169,7 @@ def check_grid(report: ReleaseVerdict, view: ViewState) -> Grid:
     """Return a row per check in the gate's order: its result, its count, and a link to its questions."""
     rows = []
     for check in report.checks:
-        word, look = VERDICTS[check.status]
+        word, look = VERDICTS[check.outcome]
         href = None
         if check.shown is not None and check.count:
             href = replace(base(view, check.shown.run), filter=check.shown).link("")
