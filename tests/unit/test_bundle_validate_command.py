@@ -107,7 +107,7 @@ def test_coverage_counts_answers_whose_bundle_is_missing_broken_or_of_no_page_no
     (folder / "bundles.jsonl").write_bytes(jsonl([*records, records[0], strange]))
     output = run("validate", folder).stdout
     assert "2 bundles: 1 full, 1 text_only" in output
-    assert "0 of 2 answered questions" in output
+    assert "0 of 2 answers have a citation" in output
     assert "its level is full, and the rules give text_only: its page can't be shown (" in output
     assert "bundle_missing" not in output
 

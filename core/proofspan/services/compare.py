@@ -34,9 +34,9 @@ from proofspan.traces.lines.reader import MAX_DEPTH, is_deeper, open_source
 from proofspan.wording import counted
 
 #: The outcomes that need no gold questions, the usual one first.
-WITHOUT_GOLD = ("answered_ok", "grounded")
+WITHOUT_GOLD = ("answered_ok", "grounded_answers")
 #: The outcomes that a comparison counts side by side.
-COMPARED = ("section_match_at_1", "grounded", "correct")
+COMPARED = ("section_match_at_1", "grounded_answers", "correct_answers")
 #: The fewest flips, all one way, that are statistically significant.
 FEWEST = flips_needed(1, 0) or 0
 #: The label of a difference between the numbers of two runs that is not taken question by question.

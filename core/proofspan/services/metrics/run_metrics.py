@@ -186,7 +186,7 @@ def _coverage(store: Store, manifest: Manifest, shown: Filter, bundles: StoredBu
 
 
 #: The shares at the top of the page.
-HEADLINES = ("section_match_at_1", "gt_in_top_20", "citation_match", "ok")
+HEADLINES = ("correct_answers", "section_match_at_1", "gt_in_top_20", "citation_match")
 
 
 @dataclass(frozen=True, slots=True)

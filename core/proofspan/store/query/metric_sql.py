@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from proofspan.contracts.records.records import Label
 from proofspan.diagnosis.gold import GOOD_STATES
-from proofspan.metrics.catalogue import DELTA_S, METRICS, Measure, Metric, case, measure
+from proofspan.metrics.catalogue import DELTA_S, METRICS, Measure, Metric, case
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +51,8 @@ OUTCOMES: Mapping[str, str] = {
     "section_match_at_1": METRICS["section_match_at_1"].name,
     "gt_in_top_20": METRICS["gt_in_top_20"].name,
     "citation_match": "citation match",
-    "grounded": "supported claims",
-    "correct": "the expected answer",
+    "grounded_answers": "supported claims",
+    "correct_answers": "the expected answer",
     "answered_ok": "answers that do not fail",
 }
 
@@ -70,33 +70,18 @@ AXES: Mapping[str, Axis] = {
     "section_match_at_1": Axis("Retrieval", "gold section first", "not first"),
     "gt_in_top_20": Axis("Retrieval", "gold section in the top 20", "not in it"),
     "citation_match": Axis("Citations", "gold passage cited", "not cited"),
-    "grounded": Axis("Grounding", "supported", "not supported"),
-    "correct": Axis("Correctness", "correct", "not correct"),
+    "grounded_answers": Axis("Grounding", "supported", "not supported"),
+    "correct_answers": Axis("Correctness", "correct", "not correct"),
     "answered_ok": Axis("Answers", "no failure", "a failure"),
 }
-_UNCHECKED = ("claim_count IS NULL", "not_checked")
-_OUTCOMES: Mapping[str, Measure] = {
-    "grounded": measure(
-        "grounded = 'yes'",
-        _UNCHECKED,
-        ("grounded IS NULL", "no_claims"),
-        columns=("grounded", "claim_count"),
-    ),
-    "correct": measure(
-        "correct IN ('correct', 'declined_rightly')",
-        _UNCHECKED,
-        ("coalesce(correct, 'unknown') = 'unknown'", "undecided"),
-        columns=("correct", "claim_count"),
-    ),
-    "answered_ok": Measure(
-        f"NOT {FAILS.sql}", case((f"{FAILS.sql} IS NULL", "no_label")), ("no_label",), FAILS.columns
-    ),
-}
+_ANSWERED_OK = Measure(
+    f"NOT {FAILS.sql}", case((f"{FAILS.sql} IS NULL", "no_label")), ("no_label",), FAILS.columns
+)
 
 
 def measure_of(name: str) -> Measure:
     """Return the measure of a metric or an outcome. KeyError for an unknown one."""
-    return _OUTCOMES[name] if name in _OUTCOMES else MEASURES[name]
+    return _ANSWERED_OK if name == "answered_ok" else MEASURES[name]
 
 
 def _sides(metric: Metric, measure: Measure) -> tuple[Clause, Clause] | None:

@@ -132,8 +132,10 @@ def _other_runs(
                 chip = run_chip(row.label, judged.grounded, judged.correct, judged.cause)
             else:
                 chip = RunChip("…", "gray", "being indexed" if at_work else "not indexed")
+            name_of_chip = markup.label(f"{chip.sign} {run_id}", limit=60)
+            escaped = f":{chip.look}-badge[{name_of_chip}]"
             is_clicked = st.button(
-                f":{chip.look}-badge[{markup.label(f'{chip.sign} {run_id}', limit=60)}]",
+                escaped,
                 key=f"run-{run_id}",
                 help=markup.label(chip.words),
                 type="secondary" if run_id == key.run_id else "tertiary",
