@@ -21,7 +21,7 @@ HOSTILE = "<img src=x onerror=alert(1)> ![a](http://canary.test/x.png) **b** \u2
 LISTS = {
     "many": [trace(f"Q{n:03}", f"oil question {n:03}?", "not in context") for n in range(60)],
     "longer": [trace(f"Q{n}", f"How often is the oil {'really ' * n}changed?", "Use it.") for n in range(16)],
-    "fifteen": [trace(f"Q{n}", "How often?", "Use it.") for n in range(15)],
+    "eleven": [trace(f"Q{n}", "How often?", "Use it.") for n in range(11)],
     "hostile": [
         trace("<b>&q=evil#1", HOSTILE, "Change it. citations: [c1]"),
         trace("javascript:alert(1)", "oil?", f"{HOSTILE} 77"),
@@ -96,28 +96,28 @@ def test_the_browsers_back_takes_a_filter_back(
     page = page_at(1400, 900)
     open_triage(page, f"{serve().url}/?run=R002", wait_for_run)
     everything = sentence(page)
-    page.locator(".st-key-card-ok button").click()
+    page.locator(".st-key-group-correct button:visible").click()
     wait_for_run(page)
-    wait_for_query(page, label="ok")
+    wait_for_query(page, cause="none", correct="correct")
     expect(page.locator(".st-key-sentence .ps-line")).not_to_have_text(everything)
     page.go_back()
     wait_for_run(page)
     expect(page.locator(".st-key-sentence .ps-line")).to_have_text(everything)
-    page.wait_for_url(lambda url: "label=" not in url, wait_until="commit")
-    page.locator(".st-key-card-generation_drift button").click()
-    wait_for_query(page, label="generation_drift")
+    page.wait_for_url(lambda url: "cause=" not in url, wait_until="commit")
+    page.locator(".st-key-group-over_refusal button:visible").click()
+    wait_for_query(page, cause="over_refusal")
 
 
 def test_a_click_on_a_header_sorts_all_rows(serve: Serve, page_at: PageAt, wait_for_run: WaitForRun) -> None:
     page = page_at(1400, 900)
     open_triage(page, f"{serve().url}/?run=R002", wait_for_run)
-    expect(header(page, "Label")).to_have_attribute("aria-sort", "other")
+    expect(header(page, "Verdict")).to_have_attribute("aria-sort", "other")
     header(page, "Question").get_by_role("button").click()
     wait_for_run(page)
     wait_for_query(page, sort="question")
     expect(page.locator(".st-key-sentence .ps-line")).to_contain_text("questions A to Z")
     expect(header(page, "Question")).to_have_attribute("aria-sort", "ascending")
-    assert header(page, "Label").get_attribute("aria-sort") is None
+    assert header(page, "Verdict").get_attribute("aria-sort") is None
     assert focused(page) == "Question↑", "the header keeps its focus"
     page.keyboard.press("Enter")
     wait_for_run(page)
@@ -162,9 +162,9 @@ def test_arrow_keys_move_and_only_enter_opens(
     page = page_at(1400, 900)
     open_triage(page, f"{serve().url}/?run=R002", wait_for_run)
     before, last = page.url, rows(page).count() - 1
-    header(page, "Label").get_by_role("button").focus()
+    header(page, "Verdict").get_by_role("button").focus()
     page.keyboard.press("ArrowRight")
-    assert focused(page) == "Question"
+    assert focused(page) == "Cause"
     page.keyboard.press("Tab")
     assert focused(page) == link(page, 0).inner_text(), "one Tab from the headers to the rows"
     for key, row in (
@@ -200,7 +200,7 @@ def test_marking_words_in_a_row_opens_nothing(
     open_triage(page, f"{serve().url}/?run=R002", wait_for_run)
     before, box = page.url, link(page, 3).bounding_box()
     assert box is not None
-    middle = box["y"] + box["height"] / 2
+    middle = box["y"] + 8  # of its first line
     page.mouse.move(box["x"] + 2, middle)
     page.mouse.down()
     page.mouse.move(box["x"] + 90, middle, steps=5)
@@ -211,21 +211,36 @@ def test_marking_words_in_a_row_opens_nothing(
     assert page.url == before
 
 
-def test_words_stay_marked_and_rows_in_place_while_claims_are_checked(
+def test_the_list_stays_in_place_when_it_is_sorted_by_harm(
     serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
 ) -> None:
     page = page_at(1400, 900)
     url = serve(DEMO, FRESH="its claims are checked meanwhile").url
     open_triage(page, f"{url}/?run=R005", wait_for_run, at_rest=False)
-    box = link(page, 3).bounding_box()
+    expect(page.locator(".st-key-sentence .ps-line")).to_contain_text("sorted by label until")
+    page.locator(IDLE).wait_for(state="attached")
+    box = page.get_by_test_id("ps-rows").bounding_box()
+    expect(page.locator(".st-key-sentence .ps-line")).to_contain_text("most harmful first", timeout=60_000)
+    expect(rows(page).first).to_contain_text("✕ Contradicted")
+    page.locator(IDLE).wait_for(state="attached")
+    now = page.get_by_test_id("ps-rows").bounding_box()
+    assert box is not None and now is not None
+    assert (now["x"], now["y"], now["width"]) == (box["x"], box["y"], box["width"])
+
+
+def test_words_stay_marked_while_citations_are_located(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
+) -> None:
+    page = page_at(1400, 900)
+    url = serve(DEMO, FRESH="its citations are located after its claims").url
+    open_triage(page, f"{url}/?run=R005", wait_for_run, at_rest=False)
+    expect(page.locator(".st-key-sentence .ps-line")).to_contain_text("most harmful first", timeout=60_000)
     link(page, 3).select_text()
     marked = page.evaluate("() => String(getSelection())")
     assert len(marked) > 3
-    page.locator(".st-key-toggles-claims button").first.wait_for(state="visible")
+    expect(page.get_by_text("Cited text: being located")).to_have_count(0, timeout=60_000)
     page.locator(IDLE).wait_for(state="attached")
-    expect(rows(page).first).to_contain_text(re.compile(r"[01]\.\d\d"))
     assert page.evaluate("() => String(getSelection())") == marked
-    assert link(page, 3).bounding_box() == box
 
 
 def test_foreign_text_stays_text(
@@ -270,17 +285,20 @@ def test_at_900_pixels_nothing_runs_out_of_the_page(
     open_triage(page, f"{serve().url}/?run=R001", wait_for_run)
     frame = page.get_by_test_id("ps-rows")
     assert frame.evaluate("frame => frame.scrollWidth <= frame.clientWidth"), "the table scrolls sideways"
-    expect(rows(page).first.locator(".in-why")).to_be_visible()
+    expect(rows(page).first.locator(".in-answer")).to_be_visible()
     width = page.evaluate("() => document.querySelector('[data-testid=stMain]').scrollWidth")
     assert width <= page.evaluate("() => document.querySelector('[data-testid=stMain]').clientWidth")
-    cards = page.locator("[class*=st-key-card-] button")
-    expect(cards).to_have_count(5)
-    for card in cards.all():
-        assert card.evaluate("button => button.scrollWidth <= button.clientWidth"), "a card cuts its words"
+    groups = page.locator("[class*=st-key-group-] button:visible")
+    box = page.locator(".st-key-strip").bounding_box()
+    assert groups.count() > 5 and box is not None
+    for group in groups.all():
+        assert group.evaluate("button => button.scrollWidth <= button.clientWidth"), "a group cuts its words"
+        place = group.bounding_box()
+        assert place is not None and place["y"] + place["height"] <= box["y"] + box["height"]
     expect(page.get_by_text("1 line of this run's files could not be read.")).to_be_visible()
 
 
-def test_some_thirteen_rows_are_in_sight_and_another_order_starts_at_the_top(
+def test_some_rows_are_in_sight_and_another_order_starts_at_the_top(
     serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, workspace: Path
 ) -> None:
     page = page_at(1400, 1000)
@@ -288,9 +306,9 @@ def test_some_thirteen_rows_are_in_sight_and_another_order_starts_at_the_top(
     assert rows(page).count() == 50
     frame = page.get_by_test_id("ps-rows")
     row = rows(page).first.evaluate("row => row.offsetHeight")
-    assert 13 <= frame.evaluate("frame => frame.clientHeight") // row <= 14
+    assert 8 <= frame.evaluate("frame => frame.clientHeight") // row <= 18
     frame.evaluate("frame => { frame.scrollTop = 400; }")
-    expect(header(page, "Label")).to_be_in_viewport(ratio=1)
+    expect(header(page, "Question")).to_be_in_viewport(ratio=1)
     header(page, "Question").get_by_role("button").click()
     expect(header(page, "Question")).to_have_attribute("aria-sort", "ascending")
     expect(rows(page).first.get_by_role("link")).to_have_text("oil question 000?")
@@ -326,7 +344,7 @@ def test_another_order_moves_nothing_below_the_list(
     )
     frame = page.get_by_test_id("ps-rows")
     places = [frame.evaluate(ends)]
-    for title in ("Label", "Question"):
+    for title in ("Verdict", "Question"):
         header(page, title).get_by_role("button").click()
         expect(header(page, title)).to_have_attribute("aria-sort", re.compile("ending"))
         places.append(frame.evaluate(ends))
@@ -339,7 +357,7 @@ def test_a_list_that_is_only_a_little_longer_is_shown_whole(
     serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, workspace: Path
 ) -> None:
     page = page_at(1400, 900)
-    open_triage(page, f"{serve(workspace).url}/?run=fifteen", wait_for_run)
+    open_triage(page, f"{serve(workspace).url}/?run=eleven", wait_for_run)
     frame = page.get_by_test_id("ps-rows")
     assert frame.evaluate(CUT) is None
     assert frame.evaluate("frame => frame.scrollHeight - frame.clientHeight") == 0
@@ -347,89 +365,72 @@ def test_a_list_that_is_only_a_little_longer_is_shown_whole(
 
 def test_a_chosen_filters_value_can_be_read(serve: Serve, page_at: PageAt, wait_for_run: WaitForRun) -> None:
     page = page_at(1400, 900)
-    url = f"{serve().url}/?run=R002&suspicion=citation_outside_retrieved"
-    open_triage(page, url, wait_for_run)
-    pill = page.locator("[class*=st-key-filter-suspicion] [data-tag] [title]").first
-    expect(pill).to_have_text("Cites unretrieved chunk · 1")
+    open_triage(page, f"{serve().url}/?run=R002&cause=over_refusal", wait_for_run)
+    pill = page.locator("[class*=st-key-filter-cause] [data-tag] [title]").first
+    expect(pill).to_contain_text("Over-refusal · ")
     assert pill.evaluate("pill => pill.clientWidth / pill.scrollWidth") > 0.8
 
 
-def test_a_toggle_on_cited_text_lands_in_the_url_and_brings_its_rows_without_a_jump(
+def test_a_filter_by_cited_text_lands_in_the_url_and_brings_its_rows_without_a_jump(
     serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
 ) -> None:
     page = page_at(1400, 900)
-    url = serve(DEMO, FRESH="its citations are located meanwhile").url
-    open_triage(page, f"{url}/?run=R005", wait_for_run, at_rest=False)
-    table = page.get_by_test_id("ps-rows")
-    top = table.bounding_box()
-    link(page, 2).focus()
-    question = focused(page)
-    toggle = page.get_by_role("button", name="1 Other page")
-    toggle.wait_for(state="visible", timeout=60_000)
-    page.locator(IDLE).wait_for(state="attached")
-    assert table.bounding_box() == top
-    assert focused(page) == question, "who is at a row stays there"
-    toggle.click()
-    wait_for_query(page, evidence="page_mismatch")
+    open_triage(page, f"{serve(DEMO).url}/?run=R005&evidence=page_mismatch&columns=issues", wait_for_run)
     expect(page.locator(".st-key-sentence .ps-line")).to_contain_text(
-        re.compile("^1 of 39 questions: cited text: Other page")
+        re.compile("^1 of 39 questions: cited text: Other page"), timeout=60_000
     )
     expect(rows(page)).to_have_count(1)
     expect(rows(page).first).to_contain_text("Cited page is one too high")
     page.reload()
     wait_for_run(page)
-    expect(page.get_by_role("button", name="✓ 1 Other page")).to_be_visible()
+    expect(page.locator("[class*=st-key-filter-evidence] [data-tag]").first).to_contain_text("Other page · 1")
     link(page, 0).click()
     wait_for_run(page)
     wait_for_query(page, q="Q77")
     wait_for_query(page, evidence="page_mismatch")
 
 
-#: True if the second element is beside the first one on the same line.
-BESIDE = """([word, toggle]) => {
-  const [one, other] = [word.getBoundingClientRect(), toggle.getBoundingClientRect()];
-  const across = other.left - one.left;
-  const down = (other.top + other.bottom - one.top - one.bottom) / 2;
-  return 0 < across && across < 120 && Math.abs(down) < 6;
-}"""
-
-
-def test_the_toggle_on_warnings_is_beside_its_word_at_any_width(
-    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
+@pytest.mark.parametrize("width", [1400, 1100, 900, 420])
+def test_the_legend_stays_in_its_box_and_the_menu_holds_the_other_filters(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, width: int
 ) -> None:
-    page = page_at(1400, 900)
-    open_triage(page, f"{serve(DEMO).url}/?run=R005&safety=omitted", wait_for_run)
-    page.get_by_role("button", name="Other page").wait_for(state="visible", timeout=60_000)
-    word, toggle = page.get_by_text("Safety:"), page.get_by_role("button", name="may omit a warning")
-    for width in (1500, 1400, 1330, 1200, 900):
-        page.set_viewport_size({"width": width, "height": 900})
-        # What comes later moves both; they are measured at one moment, once they have come to rest.
-        page.wait_for_function(BESIDE, arg=[word.element_handle(), toggle.element_handle()])
+    page = page_at(width, 900)
+    open_triage(page, f"{serve(DEMO).url}/?run=R005", wait_for_run)
+    box = page.locator(".st-key-strip").bounding_box()
+    assert box is not None
+    for group in page.locator("[class*=st-key-group-] button:visible").all():
+        place = group.bounding_box()
+        assert place is not None
+        assert place["y"] + place["height"] <= box["y"] + box["height"]
+        assert place["x"] + place["width"] <= box["x"] + box["width"]
+    page.get_by_role("button", name="More").click()
+    for name in ("Order", "Label", "Correctness", "Gold passage", "Safety warnings"):
+        expect(page.get_by_label(name, exact=True).first).to_be_visible()
 
 
-def test_a_bucket_is_chosen_by_keyboard_and_fixed_questions_are_listed_against_another_run(
+def test_a_cause_is_chosen_by_keyboard_and_fixed_questions_are_listed_against_another_run(
     serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
 ) -> None:
     page = page_at(900, 900)
     open_triage(page, f"{serve(DEMO).url}/?run=R006", wait_for_run)
-    bucket = page.get_by_role("button", name="10 Ranking miss")
-    bucket.focus()
+    cause = page.locator(".st-key-group-not_extracted button:visible")
+    count = int(cause.inner_text().rpartition(" ")[2])
+    cause.focus()
     page.keyboard.press("Enter")
-    wait_for_query(page, bucket="score_policy")
-    expect(rows(page)).to_have_count(10)
-    expect(page.get_by_role("button", name="✓ 10 Ranking miss")).to_be_focused()
-    expect(page.locator(".st-key-next-step")).to_contain_text("Rerank:")
+    wait_for_query(page, cause="not_extracted")
+    expect(rows(page)).to_have_count(count)
+    expect(cause).to_be_focused()
+    expect(cause).to_contain_text("✓")
+    expect(page.locator(".st-key-next-step")).to_contain_text("Not extracted")
     page.get_by_role("combobox", name="Compare with").click()
     page.get_by_role("option", name="R004").click()
-    wait_for_query(page, vs="R004", bucket="score_policy")
-    page.get_by_role("button", name="✓ 10 Ranking miss").click()
+    wait_for_query(page, vs="R004", cause="not_extracted")
+    cause.click()
     fixed = page.get_by_role("button", name="6 fixed")
     fixed.click()
     wait_for_query(page, vs="R004", flip="fixed")
     expect(rows(page)).to_have_count(6)
-    expect(rows(page).first.locator("small")).to_contain_text("was ")
-    reported = re.compile("^6 of 41 questions: fixed compared with R004 by SectionMatch@1")
-    expect(page.locator(".st-key-sentence .ps-line")).to_contain_text(reported)
+    expect(page.locator(".st-key-sentence .ps-line")).to_contain_text(re.compile("^6 of 41 questions: "))
     compare = page.locator(".st-key-toggles-flip").get_by_role("link", name="Compare")
     assert "vs=R004" in (compare.get_attribute("href") or "")
     assert page.evaluate("() => document.querySelector('[data-testid=stMain]').scrollWidth") <= 900
