@@ -44,8 +44,9 @@ elif load.is_readable(both, store):
                 stem="compare",
                 exports=FLIP_EXPORTS,
             )
-        correct, labels, buckets = (store.transitions(shown, name) for name in ("correct", "label", "bucket"))
+        columns = ("correct", "cause", "label", "bucket")
+        correct, causes, labels, buckets = (store.transitions(shown, name) for name in columns)
         panels.template_note(facts)
-        panels.matrices(correct, labels, buckets, view)
+        panels.matrices(correct, causes, labels, buckets, view)
         panels.metrics(load.metrics(both, store), view)
         panels.pins(compared_pins(opened.manifest, both.other.run, opened.run), view)

@@ -112,9 +112,11 @@ def test_what_was_fixed_is_named_and_counted_for_retrieval_grounding_and_correct
     assert retrieval == ["6", "2", "p = 0.289"]
     assert table["rows"][0]["head"]["note"] == "37 judged by SectionMatch@1"
     assert int(correctness[0]) + int(correctness[1]) > 0
-    moved = grids(app)["Correctness"]
-    counted = [cell for grid in (table, moved) for cell in cells(grid) if "href" in cell]
-    assert len(counted) >= 6
+    moved, causes = grids(app)["Correctness"], grids(app)["Causes"]
+    assert "Labels" not in grids(app), "causes are in their place"
+    assert all(" → " in row["head"]["text"] for row in causes["rows"])
+    counted = [cell for grid in (table, moved, causes) for cell in cells(grid) if "href" in cell]
+    assert len(counted) >= 9
     for cell in counted:
         assert store.matching(asked(cell["href"]).filter) == int(cell["text"])
     words = shown(app)

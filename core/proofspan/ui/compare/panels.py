@@ -45,7 +45,7 @@ from proofspan.ui.status.release import show_verdict
 from proofspan.ui.triage import panels
 from proofspan.ui.visit.view_state import ViewState, change_view, question_name
 from proofspan.ui.widgets import markup
-from proofspan.ui.widgets.chart import BY_BUCKET, BY_LABEL, Split
+from proofspan.ui.widgets.chart import BY_BUCKET, BY_CAUSE, BY_CORRECT, BY_LABEL, Split
 from proofspan.ui.widgets.controls import select
 from proofspan.ui.widgets.markup import Piece
 from proofspan.ui.widgets.table import Cell, Chip, Column, Grid, Look, Row, show_grid
@@ -233,9 +233,17 @@ def template_note(runs: Sequence[RunFacts]) -> None:
         markup.note(f"{message}Triage offers the profile that fits.", "muted")
 
 
-def matrices(correct: Transitions, labels: Transitions, buckets: Transitions, view: ViewState) -> None:
-    """Draw how correctness, labels and, with gold, buckets changed, side by side where they fit."""
-    kinds = ((BY_LABEL, labels, "without a label"), (BY_BUCKET, buckets, "not judged"))
+def matrices(
+    correct: Transitions, causes: Transitions, labels: Transitions, buckets: Transitions, view: ViewState
+) -> None:
+    """Draw how correctness, causes and, with gold, buckets changed, side by side where they fit.
+
+    Labels are in the place of causes where claims are not checked.
+    """
+    moves = ((BY_CORRECT, correct), (BY_CAUSE, causes))
+    has_causes = any(was is not None or now is not None for was, now, _ in causes)
+    kinds = [(BY_LABEL, labels, "without a label")] if not has_causes else []
+    kinds.append((BY_BUCKET, buckets, "not judged"))
     shown = [
         (split.title, counts, unknown, transition_matrix(split, counts, view))
         for split, counts, unknown in kinds
@@ -243,14 +251,14 @@ def matrices(correct: Transitions, labels: Transitions, buckets: Transitions, vi
     ]
     is_wide = any(len(grid.columns) > WIDE for *_, grid in shown)
     with st.container(key="compare-matrices-below" if is_wide else "compare-matrices"):
-        moved = [(was, now, count) for was, now, count in correct if was and now and was != now]
-        if moved:
-            about = (
-                f"{counted(sum(count for *_, count in moved), 'answer')} changed from {view.vs} to {view.run}"
-            )
-            with st.container(key="matrix-correctness", gap="xsmall"):
-                markup.titled("Correctness ", about)
-                show_grid(correctness_grid(moved, view), key="grid-correctness")
+        for split, counts in moves:
+            moved = [(was, now, count) for was, now, count in counts if was and now and was != now]
+            if moved:
+                number = counted(sum(count for *_, count in moved), "answer")
+                name = split.title.lower()
+                with st.container(key=f"matrix-{name}", gap="xsmall"):
+                    markup.titled(f"{split.title} ", f"{number} changed from {view.vs} to {view.run}")
+                    show_grid(moves_grid(split, moved, view), key=f"grid-{name}")
         for title, counts, unknown, grid in shown:
             left_out = sum(count for was, now, count in counts if was is None and now is None)
             besides = f" · {left_out:,} {unknown} in both runs" if left_out else ""
@@ -260,16 +268,16 @@ def matrices(correct: Transitions, labels: Transitions, buckets: Transitions, vi
                 show_grid(grid, key=f"grid-{title.lower()}")
 
 
-def correctness_grid(moved: Sequence[tuple[str, str, int]], view: ViewState) -> Grid:
-    """Return a row per change of correctness, what is worst now first, with the questions of each."""
+def moves_grid(split: Split, moved: Sequence[tuple[str, str, int]], view: ViewState) -> Grid:
+    """Return a row per change of a value, what is worst now first, with the questions of each."""
     rows = []
-    place = list(CORRECT_NAMES).index
+    place = list(split.names).index
     for was, now, count in sorted(moved, key=lambda each: (place(each[1]), place(each[0]))):
-        words = f"{CORRECT_NAMES[was]} → {CORRECT_NAMES[now]}"
-        href = view.change(was_correct=(was,), correct=(now,)).link("")
+        words = f"{split.names[was]} → {split.names[now]}"
+        href = view.change(**{split.was: (was,), split.field: (now,)}).link("")
         spoken = f"{words}: {counted(count, 'question')}. Open in Triage."
         rows.append(Row(Cell(words), (Cell(f"{count:,}", href=href, spoken=spoken),)))
-    title = f"Correctness: changes from {view.vs} to {view.run}"
+    title = f"{split.title}: changes from {view.vs} to {view.run}"
     return Grid(title, f"{view.vs} → {view.run}", (Column(Cell("Questions"), "end"),), tuple(rows))
 
 

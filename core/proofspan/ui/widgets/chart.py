@@ -15,7 +15,7 @@ import streamlit as st
 from proofspan.charts.theme import DARK, LIGHT, Hue, Palette
 from proofspan.contracts.records.records import Label
 from proofspan.diagnosis.verdicts.types import Cause
-from proofspan.display_names import BUCKET_NAMES, CAUSE_NAMES, LABEL_NAMES, NO_LABEL
+from proofspan.display_names import BUCKET_NAMES, CAUSE_NAMES, CORRECT_NAMES, LABEL_NAMES, NO_LABEL
 from proofspan.metrics.ranked import Bucket
 from proofspan.ui.visit.links import follow
 from proofspan.ui.widgets.markup import clean
@@ -111,5 +111,6 @@ CAUSE_COLOURS: Mapping[Cause, Hue] = {
     "contradicted": "red",
     "unsafe_omission": "red",
 }
-BY_CAUSE = Split("Causes", "cause", CAUSE_NAMES, CAUSE_COLOURS, "Not checked")
+BY_CAUSE = Split("Causes", "cause", CAUSE_NAMES, CAUSE_COLOURS, "Not checked", "was_cause")
+BY_CORRECT = Split("Correctness", "correct", CORRECT_NAMES, {}, "Not checked", "was_correct")
 BY_BUCKET = Split("Buckets", "bucket", BUCKET_NAMES, BUCKET_COLOURS, "Not judged", "was_bucket")
