@@ -55,7 +55,8 @@ if is_judged:
 else:
     moved = store.transitions(replace(view.filter, label=()), "label") if vs else []
     groups = outcomes.label_groups(store.counts(view.filter), moved)
-panels.strip(groups, view, is_pending=can_be_judged and not is_judged and job is not None)
+if groups:
+    panels.strip(groups, view, is_pending=can_be_judged and not is_judged and job is not None)
 
 # People wait for the table: the lines above it are drawn after it, in the room that is kept for them.
 above = st.container(key=f"above-{sum(map(bool, (off_pages, vs)))}", gap="xsmall")

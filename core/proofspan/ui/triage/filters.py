@@ -102,9 +102,10 @@ def filter_bar(
     nothing. `cohorts` are frozen lists of questions with their sizes.
     """
     shown = view.filter
+    known = {"cause": facts.checked is not None, "evidence": facts.placed is not None}
     for name, width in _IN_BAR.items():
         offered = counted_by(name) if name in _COUNTED else options[name]
-        if offered or getattr(shown, name) or name in ("doc", "section"):
+        if known.get(name, True) or getattr(shown, name):
             _choice(name, offered, getattr(shown, name), width=width)
     menu = st.popover("More", key=MENU, on_change="rerun")  # with another title it would close
     if menu.open:  # a widget that the browser does not show yet would not take its value from the address
