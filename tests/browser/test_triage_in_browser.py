@@ -222,6 +222,7 @@ def test_the_list_stays_in_place_when_it_is_sorted_by_harm(
     box = page.get_by_test_id("ps-rows").bounding_box()
     expect(page.locator(".st-key-sentence .ps-line")).to_contain_text("most harmful first", timeout=60_000)
     expect(rows(page).first).to_contain_text("✕ Contradicted")
+    expect(rows(page).first.locator("td.answer mark")).to_have_text("54 seconds")
     page.locator(IDLE).wait_for(state="attached")
     now = page.get_by_test_id("ps-rows").bounding_box()
     assert box is not None and now is not None

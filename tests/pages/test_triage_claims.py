@@ -225,6 +225,19 @@ def test_another_run_shows_which_causes_there_are_more_of(
     assert "was No failure found in R1" in chip.label.replace("\\", "")
 
 
+def test_that_a_run_cites_nothing_is_shown_once_and_not_in_every_row(
+    open_app: Open, make_checked: MakeWorkspace
+) -> None:
+    answers = ("Change the oil every 15,000 km.", "Change the oil every 25,000 km.", "Use grade 5W-30.")
+    traces = [trace(f"Q{n}", f"{OIL} {n}", answer) for n, answer in enumerate(answers, start=1)]
+    gold = [{"q_id": f"Q{n}", "q": OIL, "answer": answer} for n, answer in enumerate(answers, start=1)]
+    app = open_app(make_checked(traces, gold=gold), columns="issues")
+    assert shown(app).count("No answer of this run follows the template") == 1
+    assert [row["verdict"] for row in table(app)] == ["✕ Contradicted", "✓ Correct", "✓ Correct"]
+    for row in table(app):
+        assert "template" not in f"{row['cause']} {row['issues']}".lower()
+
+
 def test_hostile_text_in_a_cause_is_text(open_app: Open, make_checked: MakeWorkspace, tmp_path: Path) -> None:
     answer = f"{HOSTILE} Change the oil every 25,000 km. citations: [c1]"
     folder = make_checked(

@@ -217,7 +217,7 @@ def test_a_run_without_template_offers_the_profile_that_fits(
     folder = make_workspace(plain)
     app = open_app(folder)
     assert strip(app)["generation_drift"] == "Unsupported answer 2"
-    assert all("Template not followed" not in row["issues"] for row in table(app)), "it is said once, above"
+    assert all("Template not followed" not in row["issues"] for row in table(app)), "once, above"
     assert "These labels are unreliable: no answer follows the template." in shown(app)
     assert "triage:\n  template: none\n" in app.code[0].value
     open_app(folder, profile=Profile("none", ("i don't know",)))
