@@ -131,6 +131,7 @@ def test_a_row_opens_its_question_and_back_finds_the_same_list(
 ) -> None:
     page = page_at(1400, 900)
     open_triage(page, f"{serve().url}/?run=R002&label=ok", wait_for_run)
+    expect(page.locator(".st-key-sentence .ps-line")).to_contain_text("most harmful first")  # as it stays
     shown, question = sentence(page), link(page, 1).inner_text()
     rows(page).nth(1).get_by_role("cell").nth(column).click()
     wait_for_run(page)

@@ -18,6 +18,7 @@ from proofspan.diagnosis.claims.types import (
     ClaimEvidence,
     ClaimStatus,
 )
+from proofspan.diagnosis.verdicts.types import Correctness, Verdict
 from proofspan.evidence.pdf.png import encode_png
 from proofspan.evidence.types import PageImage, PageInfo, SpanQuery
 from proofspan.services.page.claims import ClaimSpot
@@ -66,6 +67,7 @@ def choose(number: int) -> None:
 
 
 checked = claims()
+verdict = Verdict("contradicted", Correctness("unknown"), "contradicted", "certain", "Wrong number.", harm=1)
 lines = [
     ClaimLine(
         number,
@@ -82,7 +84,7 @@ lines = [
 targets = {
     number: Target("claim", number, "manual", SpanQuery("It holds 46 litres.", 0)) for number in (1, 2, 3)
 }
-shown_claims = ShownClaims(checked, lines, targets)
+shown_claims = ShownClaims(checked, verdict, lines, targets)
 chosen = int(st.query_params.get("claim", "0")) or None
 markup.stylesheet()
 st.text(f"claim:{chosen}")

@@ -161,7 +161,8 @@ def status(
     lacks_claims = can_be_judged and facts.checked is None
     if lacks_claims:
         _pending("Claims", "checked", "checking", folder=folder, job=job)
-    if has_citations and facts.placed is None and not (lacks_claims and job is not None and job.is_running):
+    is_at_claims = lacks_claims and job is not None and job.is_running and job.event != "locating"
+    if has_citations and facts.placed is None and not is_at_claims:
         _pending("Cited text", "located", "locating", folder=folder, job=job)
 
 
