@@ -21,7 +21,7 @@ HOSTILE = "<img src=x onerror=alert(1)> ![a](http://canary.test/x.png) **b** \u2
 LISTS = {
     "many": [trace(f"Q{n:03}", f"oil question {n:03}?", "not in context") for n in range(60)],
     "longer": [trace(f"Q{n}", f"How often is the oil {'really ' * n}changed?", "Use it.") for n in range(16)],
-    "eleven": [trace(f"Q{n}", "How often?", "Use it.") for n in range(11)],
+    "ten": [trace(f"Q{n}", "How often?", "Use it.") for n in range(10)],
     "hostile": [
         trace("<b>&q=evil#1", HOSTILE, "Change it. citations: [c1]"),
         trace("javascript:alert(1)", "oil?", f"{HOSTILE} 77"),
@@ -46,7 +46,8 @@ def open_triage(page: Page, url: str, wait_for_run: WaitForRun, *, at_rest: bool
     wait_for_run(page)
     rows(page).first.wait_for(state="visible")
     if at_rest:
-        expect(page.get_by_text("Cited text: being located")).to_have_count(0, timeout=60_000)
+        pending = re.compile("Claims: being checked|Cited text: being located")
+        expect(page.get_by_text(pending)).to_have_count(0, timeout=60_000)
         page.locator(IDLE).wait_for(state="attached")
 
 
@@ -359,7 +360,7 @@ def test_a_list_that_is_only_a_little_longer_is_shown_whole(
     serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, workspace: Path
 ) -> None:
     page = page_at(1400, 900)
-    open_triage(page, f"{serve(workspace).url}/?run=eleven", wait_for_run)
+    open_triage(page, f"{serve(workspace).url}/?run=ten", wait_for_run)
     frame = page.get_by_test_id("ps-rows")
     assert frame.evaluate(CUT) is None
     assert frame.evaluate("frame => frame.scrollHeight - frame.clientHeight") == 0
