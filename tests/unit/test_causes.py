@@ -169,6 +169,10 @@ CASES: Mapping[str, tuple[Cause, Callable[[], Verdict]]] = {
         "wrong_format",
         lambda: judged("correct", claims("supported"), label=VIOLATED, profile=Profile()),
     ),
+    "without evidence, nothing cited": (
+        "unsupported",
+        lambda: judged("correct", claims("unsupported"), label=VIOLATED, profile=Profile()),
+    ),
     "correct, no answer of the run cites": (
         "none",
         lambda: judged("correct", claims("supported"), label=VIOLATED, profile=Profile(), follows=False),

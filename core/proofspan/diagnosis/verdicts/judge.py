@@ -197,8 +197,10 @@ def _findings(case: Case, grounded: Grounded | None) -> Iterator[_Finding]:
     if value in ("wrong", "partly"):
         yield from _of_wrong_source(case, grounded)
         yield from _of_expectation(case, grounded)
+    if grounded == "no":
+        yield from _of_support(case, grounded)
     yield from _of_form(case)
-    if grounded in ("no", "partly"):
+    if grounded == "partly":
         yield from _of_support(case, grounded)
     if value == "unknown":
         yield from _of_trail(case, "likely")
