@@ -93,7 +93,7 @@ class Room:
         self._command("locate", "spans.jsonl", "--root", str(demo / "corpus"), "-o", "-", prints='"exact"')
         self._command("metrics", str(demo), "--run", "R006", exits=1, prints="SectionMatch@1")
         self._command(
-            "gate", str(demo), "--run", "R006", exits=1, prints=r"R006 .*not ready; \d+ of \d+ checks pass"
+            "gate", str(demo), "--run", "R006", exits=1, prints=r"R006, .*Not ready; \d+ of \d+ checks pass"
         )
 
     def check_examples(self) -> None:

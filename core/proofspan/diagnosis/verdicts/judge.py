@@ -461,25 +461,20 @@ def _of_form(case: Case) -> Iterator[_Finding]:
         yield _Finding(
             "wrong_format", "certain", "The answer does not have the citations that the template asks for."
         )
-    # A chunk may run on to the next page, so only a trace that gives its chunk another page is wrong.
-    stated = {chunk_id: page_of(entry)[0] for _, chunk_id, entry in listed(case.trace, "chunks")}
+    is_outside = "citation_outside_retrieved" in case.row.suspicions and bool(case.trace.chunk_ids)
+    if not (is_outside or case.trace.payload):  # only a payload names pages
+        return
     for each in citations(case.trace):
         chunk_id = each.chunk_id
-        if (
-            chunk_id is not None
-            and case.trace.chunk_ids
-            and chunk_id not in case.trace.chunk_ids
-            and ("citation_outside_retrieved" in case.row.suspicions)
-        ):
+        if is_outside and chunk_id is not None and chunk_id not in case.trace.chunk_ids:
             sentence = f"Cites a chunk that was not in the prompt ({_where(case.places, chunk_id)})."
             yield _Finding("bad_citation", "certain", sentence, (_cited_evidence(each),))
         place = case.places.get(chunk_id) if chunk_id is not None else None
-        page_idx = stated.get(chunk_id or "")
-        if (
-            place is not None
-            and None not in (place.page_idx, page_idx)
-            and each.page_idx == page_idx != place.page_idx
-        ):
+        if place is None or None in (place.page_idx, each.page_idx) or each.page_idx == place.page_idx:
+            continue
+        # A chunk may run on to the next page, so only a trace that gives its chunk another page is wrong.
+        entries = (entry for _, listed_id, entry in listed(case.trace, "chunks") if listed_id == chunk_id)
+        if any(page_of(entry)[0] == each.page_idx for entry in entries):
             own = f"is on {_page(place.page_idx)} by its own record"
             sentence = f"Cites {_page(each.page_idx)} for a chunk that {own}."
             yield _Finding("bad_citation", "certain", sentence, (_cited_evidence(each),))

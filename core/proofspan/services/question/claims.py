@@ -54,14 +54,17 @@ class AnswerChecker:
         if self._trails is None:
             self._trails = GoldTrails(checker.texts, checker.places)
         trail = self._trails.trail(trace, gold) if gold is not None else None
-        cited = payload_ids(trace) or trace.ids_in_text
+        blanked = None
+        if gold is not None:
+            cited = payload_ids(trace) or trace.ids_in_text
+            blanked = claims_of(trace.answer, trace.answer.lower(), (trace.chunk_ids, cited))
         correctness = compare_expected(
             trace.answer,
             gold,
             question=trace.q,
             is_refusal=declines(trace, row),
             survey=checker.survey,
-            blanked=claims_of(trace.answer, trace.answer.lower(), (trace.chunk_ids, cited)),
+            blanked=blanked,
             checked=checked.claims,
         )
         case = Case(
