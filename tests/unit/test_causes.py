@@ -273,6 +273,14 @@ CASES: Mapping[str, tuple[Cause, Callable[[], Verdict]]] = {
         "incomplete",
         lambda: judged("partly", claims("supported"), found=HELD, missing=("every 12 months",)),
     ),
+    "partly, nobody knows what the prompt held": (
+        "incomplete",
+        lambda: judged("partly", claims("supported"), missing=("every 12 months",)),
+    ),
+    "wrong, nobody knows what the prompt held": (
+        "not_extracted",
+        lambda: judged("wrong", claims("supported"), found=trail({"retrieved": "held"})),
+    ),
     "rounded": (
         "incorrect_specificity",
         lambda: judged("partly", claims("supported"), is_rounded=True, found=HELD),

@@ -99,6 +99,7 @@ CAUSE_STEPS: Mapping[Cause, str] = {
     "gold_suspect": "Check the expected answer against its page.",
     "none": "",
 }
+_UNSEEN_STEP = "Look whether the prompt held the answer: gold names no passage to look for in the trace."
 _CUT_STEP = "Keep a passage in one chunk with its heading: this one is cut where the answer is."
 
 
@@ -153,12 +154,13 @@ def judge(case: Case) -> Verdict:
 
 def grounded_of(checked: CheckedAnswer | None) -> Grounded | None:
     """Return whether the claims of an answer have evidence; None without a claim that can be decided."""
-    statuses = [each.status for each in checked.claims] if checked is not None else []
+    claims = checked.claims if checked is not None else ()
+    statuses = [each.status for each in claims]
     if "differs" in statuses:
         return "contradicted"
     decided = [status for status in statuses if status != "other_language"]
     if not decided:
-        return "yes" if statuses and all(not each.note for each in checked.claims) else None  # type: ignore[union-attr]
+        return "yes" if claims and not any(each.note for each in claims) else None
     backed = sum(status != "unsupported" for status in decided)
     return "yes" if backed == len(decided) else "partly" if backed else "no"
 
@@ -206,7 +208,8 @@ def _findings(case: Case, grounded: Grounded | None) -> Iterator[_Finding]:
         yield from _of_trail(case, "likely")
     if value in ("wrong", "partly"):
         reason = case.correctness.reason
-        yield _Finding("not_extracted", "likely", f"Not what is expected{f': {reason}' if reason else ''}.")
+        sentence = f"Not what is expected{f': {reason}' if reason else ''}."
+        yield _Finding("not_extracted", "likely", sentence, step=_UNSEEN_STEP)
     if value == "unknown":
         reason = case.correctness.reason or "there is no expected answer"
         yield _Finding("none", "likely", f"No failure was found; whether it is right is unknown: {reason}.")
@@ -220,17 +223,8 @@ def _of_refusal(case: Case) -> _Finding:
     lost = next(_of_trail(case, "certain"), None)
     if lost is not None:
         return lost
-    held = case.trail and [part.places["prompt"] for part in case.trail.parts if "prompt" in part.places]
-    if case.trail is not None and held:
-        first = held[0]
-        by = "" if case.trail.by == "text" else f", by its {case.trail.by} only"
-        part = case.trail.parts[0]
-        words = f" (“{_needed(part)}”)" if part.text else ""
-        rank = f" at rank {first.rank}" if first.rank else ""
-        evidence = (CauseEvidence(first.chunk_id, part.doc_id, part.page_idx, first.start, first.end),)
-        certainty: Certainty = "certain" if case.trail.by == "text" else "likely"
-        sentence = f"The prompt held the answer{rank}{words}{by}; the answer declines."
-        return _Finding("over_refusal", certainty, sentence, evidence)
+    if (held := _held(case.trail, "over_refusal", "the answer declines")) is not None:
+        return held
     if value == "declined_wrongly":
         return _Finding("over_refusal", "likely", "Declines, and an answer is expected.")
     return _Finding(
@@ -352,26 +346,32 @@ def _of_expectation(case: Case, grounded: Grounded | None) -> Iterator[_Finding]
         yield _Finding("incorrect_specificity", "certain", f"Less exact than expected{reason}.")
     if correctness.missing and correctness.value == "partly":
         parts = "; ".join(f"“{_cut(each)}”" for each in correctness.missing[:3])
-        yield _Finding("incomplete", "likely", f"Leaves out {parts}, which the prompt held.")
+        there = ", which the prompt held" if _is_one_there(case.trail) else ""
+        yield _Finding("incomplete", "likely", f"Leaves out {parts}{there}.")
     if grounded == "no":
         return
-    if case.trail is not None:
-        part = case.trail.parts[0]
-        place = part.places.get("prompt")
-        rank = f" at rank {place.rank}" if place and place.rank else ""
+    held = _held(case.trail, "not_extracted", f"the answer says something else{reason}")
+    if held is not None:
+        yield held
+
+
+def _held(trail: GoldTrail | None, cause: Cause, instead: str) -> _Finding | None:
+    """Return that the prompt held what is expected, and what the answer does `instead`.
+
+    None where that is not known. For a trail of which nothing was lost.
+    """
+    if trail is None:
+        return None
+    for part in trail.parts:
+        if (place := part.places.get("prompt")) is None:
+            continue
+        by = "" if trail.by == "text" else f", by its {trail.by} only"
         words = f" (“{_needed(part)}”)" if part.text else ""
-        evidence = (
-            (CauseEvidence(place.chunk_id, part.doc_id, part.page_idx, place.start, place.end),)
-            if place
-            else ()
-        )
-        certainty: Certainty = "certain" if case.trail.by == "text" else "likely"
-        yield _Finding(
-            "not_extracted",
-            certainty,
-            f"The prompt held the answer{rank}{words}; the answer says something else{reason}.",
-            evidence,
-        )
+        rank = f" at rank {place.rank}" if place.rank else ""
+        evidence = (CauseEvidence(place.chunk_id, part.doc_id, part.page_idx, place.start, place.end),)
+        sentence = f"The prompt held the answer{rank}{words}{by}; {instead}."
+        return _Finding(cause, "certain" if trail.by == "text" else "likely", sentence, evidence)
+    return None
 
 
 def _is_one_there(trail: GoldTrail | None) -> bool:
