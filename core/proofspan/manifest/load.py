@@ -60,7 +60,11 @@ def load_manifest(path: Path) -> Manifest:
         message = f"has no {MANIFEST_NAME}" if path.is_dir() else "does not exist"
         fix = f"name a folder with a {MANIFEST_NAME}, or make one with `proofspan import`"
         raise ManifestFault.of("no_manifest", message, where=str(path), fix=fix)
-    text = read_yaml(file.absolute())
+    return manifest_of(read_yaml(file.absolute()))
+
+
+def manifest_of(text: YamlText) -> Manifest:
+    """Return the manifest of a parsed file. Raises ManifestFault as `load_manifest` does."""
     if not isinstance(text.value, dict):
         message = "is empty or not a mapping of keys to values"
         fix = 'begin with `manifest_version: "1.0"` and `name: …`'

@@ -76,7 +76,12 @@ class YamlText:
 
 def read_yaml(file: Path) -> YamlText:
     """Parse `file`. Raises ManifestFault with all its problems, each with line and column."""
-    text = _read_text(file)
+    return parse_yaml(file, _read(file))
+
+
+def parse_yaml(file: Path, data: bytes) -> YamlText:
+    """Parse the bytes of `file`, which is not read. Raises ManifestFault as `read_yaml` does."""
+    text = _text_of(file, data)
     try:
         _check_limits(file, text)
         loader = _Loader(text)
@@ -91,16 +96,19 @@ def read_yaml(file: Path) -> YamlText:
         raise ManifestFault(_syntax_problem(file, text, error)) from None
 
 
-def _read_text(file: Path) -> str:
+def _read(file: Path) -> bytes:
     try:
         with file.open("rb") as stream:
-            data = stream.read(MAX_BYTES + 1)
+            return stream.read(MAX_BYTES + 1)
     except OSError as error:
         code, message, fix = {
             FileNotFoundError: ("missing_file", "does not exist", "correct the path"),
             IsADirectoryError: ("not_a_file", "is a folder", "name a file in it"),
         }.get(type(error), ("unreadable", f"cannot be read: {error.strerror}", "check its permissions"))
         raise ManifestFault.of(code, message, where=str(file), fix=fix) from None
+
+
+def _text_of(file: Path, data: bytes) -> str:
     if len(data) > MAX_BYTES:
         message = f"is larger than {MAX_BYTES // 1024**2} MiB"
         fix = "name files in it instead of including their contents"
