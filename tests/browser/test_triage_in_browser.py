@@ -231,6 +231,13 @@ def test_the_list_stays_in_place_when_it_is_sorted_by_harm(
     assert (now["x"], now["y"], now["width"]) == (box["x"], box["y"], box["width"])
 
 
+#: Mark the words of an element and return them; none if the element has left the page.
+MARK_WORDS = """element => {
+  getSelection().selectAllChildren(element);
+  return String(getSelection());
+}"""
+
+
 def test_words_stay_marked_while_citations_are_located(
     serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
 ) -> None:
@@ -238,8 +245,10 @@ def test_words_stay_marked_while_citations_are_located(
     url = serve(DEMO, FRESH="its citations are located after its claims").url
     open_triage(page, f"{url}/?run=R005", wait_for_run, at_rest=False)
     expect(page.locator(".st-key-sentence .ps-line")).to_contain_text("most harmful first", timeout=60_000)
-    link(page, 3).select_text()
-    marked = page.evaluate("() => String(getSelection())")
+    marked = ""
+    while not marked:  # the rows may be drawn again between finding the link and marking it
+        marked = link(page, 3).evaluate(MARK_WORDS)
+        page.wait_for_timeout(25)
     assert len(marked) > 3
     expect(page.get_by_text("Cited text: being located")).to_have_count(0, timeout=60_000)
     page.locator(IDLE).wait_for(state="attached")
