@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proofspan.contracts.records.records import Chunk, Offsets
+from proofspan.services.rerank.section_text import section_text
 from proofspan.traces.records.chunks import read_chunks
 from tests.places import DEMO
-from tools.demo.section_text import section_text
 
 GOLDENS = Path(__file__).parents[1] / "golden" / "section_text"
 SECTIONS = {"cruise_control": "5.4.2", "door_locks": "3.2.1", "engine_oil": "7.3.2"}

@@ -14,12 +14,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from proofspan.contracts.records.records import Chunk
+from proofspan.services.rerank.section_text import section_text
 from tools.demo.analyzer import Analyzer
 from tools.demo.corpus import Piece, sentences
 from tools.demo.dense import Dense
 from tools.demo.fuse import Hit, pinned_order
 from tools.demo.lexical import DECIMALS, Scores
-from tools.demo.section_text import section_text
 
 MODEL = "maxsim-1"
 #: What the best sentence of the chunk counts for, and that of its section's text (1,500 characters of it).

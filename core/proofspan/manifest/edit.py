@@ -34,7 +34,7 @@ class OpenManifest:
         manifest_of(self._old)
 
     def entry(self, run_id: str) -> Mapping[str, Any] | None:
-        """Return the entry of a run as written, None if there is none."""
+        """Return the entry of a run as written, None for a run that is not there."""
         return next((each for each in self._runs if each["run_id"] == run_id), None)
 
     def put_run(self, entry: Mapping[str, Any], files: Together) -> bool:

@@ -1,4 +1,4 @@
-"""A section as one text: what a reranker reads of it. Pure. Source: sprint plan (docs/requirements.md)."""
+"""A section as one text: what a reranker reads. Pure. Source: sprint plan (docs/requirements.md), D2."""
 
 from __future__ import annotations
 
@@ -7,9 +7,14 @@ from collections.abc import Iterable
 
 from proofspan.contracts.records.records import Chunk
 
+#: The longest text in characters, and the shortest piece of a chunk that a cut may leave.
+MAX_CHARS, MIN_FRAGMENT = 1500, 50
 
-def section_text(chunks: Iterable[Chunk], *, max_chars: int = 1500, min_fragment: int = 50) -> str:
-    """The chunks' texts in reading order, joined by line breaks, at most `max_chars` characters.
+
+def section_text(
+    chunks: Iterable[Chunk], *, max_chars: int = MAX_CHARS, min_fragment: int = MIN_FRAGMENT
+) -> str:
+    """Return the chunks' texts in reading order, joined by line breaks, at most `max_chars` characters.
 
     Order: `page_idx`, `order_in_section`, `chunk_id`. A chunk without a page comes after those with one, a
     chunk without an order after those of its page that have one; among chunks without an order, the start of
@@ -38,7 +43,7 @@ def section_text(chunks: Iterable[Chunk], *, max_chars: int = 1500, min_fragment
 
 
 def _cut(text: str, room: int) -> str:
-    """The text up to the last white space that lets it fit in `room` characters, fewer than it has."""
+    """Return the text up to the last white space that lets it fit in `room` characters, fewer than it has."""
     end = next((end for end in range(room, 0, -1) if text[end].isspace()), 0)
     if end == 0 and room > 0 and unicodedata.category(text[room - 1]) == "Lo":
         end = room
