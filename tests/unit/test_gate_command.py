@@ -106,7 +106,8 @@ def test_the_checks_of_a_regressed_run_hold_its_numbers(demo: Demo) -> None:
     checks = demo.checks("R005")
     assert list(checks) == [
         *("questions", "flips", "code_analyzer_mismatch", "code_mismatch_index_hash"),
-        *("code_embed_model_mismatch", "code_empty_citations", "line_issues", "causes", "metrics_pack"),
+        *("code_embed_model_mismatch", "code_empty_citations", "line_issues", "causes", "stop_rule"),
+        "metrics_pack",
     ]
     assert q_ids(checks["flips"]) == FLIPPED
     assert checks["flips"].numbers == {"found": 6, "allowed": 0, "of": 33, "most": 0}

@@ -14,7 +14,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from proofspan.cli.index_cmd import indexed
+from proofspan.cli.index_cmd import indexed, refreshed
 from proofspan.cli.output import (
     CACHE_OPTION,
     JSON_OPTION,
@@ -40,6 +40,7 @@ from proofspan.services.gate import (
     report_to_json,
 )
 from proofspan.services.release import ReleaseVerdict, State
+from proofspan.services.stop_rule import runs_needed
 from proofspan.services.workspace.open import chosen_run
 
 _STYLES: dict[State, str] = {
@@ -93,6 +94,7 @@ def command(workspace: Path, strict: bool, cache_dir: Path | None, output: str, 
     run = chosen_run(manifest, asked["run_id"])
     if against is not None:
         chosen_run(manifest, against)
+    refreshed(manifest, runs_needed(manifest, run), cache_dir)
     runs = filter(None, (run.run_id, against or other_run(manifest, run.run_id)))
     store = indexed(manifest, list(dict.fromkeys(runs)), cache_dir, claims=True)
     allow = asked["allow"]

@@ -325,7 +325,7 @@ FAILURES: tuple[Cause, ...] = tuple(name for name in CAUSES if name != "none")
 HARMFUL: tuple[Cause, ...] = ("unsafe_omission", "contradicted", "wrong_source", "answered_unanswerable")
 #: The states of a question in a run by column.
 STATES: Mapping[Column, tuple[str, ...]] = {"label": LABELS, "bucket": BUCKETS, "correct": CORRECT}
-_KEYS = ("flips", "suspicions", "causes", "codes", "line_issues", DRIFT)
+_KEYS = ("flips", "suspicions", "causes", "codes", "line_issues", DRIFT, "stop_rule")
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,7 +352,7 @@ class Gates:
 
     `suspicions`, `causes` and `codes` map each to the number of questions that may have it, `line_issues` is
     the number of lines that may be unreadable beyond the declared ones, `drift` a threshold on
-    generation_drift.
+    generation_drift. `stop_rule` is the outcome of a run that raises the stop rule.
     """
 
     flips: tuple[FlipRule, ...] = DEFAULT_FLIPS
@@ -361,6 +361,7 @@ class Gates:
     codes: Mapping[str, int] = field(default_factory=dict)
     line_issues: int = 0
     drift: Goal | None = None
+    stop_rule: Literal["warn", "fail"] = "warn"
 
 
 def read_gates(given: Mapping[str, Any]) -> tuple[Gates, tuple[Problem, ...]]:
@@ -404,6 +405,7 @@ def read_gates(given: Mapping[str, Any]) -> tuple[Gates, tuple[Problem, ...]]:
         codes=counted_codes,
         line_issues=int(given.get("line_issues", 0)),
         drift=goals.get(DRIFT),
+        stop_rule="fail" if given.get("stop_rule") == "fail" else "warn",
     )
     return gates, (*problems, *unknown)
 

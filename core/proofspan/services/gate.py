@@ -35,6 +35,7 @@ from proofspan.services.health.run_findings import run_lines, unpinned
 from proofspan.services.metrics.run_metrics import RunMetrics, run_metrics
 from proofspan.services.release import Affected, Check, Outcome, Reason, ReleaseVerdict, Status, Subject
 from proofspan.services.rows import markdown_head, markdown_line
+from proofspan.services.stop_rule import IN_A_ROW, class_lifts
 from proofspan.services.workspace.links import absolute, question_address
 from proofspan.services.workspace.open import chosen_run
 from proofspan.store.query.filters import Filter, Sort
@@ -107,6 +108,7 @@ def release_verdict(
     checks.append(_line_check(store, manifest, run, most=gates.line_issues))
     checks += _cause_checks(store, run_id, gates.causes)
     checks += _goal_checks(store, measured, wanted)
+    checks += _stop_check(store, manifest, run, when_raised=gates.stop_rule)
     if measured.pack is not None:
         differing = [difference.in_words() for difference in measured.differences]
         message = "; ".join(differing) or "agrees with the current metrics"
@@ -269,6 +271,20 @@ def _goal_checks(store: Store, measured: RunMetrics, goals: Mapping[str, Goal]) 
             missed = tuple(_listed(store, shown, most=MOST_LISTED))
             check = replace(check, affected=missed, count=store.matching(shown), shown=shown)
         yield check
+
+
+def _stop_check(store: Store, manifest: Manifest, run: Run, *, when_raised: Status) -> Iterator[Check]:
+    """Check the stop rule for a run and those of its class before it, once there are two to compare."""
+    if run.kind is None:
+        return
+    found = class_lifts(store, manifest, run.kind, until=run.run_id)
+    if len(found.lifts) < IN_A_ROW:
+        return
+    numbers = {"without_lift": len(found.idle), "runs": len(found.lifts), "most": IN_A_ROW - 1}
+    status: Status = when_raised if found.is_raised else "pass"
+    change = f"try a change of another class than {run.kind}" if found.is_raised else ""
+    message, title = found.sentence, f"Stop rule of class {run.kind}"
+    yield Check("stop_rule", title, status, message, numbers, subject="ranking", change=change)
 
 
 def _flip_checks(
