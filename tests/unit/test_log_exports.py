@@ -81,6 +81,39 @@ def test_each_segment_is_a_record_and_ids_of_the_text_will_do() -> None:
     assert (record.citations, record.scores, record.kpos, record.kfinal) == (("c1",), None, (1,), None)
 
 
+@pytest.mark.parametrize(
+    ("fields", "ks"),
+    [
+        ({"k": 10}, [10, 10]),
+        ({"k": None, "retrieved": {"ranker": "bm25", "k": 50}}, [50, 50]),
+        ({"stages": {"retrieved": {"k": 20, "items": [{"id": "c1"}]}}}, [20, 20]),
+        ({"k": 10, "segments": [{"k": 5, "citations": ["c1"]}, {"citations": ["c2"]}]}, [5, 10]),
+        ({"k": "10"}, [7, 7]),
+        ({}, [7, 7]),
+    ],
+)
+def test_k_is_written_where_it_was_logged(fields: dict[str, Any], ks: list[int]) -> None:
+    segments = [{"citations": ["c1"]}, {"citations": ["c2"]}]
+    found = read(trace("Q1", **{"segments": segments, **fields}))
+    assert [record.k for record in log_records(found, pinned={"k": 7})] == ks
+
+
+@pytest.mark.parametrize("second", ["k=5 ", "k=10 ", ""])
+def test_a_log_with_k_is_written_again_as_it_was(tmp_path: Path, second: str) -> None:
+    """A segment that logs no k gets none from the one before it."""
+    first = "ts=2025-08-28 qid=Q1 seg=1 deltaS=0.37 lambda=convergent k=10 store=faiss"
+    rest = f"ts=2025-08-28 qid=Q1 seg=2 deltaS=0.4 lambda=convergent {second}store=faiss"
+    log = "".join(f"{line} citations=[c1] section_id=4.2\n" for line in (first, rest))
+    (tmp_path / "run.log").write_text(log)
+    write_workspace(tmp_path, {"R1": [FULL]})
+    manifest = tmp_path / "pipeline_manifest.yaml"
+    given = yaml.safe_load(manifest.read_text())
+    given["runs"] = [{"run_id": "R2", "records": {"log": {"path": "run.log"}}}]
+    manifest.write_text(yaml.safe_dump(given))
+    export(tmp_path, "log", tmp_path / "again.log")
+    assert (tmp_path / "again.log").read_text() == log
+
+
 _TEXT = st.none() | st.text(max_size=6) | st.sampled_from(["'", "''); DROP TABLE x; --", "\0", "\n", "\\"])
 _RECORDS = st.builds(
     LogRecord,

@@ -99,8 +99,10 @@ def joined_trace(
         lists["stages"] = stages
     line |= lists | _answered(answer, logs) | lists  # the records of retrieval decide
     line |= _measured(answer, logs)
+    has_own_ks = _k_differs(logs) and "segments" in line and line.get("citations_from") == "log"
     for log in logs:  # the index and model of the answer: the first that is stated
-        stated = {"k": log.k, "store": log.store, "index_hash": log.index_hash}
+        k = None if has_own_ks else log.k
+        stated = {"k": k, "store": log.store, "index_hash": log.index_hash}
         stated = _stated(stated | {"embed_model": log.embed, "analyzer": log.analyzer})
         line |= {name: value for name, value in stated.items() if name not in line}
     for name, moved in _MOVED.items():
@@ -186,11 +188,13 @@ def _answered(answer: Record, logs: Sequence[LogRecord]) -> dict[str, Json]:
     elif isinstance(answer.get("segments"), list):
         pass  # the answer's own
     elif len(logs) > 1:
+        has_own_ks = _k_differs(logs)
         answered["citations_from"] = "log"
         answered["segments"] = [
             _stated(
                 {"seg": log.seg, "ts": log.ts, "section_id": log.section_id, "ΔS": log.delta_s}
-                | {"λ": log.lambda_state, "rev": log.rev, "citations": payload}
+                | {"λ": log.lambda_state, "rev": log.rev, "k": log.k if has_own_ks else None}
+                | {"citations": payload}
             )
             for log, payload in zip(logs, payloads, strict=True)
         ]
@@ -205,6 +209,10 @@ def _answered(answer: Record, logs: Sequence[LogRecord]) -> dict[str, Json]:
         elif name not in _IDENTITY and name not in ENVELOPE and name not in _OF_ANSWER:
             answered.setdefault(name, value)
     return answered
+
+
+def _k_differs(logs: Sequence[LogRecord]) -> bool:
+    return len({log.k for log in logs}) > 1
 
 
 def _measured(answer: Record, logs: Sequence[LogRecord]) -> dict[str, Json]:

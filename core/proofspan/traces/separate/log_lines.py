@@ -422,7 +422,7 @@ def _record(
         seg=place if seg is None else seg,
         delta_s=measured.delta_s if delta_s is None else delta_s,
         lambda_state=lambda_of(first_of(part, LAMBDA_NAMES)) or measured.lambda_state,
-        k=index_of(next((record["k"] for record in around if "k" in record), None)),
+        k=_k(*around),
         store=store,
         index_hash=index_hash,
         embed=_agreed("embed_model", items, *around),
@@ -434,6 +434,17 @@ def _record(
         section_id=_agreed("section_id", items, part),
         rev=_agreed("rev", items, part),
     )
+
+
+def _k(part: Mapping[str, Json], raw: Mapping[str, Json], pinned: Mapping[str, Any]) -> int | None:
+    """Return how many candidates were asked for, by the first place that logs it.
+
+    These are the segment, the trace, the retriever's record, its list where that is an object, and the pins.
+    """
+    stages = raw.get("stages")
+    lists = [raw.get("retrieved"), stages.get("retrieved") if isinstance(stages, dict) else None]
+    places = (part, raw, *(each for each in lists if isinstance(each, dict)), pinned)
+    return next((k for place in places if (k := index_of(place.get("k"))) is not None), None)
 
 
 def _id(item: Json) -> str | None:
