@@ -14,8 +14,9 @@ from proofspan.contracts.rules.catalogue import Finding
 from proofspan.services.validation import Tally, validate
 from tests.hostile.command_room import Proofspan
 
-QUERY = b'{"schema_version": "1.0.0", "event": "retrieve.run", "ts": "2026-02-23", "trace_id": "t", '
-QUERY += b'"agent_id": "a", "mem_rev": "r1", "mem_hash": "sha256:aa", "text": "How?", "q_id": "%d"'
+QUERY = b'{"schema_version": "1.0.0", "event": "retrieve.run", "ts": "2026-02-23", "agent_id": "scout", '
+QUERY += b'"trace_id": "4545fce2-41e9-5781-a1c8-4565bd133a9e", "mem_rev": "r1", "mem_hash": "sha256:'
+QUERY += b"aa" * 32 + b'", "text": "How?", "q_id": "%d"'
 #: Findings that a field's value may cause besides lines that are no record.
 OF_VALUES = frozenset({"duplicate_key", "integer_too_large"})
 

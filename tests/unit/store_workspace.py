@@ -27,7 +27,7 @@ ENVELOPE = {
     "trace_id": "4545fce2-41e9-5781-a1c8-4565bd133a9e",
     "agent_id": "system",
     "mem_rev": "r7",
-    "mem_hash": "sha256:07",
+    "mem_hash": "sha256:" + "07" * 32,
 }
 
 

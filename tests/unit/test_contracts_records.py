@@ -40,7 +40,7 @@ SEEDS: list[tuple[str, Record, set[str]]] = [
         },
         {
             *("missing_source_url", "missing_tokens", "missing_block_type", "missing_anchor"),
-            *("missing_text_normalized", "hash_unreadable"),
+            *("missing_text_normalized", "hash_unreadable", "vector_length"),
         },
     ),
     (
@@ -192,6 +192,21 @@ def _in(path: str, value: Any) -> Change:
     return change
 
 
+def _missing(*named: str) -> list[tuple[str, str]]:
+    return [(f"missing_{code}", place) for code, place in zip(named[::2], named[1::2], strict=True)]
+
+
+def _all_missing(*names: str) -> list[tuple[str, str]]:
+    return [(f"missing_{name}", f"embedding.{name}") for name in names]
+
+
+def _embedded(vector: list[Any], *, dim: int | None = None, normalized: bool = True) -> Change:
+    size = len(vector) if dim is None else dim
+    return _with(
+        embedding={"model": "m", "dim": size, "metric": "cosine", "normalized": normalized, "vector": vector}
+    )
+
+
 def _swapped(record: Record) -> None:
     citations = record.pop("citations")
     record["citations"] = citations
@@ -213,6 +228,18 @@ TABLE: list[tuple[str, Change, list[tuple[str, str]]]] = [
     ("trace", _with(ts="yesterday"), [("bad_ts", "ts")]),
     ("trace", _with(ts="2026-02-30T25:00:00Z"), [("bad_ts", "ts")]),
     ("metrics", _with(mem_hash=7), [("wrong_type_mem_hash", "mem_hash")]),
+    ("trace", _with(event="answer.guess"), [("unknown_event", "event")]),
+    ("query", _with(agent_id="Scout"), [("unknown_agent", "agent_id")]),
+    ("answer", _with(agent_id="medic", event="rerank.run"), []),
+    ("chunk", _with(trace_id="t1"), [("trace_id_not_uuid", "trace_id")]),
+    ("chunk", _with(trace_id="4545FCE2-41E9-5781-A1C8-4565BD133A9E"), []),
+    ("chunk", _with(trace_id="4545fce241e95781a1c84565bd133a9e"), []),
+    ("chunk", _with(trace_id="4545fce2-41e95781a1c84565bd133a9e"), [("trace_id_not_uuid", "trace_id")]),
+    ("trace", _with(mem_hash="sha256:7d9d6a4e"), [("mem_hash_not_sha256", "mem_hash")]),
+    ("trace", _with(mem_hash="sha1:" + "7" * 64), [("mem_hash_not_sha256", "mem_hash")]),
+    ("gold", _without(*ENVELOPE), [("envelope_missing", "")]),
+    ("gold", _without("ts"), [("missing_ts", "ts")]),
+    ("catalogue", _without(*ENVELOPE), [("envelope_missing", "")]),
     ("answer", _with(schema_version="2.0.0"), [("schema_version_unsupported", "schema_version")]),
     ("answer", _with(schema_version="1.2.0"), [("schema_version_newer", "schema_version")]),
     ("answer", _with(schema_version="one"), [("bad_schema_version", "schema_version")]),
@@ -247,6 +274,17 @@ TABLE: list[tuple[str, Change, list[tuple[str, str]]]] = [
     ),
     ("chunk", _in("embedding.normalized", "yes"), [("wrong_type_normalized", "embedding.normalized")]),
     ("chunk", _without("embedding"), []),
+    ("chunk", _in("embedding", {"vector": [1.0]}), _all_missing("model", "dim", "metric", "normalized")),
+    ("chunk", _in("embedding.model", ""), [("empty_model", "embedding.model")]),
+    ("chunk", _in("embedding.dim", 0), [("bad_dim", "embedding.dim")]),
+    ("chunk", _embedded([0.6, 0.8]), []),
+    ("chunk", _embedded([0.61, 0.795]), []),  # rounded
+    ("chunk", _embedded([3, 4], normalized=False), []),
+    ("chunk", _embedded([0.6, 0.8, 0.0], dim=2), [("vector_length", "embedding.vector")]),
+    ("chunk", _embedded([3, 4]), [("vector_not_normalized", "embedding.vector")]),
+    ("chunk", _embedded([0.0, 0.0]), [("vector_not_normalized", "embedding.vector")]),
+    ("chunk", _embedded([1.7e308, 1.7e308], normalized=False), [("vector_not_finite", "embedding.vector")]),
+    ("chunk", _embedded([0.6, "0.8"]), [("wrong_type_vector", "embedding.vector[2]")]),
     # queries, ranked lists
     ("query", _with(text=""), [("empty_text", "text")]),
     ("query", _without("q_id"), [("missing_q_id", "q_id")]),
@@ -348,6 +386,14 @@ TABLE: list[tuple[str, Change, list[tuple[str, str]]]] = [
     ("redirect", _with(kind="split"), [("bad_new_ids", "new_ids")]),
     ("redirect", _with(kind="same"), [("bad_new_ids", "new_ids")]),
     ("catalogue", _with(kind="danger"), [("bad_kind", "kind")]),
+    ("metrics", _without("dataset"), [("missing_dataset", "dataset")]),
+    ("metrics", _without("ΔS_p95"), [("missing_delta_s_p95", "ΔS_p95")]),
+    (
+        "metrics",
+        _without("recall@50", "nDCG@10"),
+        _missing("recall_at_50", "recall@50", "ndcg_at_10", "nDCG@10"),
+    ),
+    ("metrics", _with(dataset=None, λ_convergent_rate=None), []),  # null: not measured
     ("metrics", _in("recall@50", 91), [("bad_recall_at_50", "recall@50")]),
     ("metrics", _in("nDCG@10", "0.62"), [("wrong_type_ndcg_at_10", "nDCG@10")]),
     ("metrics", _in("ΔS_mean", 1e9), [("bad_delta_s_mean", "ΔS_mean")]),

@@ -81,13 +81,13 @@ def test_a_quote_that_its_section_does_not_hold_stops_the_build() -> None:
     piece = _piece("The tank holds 48 litres.")
     question = {"q_id": "Q1", "q": "?", "gold": [{"section": "1", "quote": "49 litres"}]}
     with pytest.raises(ValueError, match=r"Q1: section 1 of d does not say '49 litres'"):
-        gold_record(question, [piece], _no_places(), doc_id="d")
+        gold_record(question, [piece], _no_places(), doc_id="d", memory="aa")
 
 
 def test_a_quote_may_run_over_the_number_of_the_next_step() -> None:
     piece = _piece("1. Press SET.\n2. Let go.", kind="steps")
     question = {"q_id": "Q1", "q": "?", "gold": [{"section": "1", "quote": "SET. Let go."}]}
-    span = gold_record(question, [piece], _no_places(), doc_id="d")["spans"][0]
+    span = gold_record(question, [piece], _no_places(), doc_id="d", memory="aa")["spans"][0]
     assert (span["quote"], span["offsets"]) == ("SET.\n2. Let go.", [9, 24])
 
 

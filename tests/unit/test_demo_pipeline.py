@@ -98,6 +98,13 @@ def test_offsets_give_the_text_in_both_documents(demo: Demo) -> None:
         assert texts[chunk.doc_id][chunk.offsets.start : chunk.offsets.end] == chunk.text
 
 
+@pytest.mark.parametrize("name", ["corpus/catalogue.jsonl", "gold/goldset.jsonl"])
+def test_data_sets_have_the_envelope_too(name: str) -> None:
+    records = [orjson.loads(line) for line in (DEMO / name).read_bytes().splitlines()]
+    assert records and all(record[field] for record in records for field in ENVELOPE)
+    assert len({record["trace_id"] for record in records}) == len(records)
+
+
 def test_chunk_records_have_every_field_of_the_contracts(demo: Demo) -> None:
     for chunk in demo.chunks.values():
         raw = chunk.raw

@@ -22,7 +22,7 @@ from tests.unit.metrics_room import (
 
 pytestmark = pytest.mark.slow
 
-MEMORY = {"mem_rev": "r7", "mem_hash": "sha256:07"}
+MEMORY = {"mem_rev": "r7", "mem_hash": "sha256:" + "07" * 32}
 TIME = "2026-02-26T18:00:00Z"
 
 
@@ -43,6 +43,7 @@ def test_a_pack_is_printed_written_and_found_to_agree(ws: Path) -> None:
         "event": "metrics.pack",
         "trace_id": str(uuid5(NAMESPACE_URL, "urn:proofspan:metrics:test/R1")),
         "agent_id": "system",
+        "basis": "questions",
         "bases": {
             "nDCG@10": {"of": "questions", "counted": 2, "left_out": {"unanswerable": 1}},
             "recall@50": {
@@ -52,7 +53,7 @@ def test_a_pack_is_printed_written_and_found_to_agree(ws: Path) -> None:
             },
             "ΔS_mean": {"of": "questions", "counted": 3, "left_out": {}},
             "ΔS_p95": {"of": "questions", "counted": 3, "left_out": {}},
-            "λ_convergent_rate": {"of": "traces", "counted": 0, "left_out": {"not_logged": 3}},
+            "λ_convergent_rate": {"of": "questions", "counted": 0, "left_out": {"not_logged": 3}},
         },
         "dataset": "gold_v2",
         "nDCG@10": 0.8155,

@@ -16,17 +16,21 @@ from proofspan.metrics.catalogue import METRICS
 from proofspan.metrics.packs import (
     ALIASES,
     KEYS,
+    QUESTIONS,
     RATE,
     Base,
+    Measured,
+    Numbers,
     Pack,
     PackDifference,
+    Stated,
     bases_of,
-    differences,
     numbers_of,
     others_in_words,
     pack_text,
     read_pack,
 )
+from proofspan.metrics.packs import differences as all_differences
 from proofspan.metrics.values import Tally, metric_value
 
 SEED = """{
@@ -45,6 +49,11 @@ COUNTED = {"recall@50": 0.9142, "nDCG@10": 0.6151, "ΔS_mean": 0.405, "ΔS_p95":
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     return tmp_path / "metrics.json"
+
+
+def differences(pack: Pack, numbers: Numbers) -> tuple[PackDifference, ...]:
+    """The differences from numbers over questions whose bases are not known."""
+    return all_differences(pack, {QUESTIONS: Measured(numbers, {})})
 
 
 def _read(file: Path, text: str | bytes) -> Pack:
@@ -87,6 +96,7 @@ def test_it_is_written_with_sorted_keys_and_four_digits() -> None:
     assert text == (
         "{\n"
         '  "$schema": "urn:proofspan:schema:metrics-1.0",\n'
+        '  "basis": "questions",\n'
         '  "dataset": "goldset “ü”",\n'
         '  "nDCG@10": 0.6151,\n'
         '  "recall@50": null,\n'
@@ -99,7 +109,7 @@ def test_it_is_written_with_sorted_keys_and_four_digits() -> None:
 
 
 def test_each_number_names_what_it_counts(file: Path) -> None:
-    """recall@50 leaves out a shorter list, ΔS needs no gold, and the rate counts traces."""
+    """recall@50 leaves out a shorter list, and ΔS needs no gold; all count questions."""
     values = {
         "recall_at_50": metric_value(
             METRICS["recall_at_50"], Tally(2, 1.5, 1.25, left_out={"short_list": 1})
@@ -110,18 +120,60 @@ def test_each_number_names_what_it_counts(file: Path) -> None:
     assert bases == {
         "recall@50": Base("questions", 2, {"short_list": 1}),
         "ΔS_mean": Base("questions", 4, {}),
-        RATE: Base("traces", 7, {"not_logged": 3}),
+        RATE: Base("questions", 7, {"not_logged": 3}),
     }
     text = pack_text(COUNTED, dataset=None, bases=bases)
-    assert json.loads(text)["bases"][RATE] == {"of": "traces", "counted": 7, "left_out": {"not_logged": 3}}
+    assert json.loads(text)["bases"][RATE] == {"of": "questions", "counted": 7, "left_out": {"not_logged": 3}}
     assert jsonschema_rs.validator_for(schema("metrics")).is_valid(json.loads(text))
     pack = _read(file, text)
-    assert differences(pack, COUNTED) == () and "bases" not in pack.others
+    assert differences(pack, COUNTED) == () and {"bases", "basis"}.isdisjoint(pack.others)
+    assert pack.stated == {
+        "recall@50": Stated("questions", 2),
+        "ΔS_mean": Stated("questions", 4),
+        RATE: Stated("questions", 7),
+        "nDCG@10": Stated(),
+        "ΔS_p95": Stated(),
+    }
+
+
+def test_a_pack_is_compared_on_the_basis_that_it_states(file: Path) -> None:
+    """Packs of earlier versions counted the rate over traces; others may count all numbers so."""
+    counted = {
+        "questions": Measured({**COUNTED, RATE: 0.5}, {RATE: Base("questions", 4, {})}),
+        "traces": Measured({**dict.fromkeys(KEYS, 0.25), RATE: 0.75}, {RATE: Base("traces", 24, {})}),
+    }
+    single = _read(file, f'{{"{RATE}": 0.75, "recall@50": 0.91, "bases": {{"{RATE}": {{"of": "traces"}}}}}}')
+    assert single.bases == {"questions", "traces"} and all_differences(single, counted) == ()
+    whole = _read(file, f'{{"basis": "traces", "{RATE}": 0.75, "recall@50": 0.25}}')
+    assert whole.bases == {"traces"} and all_differences(whole, counted) == ()
+    bare = _read(file, f'{{"{RATE}": 0.75}}')
+    (difference,) = all_differences(bare, counted)
+    assert (difference.key, difference.counted) == (RATE, 0.5)
+
+
+def test_another_count_is_a_difference_though_the_numbers_agree(file: Path) -> None:
+    counted = {QUESTIONS: Measured(COUNTED, {"recall@50": Base("questions", 37, {})})}
+    pack = _read(file, '{"recall@50": 0.91, "bases": {"recall@50": {"of": "questions", "counted": 33}}}')
+    (difference,) = all_differences(pack, counted)
+    assert difference.in_words() == "recall@50: 0.91 of 33 questions in the pack, 0.9142 counted of 37"
+
+
+@pytest.mark.parametrize("bases", ['{"nDCG@10": {"of": "documents"}}', '{"nDCG@10": {"of": 7}}'])
+def test_a_number_of_an_unknown_basis_is_reported_and_not_compared(file: Path, bases: str) -> None:
+    file.write_text(f'{{"nDCG@10": 0.1, "recall@50": 0.91, "bases": {bases}}}')
+    pack, (problem,) = read_pack(file, file="metrics.json")
+    assert pack is not None and pack.numbers.keys() == {"recall@50"}
+    assert (problem.code, problem.severity) == ("pack_basis_unknown", "warning")
+
+
+@pytest.mark.parametrize("bases", ["7", "[]", '{"nDCG@10": 7}', '{"nDCG@10": {"counted": -1}}', "null"])
+def test_what_is_no_base_says_nothing(file: Path, bases: str) -> None:
+    assert _read(file, f'{{"nDCG@10": 0.1, "bases": {bases}}}').stated == {"nDCG@10": Stated()}
 
 
 def test_an_envelope_is_between_the_numbers_by_its_names(file: Path) -> None:
     text = pack_text(COUNTED, dataset=None, envelope={"ts": "2026-02-26", "agent_id": "system"})
-    assert list(json.loads(text)) == sorted(["$schema", "agent_id", "dataset", "ts", *KEYS])
+    assert list(json.loads(text)) == sorted(["$schema", "agent_id", "basis", "dataset", "ts", *KEYS])
     assert dict(_read(file, text).others) == {
         "$schema": "urn:proofspan:schema:metrics-1.0",
         "agent_id": "system",
@@ -181,7 +233,7 @@ def test_null_is_kept_as_it_is_written() -> None:
     assert PackDifference(RATE, None, 0.8).in_words() == "λ_convergent_rate: null in the pack, 0.8000 counted"
 
 
-def test_the_rate_counts_traces_and_the_metric_questions() -> None:
+def test_the_rate_counts_logged_states_and_the_metric_questions_that_converge() -> None:
     assert numbers_of({}, {"convergent": 5, "divergent": 1, None: 3})[RATE] == 5 / 6
     assert numbers_of({}, {"chaotic": 2})[RATE] == 0.0
     assert numbers_of({}, {None: 4})[RATE] is None

@@ -19,7 +19,7 @@ from proofspan.traces.records.traces import read_trace_at
 from tests.unit.store_workspace import ENVELOPE, built, lines, manifest_of, trace, write_workspace
 
 PINNED = {"run_id": "R1", "traces": {"path": "runs/R1.jsonl"}, "pinned": {"analyzer": "lowercase"}}
-STATE = ENVELOPE | {"mem_rev": "r1", "mem_hash": "sha256:aa"}
+STATE = ENVELOPE | {"mem_rev": "r1", "mem_hash": "sha256:" + "aa" * 32}
 
 
 def answered(number: int, **more: object) -> dict[str, object]:
@@ -88,7 +88,7 @@ def test_a_finding_says_its_place_its_values_and_how_many_questions_have_it(
 @pytest.mark.parametrize(
     ("key", "code", "expected"),
     [
-        (TraceKey("R1", "Q2"), "memory_desync", "mem_rev is r2 and mem_hash is sha256:aa; most traces"),
+        (TraceKey("R1", "Q2"), "memory_desync", "mem_rev is r2 and mem_hash is sha256:aaaa"),
         (TraceKey("R1", "Q1", repeat=2), "duplicate_question", "this is answer 2 of the run"),
         (TraceKey("R1", "Q9"), "answer_repeated", "candidates, answer and citations are those of Q1"),
         (TraceKey("R1", "Q3"), "template_violated", "no citations where the profile looks (template seed)"),

@@ -70,7 +70,7 @@ def test_a_row_holds_what_its_line_and_its_label_say(tmp_path: Path, cache: Path
         "numbers_unsupported": [],
         "suspicions": ["ok_contradicts"],
         "codes": [],
-        "memory": f"{sha1_8('r7')}:{sha1_8('sha256:07')}",
+        "memory": f"{sha1_8('r7')}:{sha1_8('sha256:' + '07' * 32)}",
         "offset_unit": None,
         "answer_print": row["answer_print"],  # see test_store_late
         "stored_label": None,

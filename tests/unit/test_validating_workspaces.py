@@ -19,7 +19,8 @@ def test_a_workspace_is_validated_by_its_manifest(tmp_path: Path) -> None:
     findings = found(HANDBOOK, None, tally, cache_dir=tmp_path)
     names = {str(Path(each.file).relative_to(HANDBOOK)) for each in findings}
     assert (tally.files, tally.problems) == (4, [])
-    assert names == {"corpus/chunks.jsonl", "runs/R001/trace.jsonl", "runs/R002/trace.jsonl"}
+    traces = {f"runs/{run}/trace.jsonl" for run in ("R001", "R002")}
+    assert names == {"corpus/chunks.jsonl", "gold/goldset.jsonl"} | traces
     chunks = Tally()
     found(HANDBOOK, "chunk", chunks, cache_dir=tmp_path)
     assert (chunks.files, chunks.read < tally.read) == (1, True)

@@ -77,9 +77,10 @@ class _Build:
         sources, made = self.sources, self.made
         made.update({PATHS[doc_id]: data for doc_id, data in sources.documents.items()})
         made[CHUNKS] = jsonl(chunk_records(sources.pieces, PATHS, sources.hashes))
-        made[CATALOGUE] = jsonl(catalogue(sources.placed))
+        memory = sha256(made[CHUNKS])
+        made[CATALOGUE] = jsonl(catalogue(sources.placed, memory=memory))
         made[GOLD] = jsonl(
-            gold_record(question, sources.pieces, self.places, doc_id=MANUAL)
+            gold_record(question, sources.pieces, self.places, doc_id=MANUAL, memory=memory)
             for question in sources.questions
         )
         runs = [self._run(setting) for setting in SETTINGS]

@@ -10,20 +10,26 @@ from tools.demo.corpus import Piece
 from tools.demo.galley import SIGNAL
 from tools.demo.markup import plain
 from tools.demo.pages import Mark, Part, Placed
+from tools.demo.records import INGESTED, envelope
 from tools.demo.tables import symbol
 
 Json = Any
 _KINDS = {"figure": "image", "table": "table"} | {kind: kind for kind in SIGNAL}
 
 
-def catalogue(placed: Iterable[tuple[Placed, Piece]]) -> Iterator[dict[str, Json]]:
-    """One record an attachment in reading order, numbered by kind: w-001, c-001, n-001, i-001 and so on."""
+def catalogue(placed: Iterable[tuple[Placed, Piece]], *, memory: str) -> Iterator[dict[str, Json]]:
+    """One record an attachment in reading order, numbered by kind: w-001, c-001, n-001, i-001 and so on.
+
+    `memory` is the sha256 of the chunk file.
+    """
     numbers: Counter[str] = Counter()
     for item, piece in placed:
         for kind, part, words in _attachments(item, piece):
             numbers[kind] += 1
-            yield {
-                "attachment_id": f"{kind[0]}-{numbers[kind]:03d}",
+            name = f"{kind[0]}-{numbers[kind]:03d}"
+            yield envelope("ingest.write", INGESTED, f"catalogue/{name}", memory) | {
+                "$schema": "urn:proofspan:schema:catalogue-1.0",
+                "attachment_id": name,
                 "doc_id": piece.doc_id,
                 "kind": kind,
                 "section_id": piece.section,

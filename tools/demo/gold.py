@@ -11,6 +11,7 @@ import yaml
 
 from tools.demo.corpus import Piece
 from tools.demo.places import Places
+from tools.demo.records import INGESTED, envelope
 
 Json = Any
 _KEPT = ("type", "answer", "anchor", "paraphrases", "decoy_sections")
@@ -37,18 +38,20 @@ def wordings(question: Mapping[str, Json]) -> list[str]:
 
 
 def gold_record(
-    question: Mapping[str, Json], pieces: Sequence[Piece], places: Places, *, doc_id: str
+    question: Mapping[str, Json], pieces: Sequence[Piece], places: Places, *, doc_id: str, memory: str
 ) -> dict[str, Json]:
     """The gold record. A quote's place is looked up, so that it cannot be wrong.
 
-    `doc_id` is the document of a quote that names none. ValueError for a quote that its section does not
-    hold.
+    `doc_id` is the document of a quote that names none, `memory` the sha256 of the chunk file. ValueError for
+    a quote that its section does not hold.
     """
-    record: dict[str, Json] = {"q_id": question["q_id"], "q": question["q"]}
+    q_id = question["q_id"]
+    record: dict[str, Json] = envelope("ingest.write", INGESTED, f"gold/{q_id}", memory)
+    record |= {"$schema": "urn:proofspan:schema:gold-1.0", "q_id": q_id, "q": question["q"]}
     kept = {key: question[key] for key in _KEPT if question.get(key)}
     if not question.get("gold"):
         return record | {"answerable": False} | kept
-    found = [_find(question["q_id"], entry, pieces, entry.get("doc", doc_id)) for entry in question["gold"]]
+    found = [_find(q_id, entry, pieces, entry.get("doc", doc_id)) for entry in question["gold"]]
     spans = [
         {
             "doc_id": piece.doc_id,

@@ -54,7 +54,7 @@ def chunk_records(
         weights = {word: count * math.log(len(bags) / spread[word]) for word, count in bag.items()}
         salient = sorted(weights, key=lambda word: (-round(weights[word], 6), word))[:ANCHORS]
         record = _chunk(piece, sources[piece.doc_id], anchors=salient)
-        records.append(_envelope("ingest.write", INGESTED, piece.chunk_id, memory[piece.doc_id]) | record)
+        records.append(envelope("ingest.write", INGESTED, piece.chunk_id, memory[piece.doc_id]) | record)
     return records
 
 
@@ -122,7 +122,7 @@ def trace_record(
     lists = {"retrieved": outcome.retrieved}
     lists |= {"fused": outcome.fused} if "fuse" in setting.stages else {}
     lists |= {"reranked": outcome.reranked} if "rerank" in setting.stages else {}
-    return _envelope("answer.decide", setting.ts, name, facts.memory) | {
+    return envelope("answer.decide", setting.ts, name, facts.memory) | {
         "run_id": setting.run_id,
         "q_id": question["q_id"],
         "q": outcome.q,
@@ -233,7 +233,7 @@ def timed(record: dict[str, Json], latency: Mapping[str, float], elapsed_ms: flo
     }
 
 
-def _envelope(event: str, ts: str, name: str, memory: str) -> dict[str, Json]:
+def envelope(event: str, ts: str, name: str, memory: str) -> dict[str, Json]:
     """Return the first fields of every record. The trace id is derived from the record's name."""
     return {
         "schema_version": "1.0.0",

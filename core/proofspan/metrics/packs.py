@@ -1,11 +1,13 @@
 """The metrics pack: a run's five numbers in one small JSON object, read, written and compared.
 
-The keys are those of the published contract (`data/schemas/metrics-1.0.json`). Four of the numbers are
-metrics of the catalogue. They do not all count the same questions (recall@50 leaves out shorter lists, the
-numbers of ΔS need no gold), so the pack names the base of each under `bases`. The fifth, `λ_convergent_rate`,
-counts logged states: an answer record of the contract logs one, and its pack knows no paraphrases, so a pack
-that another program wrote can only mean that. The metric `lambda_convergent` is stricter, since there a
-question counts only where all its traces converge.
+The keys are those of the published contract (`data/schemas/metrics-1.0.json`), whose pack is about a gold set
+and knows no paraphrases. So all five numbers have one basis, `questions`: of each question the trace in its
+own wording with the first seed. They need not count the same ones (recall@50 leaves out shorter lists, the
+numbers of ΔS need no gold), so the pack states the base of each under `bases`. A pack may state the basis
+`traces`, paraphrases and seeds included, as a whole or for single numbers; it is compared on that basis.
+
+Four numbers are metrics of the catalogue. The fifth, `λ_convergent_rate`, is the share of convergent logged
+states. The metric `lambda_convergent` is stricter, since there all traces of a question have to converge.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple, cast, get_args
 
 from proofspan.contracts.rules.envelope import refusal
 from proofspan.errors import Problem
@@ -25,6 +27,10 @@ from proofspan.metrics.values import MetricValue
 SCHEMA = "urn:proofspan:schema:metrics-1.0"
 DATASET = "dataset"
 BASES = "bases"
+BASIS = "basis"
+#: What a number may count: `questions` one trace each, or all `traces`.
+Basis = Literal["questions", "traces"]
+QUESTIONS: Basis = "questions"
 RATE = "λ_convergent_rate"
 #: Key of the pack → the metric that it is.
 METRIC_OF: Mapping[str, str] = {
@@ -35,8 +41,8 @@ METRIC_OF: Mapping[str, str] = {
 }
 KEYS: tuple[str, ...] = (*METRIC_OF, RATE)
 RATE_COUNTED = (
-    "The share of the run's logged states, one a trace with paraphrases and seeds included, that are "
-    "convergent; λ convergent counts questions instead, and only those all of whose traces converge."
+    "The share of questions that log a state in their own wording with the first seed, and log convergent "
+    "there; λ convergent counts only questions all of whose traces converge."
 )
 PACK_SOURCE = "Metrics pack"
 #: Other names of the keys, as they are written where Greek letters or `@` are unwelcome.
@@ -73,56 +79,94 @@ class Base(NamedTuple):
 _NO_BASES: Mapping[str, Base] = {}
 
 
+class Measured(NamedTuple):
+    """The numbers of a run on one basis, and the base of each, by key."""
+
+    numbers: Numbers
+    bases: Mapping[str, Base]
+
+
+class Stated(NamedTuple):
+    """The base that a stored pack states of a number: basis, and how many it counts (None: not stated)."""
+
+    basis: Basis = QUESTIONS
+    counted: int | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Pack:
     """A stored pack. `numbers` are those that it has, by key, as printed; None is "not measured".
 
-    `others` are its other keys, the envelope and unknown keys included; bases are not read.
+    `stated` are the bases of these numbers. `others` are its other keys, the envelope and unknown keys
+    included.
     """
 
     dataset: str | None = None
     numbers: Mapping[str, Decimal | None] = field(default_factory=dict)
     others: Mapping[str, object] = field(default_factory=dict)
+    stated: Mapping[str, Stated] = field(default_factory=dict)
+
+    @property
+    def bases(self) -> frozenset[Basis]:
+        """The bases of its numbers."""
+        return frozenset(each.basis for each in self.stated.values())
 
 
 @dataclass(frozen=True, slots=True)
 class PackDifference:
-    """A number of a stored pack that differs from the current one; None is "not measured"."""
+    """A number of a stored pack that differs from the current one; None is "not measured".
+
+    `stated` and `base` are what the two count, where that differs.
+    """
 
     key: str
     stored: Decimal | None
     counted: float | None
+    stated: Stated | None = None
+    base: Base | None = None
 
     def in_words(self) -> str:
         """Return `recall@50: 0.91 in the pack, 0.8919 counted`."""
         stored = "null" if self.stored is None else str(self.stored)
         counted = "not measured here" if self.counted is None else f"{_digits(self.counted)} counted"
+        if self.stated is not None and self.base is not None and self.counted is not None:
+            stored += f" of {self.stated.counted:,} {self.stated.basis}"
+            counted += f" of {self.base.counted:,}"
         return f"{self.key}: {stored} in the pack, {counted}"
+
+
+def measured(
+    values: Mapping[str, MetricValue], states: Mapping[str | None, int], basis: Basis = QUESTIONS
+) -> Measured:
+    """Return the numbers and bases of a run's pack from metrics and logged states, both on one basis."""
+    return Measured(numbers_of(values, states), bases_of(values, states, basis))
 
 
 def numbers_of(
     values: Mapping[str, MetricValue], states: Mapping[str | None, int]
 ) -> dict[str, float | None]:
-    """Return the numbers of a run's pack from its metrics and its traces by logged state, with variants.
+    """Return the numbers of a run's pack from its metrics and its questions by logged state.
 
-    `λ_convergent_rate` counts traces that log a state (None: not logged); it is None if none logs one.
+    `λ_convergent_rate` counts those that log a state (None: not logged); it is None if none logs one.
     """
     numbers = {key: values[name].value if name in values else None for key, name in METRIC_OF.items()}
     logged = sum(count for state, count in states.items() if state is not None)
     return {**numbers, RATE: states.get("convergent", 0) / logged if logged else None}
 
 
-def bases_of(values: Mapping[str, MetricValue], states: Mapping[str | None, int]) -> dict[str, Base]:
+def bases_of(
+    values: Mapping[str, MetricValue], states: Mapping[str | None, int], basis: Basis = QUESTIONS
+) -> dict[str, Base]:
     """Return what each number of `numbers_of` counts, by key."""
     bases: dict[str, Base] = {}
     for key, name in METRIC_OF.items():
         if name in values:
             value = values[name]
             left_out = {reason: count for reason, count in value.left_out.items() if count}
-            bases[key] = Base(value.metric.of, value.denominator, left_out)
+            bases[key] = Base(basis, value.denominator, left_out)
     unlogged = states.get(None, 0)
     logged = sum(states.values()) - unlogged
-    return {**bases, RATE: Base("traces", logged, {"not_logged": unlogged} if unlogged else {})}
+    return {**bases, RATE: Base(basis, logged, {"not_logged": unlogged} if unlogged else {})}
 
 
 def pack_text(
@@ -133,7 +177,7 @@ def pack_text(
     envelope: Mapping[str, str] = _NO_ENVELOPE,
 ) -> str:
     """Return the pack as JSON: sorted keys, four digits after the point, null if not measured."""
-    strings = {**envelope, "$schema": SCHEMA, DATASET: dataset}
+    strings = {**envelope, "$schema": SCHEMA, BASIS: QUESTIONS, DATASET: dataset}
     texts = {name: json.dumps(value, ensure_ascii=False) for name, value in strings.items()}
     texts |= {key: _digits(numbers[key]) for key in KEYS}
     if bases:
@@ -178,13 +222,26 @@ def others_in_words(pack: Pack) -> Iterator[tuple[str, str]]:
         yield name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
-def differences(pack: Pack, numbers: Numbers) -> tuple[PackDifference, ...]:
-    """Return the stored numbers that the current ones do not round to, by the printed digits."""
-    return tuple(
-        PackDifference(key, pack.numbers[key], numbers[key])
-        for key in KEYS
-        if key in pack.numbers and not _agree(pack.numbers[key], numbers[key])
-    )
+def differences(pack: Pack, counted: Mapping[Basis, Measured]) -> tuple[PackDifference, ...]:
+    """Return the stored numbers that differ from the current ones, or count another number of things.
+
+    Numbers differ if the current one does not round to the printed digits. `counted` has the current ones on
+    each basis of the pack.
+    """
+    return tuple(_differences(pack, counted))
+
+
+def _differences(pack: Pack, counted: Mapping[Basis, Measured]) -> Iterator[PackDifference]:
+    for key in KEYS:
+        if key not in pack.numbers:
+            continue
+        stated, stored = pack.stated.get(key, Stated()), pack.numbers[key]
+        numbers, bases = counted[stated.basis]
+        base = bases.get(key)
+        if base is not None and stated.counted not in (None, base.counted):
+            yield PackDifference(key, stored, numbers[key], stated, base)
+        elif not _agree(stored, numbers[key]):
+            yield PackDifference(key, stored, numbers[key])
 
 
 def _agree(stored: Decimal | None, counted: float | None) -> bool:
@@ -239,8 +296,30 @@ def _pack_from(value: object, file: str) -> tuple[Pack | None, tuple[Problem, ..
     dataset = value.get(DATASET)
     if not isinstance(dataset, str | None):
         problems.append(_problem("pack_not_text", f"has a `{DATASET}` that is no text", file))
-    others = {name: _shown(value[name]) for name, key in named.items() if key not in (*KEYS, DATASET, BASES)}
-    return Pack(dataset if isinstance(dataset, str) else None, numbers, others), tuple(problems)
+    stated = {key: _stated(key, value) for key in numbers}
+    for key in [key for key, each in stated.items() if each is None]:
+        del numbers[key]
+        message = f"states a basis of `{key}` that is neither questions nor traces, so it is not compared"
+        problems.append(_problem("pack_basis_unknown", message, file))
+    known = {key: each for key, each in stated.items() if each is not None}
+    others = {name: _shown(value[name]) for name, key in named.items() if key not in _READ}
+    return Pack(dataset if isinstance(dataset, str) else None, numbers, others, known), tuple(problems)
+
+
+_READ = frozenset({*KEYS, DATASET, BASIS, BASES})
+
+
+def _stated(key: str, pack: Mapping[str, object]) -> Stated | None:
+    """Return the base of a number: its own, else the pack's, else questions. None for an unknown basis."""
+    bases = pack.get(BASES)
+    own = bases.get(key) if isinstance(bases, dict) else None
+    own = own if isinstance(own, dict) else {}
+    basis = own.get("of") or pack.get(BASIS) or QUESTIONS
+    if basis not in get_args(Basis):
+        return None
+    counted = own.get("counted")
+    is_count = isinstance(counted, Decimal) and counted >= 0 and counted == counted.to_integral_value()
+    return Stated(cast(Basis, basis), int(cast(Decimal, counted)) if is_count else None)
 
 
 def _shown(value: object) -> object:

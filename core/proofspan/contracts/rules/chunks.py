@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -11,7 +12,7 @@ from proofspan.contracts.records.chunk_id import LARGEST_PADDED, ChunkId, clean_
 from proofspan.contracts.records.field_values import id_of
 from proofspan.contracts.records.names import section_key
 from proofspan.contracts.records.records import Chunk, Json
-from proofspan.contracts.rules.catalogue import Rule, checks, problem
+from proofspan.contracts.rules.catalogue import Rule, checks, inside, problem
 from proofspan.contracts.rules.context import Context, shown
 from proofspan.contracts.rules.parity import rev_problems
 from proofspan.contracts.rules.payload import offset_problems
@@ -20,8 +21,10 @@ from proofspan.errors import Problem
 _HEX = re.compile(r"[0-9a-f]+")
 #: Kind of a hash → how many hexadecimal digits it has.
 _DIGITS: Final = {"sha1": 40, "sha256": 64}
-#: How vectors are compared; it cannot be guessed from the vectors.
-_EMBEDDING: Final = ("metric", "normalized")
+#: How vectors were made and are compared; it cannot be guessed from the vectors.
+_EMBEDDING: Final = ("model", "dim", "metric", "normalized")
+#: How far the length of a normalized vector may be from 1: numbers may be rounded to three digits.
+_NEAR_ONE: Final = 0.01
 _PAGE_AS_SECTION = re.compile(r"p[0-9]{3,}")
 
 
@@ -38,15 +41,52 @@ def chunk_problems(obj: Mapping[str, Json], context: Context) -> Iterator[Proble
         yield from offset_problems(offsets)
     if (span := obj.get("span")) is not None:
         yield from line_problems(span)
-    embedding: Json = obj.get("embedding")
-    for name in _EMBEDDING if isinstance(embedding, dict) else ():
-        value = embedding.get(name)
-        if value is None:
-            yield problem(f"missing_{name}", f"embedding.{name}", f"{name} is missing")
-        elif value == "":
-            yield problem(f"empty_{name}", f"embedding.{name}", f"{name} is ''")
+    if isinstance(embedding := obj.get("embedding"), dict):
+        for breach in embedding_problems(embedding):
+            yield inside("embedding", breach)
     yield from rev_problems(obj, context)
     yield from hash_problems(obj)
+
+
+@Rule(
+    "vector_length",
+    "chunk",
+    "vector of another length",
+    "The embedding's vector does not have as many numbers as its dim states.",
+    "Write the whole vector, and the number of its dimensions as dim.",
+)
+@Rule(
+    "vector_not_finite",
+    "chunk",
+    "vector not finite",
+    "The embedding's vector holds a number that is too large, so no distance to it can be computed.",
+    "Embed the chunk again, and look at what the model was given.",
+)
+@Rule(
+    "vector_not_normalized",
+    "chunk",
+    "vector not normalized",
+    "The embedding states normalized: true, and the vector's length is not 1.",
+    "Divide vectors by their length, or write normalized: false.",
+)
+def embedding_problems(embedding: Mapping[str, Json]) -> Iterator[Problem]:
+    """Check that an embedding says how it was made, and that its vector, if it has one, is as it says."""
+    for name in _EMBEDDING:
+        value = embedding.get(name)
+        if value is None:
+            yield problem(f"missing_{name}", name, f"{name} is missing")
+        elif value == "":
+            yield problem(f"empty_{name}", name, f"{name} is ''")
+    vector, dim = embedding.get("vector"), embedding.get("dim")
+    if not isinstance(vector, list) or not all(type(each) in (int, float) for each in vector):
+        return  # its schema reports another type
+    if type(dim) is int and len(vector) != dim:
+        yield problem("vector_length", "vector", f"vector has {len(vector):,} numbers, dim is {dim:,}")
+    elif not math.isfinite(length := math.hypot(*vector)):
+        yield problem("vector_not_finite", "vector", "the vector's length is not finite")
+    elif embedding.get("normalized") is True and abs(length - 1) > _NEAR_ONE:
+        message = f"normalized is true, and the vector's length is {length:.4g}"
+        yield problem("vector_not_normalized", "vector", message)
 
 
 def line_problems(span: Json) -> Iterator[Problem]:

@@ -28,6 +28,13 @@ _TIME = re.compile(
     re.ASCII,
 )
 
+#: The events and agents of the data contracts, and the event of a metrics pack, for which they name none.
+EVENTS: Final = ("ingest.write", "retrieve.run", "rerank.run", "answer.decide", "metrics.pack")
+AGENTS: Final = ("scout", "medic", "engineer", "retriever", "system")
+_SHA256 = re.compile(r"sha256:[0-9a-fA-F]{64}")
+#: With its hyphens, or all 32 digits in one as OpenTelemetry writes them.
+_UUID = re.compile(r"[0-9a-fA-F]{8}(-?)[0-9a-fA-F]{4}(?:\1[0-9a-fA-F]{4}){2}\1[0-9a-fA-F]{12}")
+
 
 @cache
 def _required(record_type: str) -> tuple[bool, list[list[str]]]:
@@ -45,8 +52,10 @@ def contract_problems(record_type: str, obj: Mapping[str, Json]) -> Iterator[Pro
     owes_envelope, groups = _required(record_type)
     if owes_envelope:
         yield from envelope_problems(obj)
+    # In a metrics pack null is a statement: not measured.
+    stated = obj.keys() if record_type == "metrics" else {name for name in obj if obj[name] is not None}
     for names in groups:
-        name = next((name for name in names if obj.get(name) is not None), None)
+        name = next((name for name in names if name in stated), None)
         if name is None:
             yield problem(f"missing_{code_name(names[0])}", names[0], f"{' or '.join(names)} is missing")
         # An adapter's default is "", blanks or 0; an empty list may be right.
@@ -74,6 +83,56 @@ def envelope_problems(obj: Mapping[str, Json]) -> Iterator[Problem]:
         elif name != "schema_version" and isinstance(value, str) and not value.strip():
             yield problem(f"empty_{name}", name, f"{name} is {shown(value)}")
     yield from time_problems(obj)
+    yield from _value_problems(obj)
+
+
+@Rule(
+    "unknown_event",
+    "envelope",
+    "event not listed",
+    "The data contracts do not list the record's event, so programs that select by event miss it.",
+    f"Write one of {', '.join(EVENTS)}.",
+    "warning",
+)
+@Rule(
+    "unknown_agent",
+    "envelope",
+    "agent not listed",
+    "The data contracts do not list the record's agent_id.",
+    f"Write one of {', '.join(AGENTS)}; a name of your own fits in a field of your own.",
+    "warning",
+)
+@Rule(
+    "trace_id_not_uuid",
+    "envelope",
+    "trace_id is no UUID",
+    "The record's trace_id is no UUID, so it may come again in another run.",
+    "Write a UUID for each pass over a question; the same in all records of that pass.",
+    "warning",
+)
+@Rule(
+    "mem_hash_not_sha256",
+    "envelope",
+    "mem_hash is no sha256",
+    "The record's mem_hash is no whole sha256, so two states of memory may look alike.",
+    "Write sha256: and all 64 hexadecimal digits.",
+    "warning",
+)
+def _value_problems(obj: Mapping[str, Json]) -> Iterator[Problem]:
+    """Check what the envelope's fields say; empty ones and those of another type are reported elsewhere."""
+    event, agent, trace_id, mem_hash = (
+        value if isinstance(value := obj.get(name), str) and value.strip() else None
+        for name in ("event", "agent_id", "trace_id", "mem_hash")
+    )
+    if event is not None and event not in EVENTS:
+        yield problem("unknown_event", "event", f"event is {shown(event)}, not one of {', '.join(EVENTS)}")
+    if agent is not None and agent not in AGENTS:
+        message = f"agent_id is {shown(agent)}, not one of {', '.join(AGENTS)}"
+        yield problem("unknown_agent", "agent_id", message)
+    if trace_id is not None and not _UUID.fullmatch(trace_id):
+        yield problem("trace_id_not_uuid", "trace_id", f"trace_id is {shown(trace_id)}")
+    if mem_hash is not None and not _SHA256.fullmatch(mem_hash):
+        yield problem("mem_hash_not_sha256", "mem_hash", f"mem_hash is {shown(mem_hash)}")
 
 
 def time_problems(obj: Mapping[str, Json]) -> Iterator[Problem]:

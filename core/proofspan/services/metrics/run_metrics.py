@@ -16,7 +16,17 @@ from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Manifest, Run
 from proofspan.metrics.catalogue import METRICS
 from proofspan.metrics.goals import Goal, Verdict, judge
-from proofspan.metrics.packs import Base, Pack, PackDifference, bases_of, differences, numbers_of, read_pack
+from proofspan.metrics.packs import (
+    QUESTIONS,
+    Base,
+    Basis,
+    Measured,
+    Pack,
+    PackDifference,
+    differences,
+    measured,
+    read_pack,
+)
 from proofspan.metrics.ranked import Bucket
 from proofspan.metrics.values import MetricValue, Tally, metric_value
 from proofspan.services.bundles.report import counts
@@ -84,7 +94,7 @@ def run_metrics(store: Store, manifest: Manifest, run_id: str, *, shown: Filter 
     states = store.state_counts(Filter(run_id, all_variants=True))
     goals, _ = goals_of(manifest)
     chaotic = states.get("chaotic", 0)
-    numbers = numbers_of(values, states)
+    counted: dict[Basis, Measured] = {QUESTIONS: measured(values, store.state_counts(asked))}
     pack: Pack | None = None
     wrong: tuple[Problem, ...] = ()
     if run.metrics is not None and shown is None:
@@ -92,6 +102,8 @@ def run_metrics(store: Store, manifest: Manifest, run_id: str, *, shown: Filter 
             pack, wrong = read_pack(artifact_path(manifest, run.metrics), file=run.metrics.path)
         except Fault as fault:
             wrong = _warnings(fault)
+    if pack is not None and "traces" in pack.bases:
+        counted["traces"] = measured(_values(store.measure_traces(run_id)), states, "traces")
     return RunMetrics(
         run_id=run_id,
         questions=questions,
@@ -99,10 +111,10 @@ def run_metrics(store: Store, manifest: Manifest, run_id: str, *, shown: Filter 
         goals=goals,
         verdicts={name: judge(goal, values[name], chaotic=chaotic) for name, goal in goals.items()},
         states=states,
-        numbers=numbers,
-        bases=bases_of(values, states),
+        numbers=counted[QUESTIONS].numbers,
+        bases=counted[QUESTIONS].bases,
         pack=pack,
-        differences=differences(pack, numbers) if pack else (),
+        differences=differences(pack, counted) if pack else (),
         problems=(*unread, *wrong),
     )
 

@@ -440,6 +440,10 @@ class Store:
             return dict(self.run_sums([shown.run])[shown.run].measures)
         return self._sliced(shown, "0", ()).get("0") or dict(metrics.NO_TALLIES)
 
+    def measure_traces(self, run: str) -> dict[str, Tally]:
+        """Return every metric over all traces of a run, with paraphrases, seeds and repeats."""
+        return self._sliced(Filter(run, all_variants=True), "0", ()).get("0") or dict(metrics.NO_TALLIES)
+
     def measure_by(self, shown: Filter, by: metrics.Slice) -> dict[str, dict[str, Tally]]:
         """Return `measure` by slice: the largest first, then by name; at most `MOST_SLICES`.
 
