@@ -11,7 +11,8 @@ import pytest
 from proofspan.errors import Fault
 from proofspan.manifest.load import load_manifest
 from proofspan.manifest.types import Manifest
-from proofspan.services.compare import PinDifference, compared_pins, pin_differences, read_record
+from proofspan.services.compare import PinDifference, compared_pins, pin_differences
+from proofspan.services.pinning.read import read_record
 from tests.places import DEMO
 from tests.unit.store_workspace import manifest_of
 
@@ -90,4 +91,4 @@ def test_a_record_that_cannot_be_used_is_reported_beside_the_rest(
     assert found.same == ("k",)
     with pytest.raises(Fault, match=reason):
         read_record(manifest, second)
-    assert read_record(manifest, first) == {}
+    assert read_record(manifest, first).values == {}

@@ -43,7 +43,7 @@ def _bytes(folder: Path) -> dict[str, bytes]:
 
 def test_building_it_again_gives_the_committed_bytes() -> None:
     built, committed = demo.build(), _bytes(DEMO)
-    made_with = json.loads(committed["pinning/R006.json"])["software"]
+    made_with = json.loads(committed["pinning/R006.json"])["libraries"]
     here = {name: version(name) for name in made_with}
     if here != made_with:
         assert not os.environ.get("PROOFSPAN_REQUIRE"), f"build the demo again: made with {made_with}"

@@ -70,6 +70,8 @@ class _Build:
         self.timings = timings.read()
         self.places = Places(sources.documents[MANUAL])
         self.indexes = Indexes(sources.pieces)
+        #: Those of the second run, which shows that the first one was deterministic.
+        self.indexes_again = Indexes(sources.pieces)
         self.made: dict[str, bytes] = {}
 
     def files(self) -> dict[str, bytes]:
@@ -103,19 +105,19 @@ class _Build:
         index, chunks = self.indexes.of(setting), self.made[CHUNKS]
         read = {path: sha256(self.made[path]) for path in (*PATHS.values(), CHUNKS, GOLD)}
         faults = [fault for fault in self.faults if fault["run"] == setting.run_id]
-        clean = self._traces(setting)
+        clean = self._traces(setting, self.indexes)
         reported = clean
         if any(fault["kind"] == "stale_report" for fault in faults):
-            reported = self._traces(setting.before_faults())
-        records = [orjson.loads(orjson.dumps(record)) for record in clean]
-        Planter(self.sources.pieces, PATHS).plant(records, faults)
-        packed = setting.is_stability
-        traces = f"runs/{setting.run_id}/trace.jsonl" + (".zst" if packed else "")
-        data = lines(records, faults)
-        self.made[traces] = pack(data) if packed else data
+            reported = self._traces(setting.before_faults(), self.indexes)
+        traces = f"runs/{setting.run_id}/trace.jsonl" + (".zst" if setting.is_stability else "")
+        again = self._traces(setting, self.indexes_again)
+        outputs = [self._output(setting, records, faults) for records in (clean, again)]
+        self.made[traces] = outputs[0]
         reports, pins = f"runs/{setting.run_id}/report.jsonl", pinning.pinned(setting, chunks)
         self.made[reports] = report(reported, self.sources.pieces)
-        self.made[pins["record"]] = pinning.record(setting, index, read, chunks)
+        self.made[pins["record"]] = pinning.record(
+            setting, index, read, chunks, traces=traces, outputs=outputs
+        )
         bad = unreadable_lines(faults)
         return {
             "run_id": setting.run_id,
@@ -128,9 +130,16 @@ class _Build:
             "pinned": pins,
         }
 
-    def _traces(self, setting: Setting) -> list[dict[str, Json]]:
+    def _output(self, setting: Setting, clean: list[dict[str, Json]], faults: list[Json]) -> bytes:
+        """The trace file of a run, with the faults that are declared for it."""
+        records = [orjson.loads(orjson.dumps(record)) for record in clean]
+        Planter(self.sources.pieces, PATHS).plant(records, faults)
+        data = lines(records, faults)
+        return pack(data) if setting.is_stability else data
+
+    def _traces(self, setting: Setting, indexes: Indexes) -> list[dict[str, Json]]:
         """One trace record a question, paraphrase and seed, in this order."""
-        pipeline = Pipeline(setting, self.indexes.of(setting))
+        pipeline = Pipeline(setting, indexes.of(setting))
         index_hash = pinning.index_hash(setting, self.made[CHUNKS])
         facts = Facts(PATHS, sha256(self.made[CHUNKS]), index_hash, self.places)
         recorded = self.timings[setting.run_id]

@@ -48,6 +48,8 @@ _WORDS = {
     "empty_file": "is empty",
     "locked": "is locked",
     "no_pages": "has no pages",
+    "record_unusable": "no pinning record",
+    "pin_contradicts": "contradicts the run",
     LINES_UNREADABLE: "some lines unreadable",
     ATTACHMENTS_WRONG: "some attachments wrong",
 }

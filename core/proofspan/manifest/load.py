@@ -19,6 +19,8 @@ from proofspan.resources import SCHEMAS
 MANIFEST_NAME = "pipeline_manifest.yaml"
 #: A manifest may be named in place of its folder.
 MANIFEST_SUFFIXES = (".yaml", ".yml")
+#: A pinning record may be written in Markdown.
+MARKDOWN_SUFFIXES = (".md", ".markdown", ".txt")
 SCHEMA_FILE = SCHEMAS / "manifest-1.0.json"
 
 #: The artifacts that the manifest and its runs name, and the content of their files.
@@ -220,6 +222,11 @@ def _artifact(entry: Mapping[str, Any], key: str, kind: Kind) -> Artifact:
     )
 
 
+def _record(path: str, key: str) -> Artifact:
+    """Return a pinning record, which is JSON unless its name says Markdown."""
+    return Artifact(key, path, kind="text" if path.lower().endswith(MARKDOWN_SUFFIXES) else "json")
+
+
 def _run(entry: Mapping[str, Any]) -> Run:
     key = f"runs[{entry['run_id']}]"
     pinned, records = entry.get("pinned", {}), entry.get("records", {})
@@ -230,9 +237,7 @@ def _run(entry: Mapping[str, Any]) -> Run:
         kind=entry.get("class"),
         baseline=entry.get("baseline"),
         pinned=pinned,
-        record=Artifact(f"{key}.pinned.record", pinned["record"], kind="json")
-        if "record" in pinned
-        else None,
+        record=_record(pinned["record"], f"{key}.pinned.record") if "record" in pinned else None,
         records={
             name: _artifact(part, f"{key}.records.{name}", RECORD_KINDS[name])
             for name, part in records.items()

@@ -18,19 +18,18 @@ import pandas as pd
 from proofspan.contracts.records.records import LABELS
 from proofspan.diagnosis.types import question_cell
 from proofspan.diagnosis.verdicts.types import CORRECT
-from proofspan.errors import Fault, InputFault, Problem
-from proofspan.manifest.paths import artifact_path
+from proofspan.errors import Fault, Problem
 from proofspan.manifest.types import Manifest, Run
 from proofspan.metrics.catalogue import METRICS, Metric
 from proofspan.metrics.statistics import LEVEL, Mean, flips_needed, mcnemar, mean_difference
 from proofspan.metrics.values import MetricValue, difference_in_words
+from proofspan.services.pinning.read import read_record
 from proofspan.services.question.view import CandidateView, GoldMark, StageView
 from proofspan.services.rows import Column, Layout, exports
 from proofspan.store.files.types import Flips
 from proofspan.store.query.filters import Filter, Sort
 from proofspan.store.query.metric_sql import AXES, OUTCOMES
 from proofspan.store.query.store import Store
-from proofspan.traces.lines.reader import MAX_DEPTH, is_deeper, open_source
 from proofspan.wording import counted
 
 #: The outcomes that need no gold questions, the usual one first.
@@ -208,8 +207,7 @@ def metric_pairs(
     return tuple(pairs)
 
 
-#: The largest record that is read, in bytes, and the depth below which parts are compared as a whole.
-MOST_BYTES = 4 * 1024 * 1024
+#: The depth below which parts are compared as a whole.
 MOST_DEEP = 12
 #: Keys that differ between any two runs.
 _OWN = frozenset({"run_id", "ts"})
@@ -241,7 +239,9 @@ def compared_pins(manifest: Manifest, was: Run, now: Run) -> Pins:
     for run in (was, now):
         tree = {key: value for key, value in run.pinned.items() if key != "record"}
         try:
-            tree |= {key: value for key, value in read_record(manifest, run).items() if key not in _OWN}
+            tree |= {
+                key: value for key, value in read_record(manifest, run).values.items() if key not in _OWN
+            }
         except Fault as fault:
             problems += fault.problems
         trees.append(tree)
@@ -261,34 +261,6 @@ def pin_differences(was: Mapping[str, Any], now: Mapping[str, Any]) -> Pins:
         else:
             differing.append(PinDifference(key, *(None if v is _ABSENT else _words(v) for v in (then, here))))
     return Pins(tuple(differing), tuple(same))
-
-
-def read_record(manifest: Manifest, run: Run) -> Mapping[str, Any]:
-    """Return the pinning record of a run, empty if it names none. Raises Fault if it cannot be read."""
-    if run.record is None:
-        return {}
-    with open_source(artifact_path(manifest, run.record)) as file:
-        data = file.read(MOST_BYTES + 1)
-    if len(data) > MOST_BYTES:
-        raise _unusable(run, f"it is larger than {MOST_BYTES:,} bytes")
-    try:
-        known = orjson.loads(data)
-    except orjson.JSONDecodeError as error:
-        raise _unusable(run, f"it is not valid JSON: {error}") from error
-    if not isinstance(known, dict):
-        raise _unusable(run, "it is not a JSON object")
-    if is_deeper(known, MAX_DEPTH):
-        raise _unusable(run, f"it is nested more than {MAX_DEPTH} deep")
-    return known
-
-
-def _unusable(run: Run, reason: str) -> InputFault:
-    return InputFault.of(
-        "record_unusable",
-        f"the pinning record of {run.run_id} cannot be used: {reason}",
-        where=run.record.path if run.record else "",
-        fix="write one JSON object there, or take `record` out of the run's `pinned`",
-    )
 
 
 def _leaves(key: str, was: Any, now: Any, depth: int) -> Iterator[tuple[str, Any, Any]]:

@@ -17,6 +17,7 @@ from proofspan.evidence.types import DocumentInfo, PageInfo
 from proofspan.manifest.check import ATTACHMENTS_WRONG, Examine, OnBytes
 from proofspan.manifest.paths import artifact_path, resolve_reference
 from proofspan.manifest.types import Artifact, Document, Manifest
+from proofspan.services.pinning.findings import pin_problems
 from proofspan.services.workspace.readable import lines_problems, reading, unpacked, unusable
 from proofspan.traces.records.catalogue import read_catalogue
 from proofspan.wording import counted
@@ -39,6 +40,12 @@ def everything(manifest: Manifest, opener: Opener) -> Examine:
 
     def examine(artifact: Artifact, file: Path, on_bytes: OnBytes) -> Iterable[Problem]:
         problems = [*opened(artifact, file, on_bytes), *reading(artifact, file, on_bytes)]
+        run = next((each for each in manifest.runs if each.record == artifact), None)
+        if run is not None:
+            problems += [
+                replace(each, message=f"`{artifact.key}`: {each.message}", where=str(file))
+                for each in pin_problems(manifest, run)
+            ]
         if artifact.key != "catalogue":
             return problems
         try:

@@ -153,3 +153,17 @@ def remove_stale(folder: Path, key: str, *, keep: Collection[Path]) -> None:
         with suppress(OSError), part.open("rb") as left:
             fcntl.flock(left, fcntl.LOCK_EX | fcntl.LOCK_NB)  # fails while its process lives
             part.unlink()
+
+
+def head_of(path: Path, size: int) -> bytes:
+    """Return the first `size` bytes of a file, unpacked. Raises InputFault if they cannot be read."""
+    if path.suffix.lower() not in PACKED:
+        with open_source(path) as source:
+            return source.read(size)
+    open_source(path).close()  # for the reason, where there is no such file
+    head = b""
+    for piece in _pieces(path, MAX_UNPACKED):
+        head += piece
+        if len(head) >= size:
+            break
+    return head[:size]
