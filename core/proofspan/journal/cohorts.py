@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
 from proofspan.contracts.records.records import LineIssue
-from proofspan.errors import InputFault, ManifestFault
+from proofspan.errors import InputFault
 from proofspan.journal.lines import Read, open_journal, read_journal
-from proofspan.manifest.paths import artifact_path, is_missing, journal_path
+from proofspan.journal.named import path_to_read, path_to_write
 from proofspan.manifest.types import Manifest
 from proofspan.wording import counted
 
@@ -51,13 +51,8 @@ def read_cohorts(manifest: Manifest) -> Cohorts:
     artifact = manifest.cohorts
     if artifact is None:
         return Cohorts()
-    try:
-        path = artifact_path(manifest, artifact)
-    except ManifestFault as fault:
-        if is_missing(fault):
-            return Cohorts()
-        raise
-    return cohorts_of(read_journal(path, file=artifact.path))
+    path = path_to_read(manifest, artifact)
+    return Cohorts() if path is None else cohorts_of(read_journal(path, file=artifact.path))
 
 
 def cohorts_of(read: Read) -> Cohorts:
@@ -87,19 +82,8 @@ def freeze(manifest: Manifest, cohort: Cohort, *, again: bool = False) -> None:
     Raises InputFault if there is a cohort of that name (unless `again`), or the manifest names no file or
     states its hash; ManifestFault if the file's path is refused.
     """
-    artifact, where = manifest.cohorts, str(manifest.file or manifest.folder)
-    if artifact is None:
-        message, fix = (
-            "the manifest names no file for cohorts",
-            "add the line: cohorts: {path: cohorts.jsonl}",
-        )
-        raise InputFault.of("no_cohorts_file", message, where=where, fix=fix)
-    if artifact.sha256 is not None:
-        message = "the manifest states the sha256 of the cohorts file, so nothing may be added to it"
-        fix = "take `sha256` out of `cohorts`"
-        raise InputFault.of("journal_pinned", message, where=where, fix=fix)
-    path = journal_path(manifest, artifact)
-    with open_journal(path, file=artifact.path) as journal:
+    path = path_to_write(manifest, manifest.cohorts, key="cohorts", line="cohorts: {path: cohorts.jsonl}")
+    with open_journal(path, file=path.name) as journal:
         existing = cohorts_of(journal.read()).get(cohort.name)
         if existing is not None and not again:
             source = f" from {existing.run_id}" if existing.run_id else ""
