@@ -7,11 +7,11 @@ Methods" (SIGIR 2009): a candidate's score is the sum of 1 / (k + rank) over the
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from fractions import Fraction
 from typing import NamedTuple, Protocol
 
-#: Decimals that scores are rounded to before they are compared.
-DECIMALS = 6
+import numpy as np
+
+from proofspan.metrics import fusion
 
 
 class Rankable(Protocol):
@@ -35,11 +35,10 @@ class Fused(NamedTuple):
 def rrf(lists: Sequence[Iterable[Rankable]], *, k: int = 60, limit: int = 20) -> tuple[Fused, ...]:
     """The best `limit` candidates of all lists together, each list best first.
 
-    Ranks are places in the list from 1; of a candidate that a list holds twice the better place counts. Sums
-    are exact and rounded to 6 decimals before they are compared: whoever reads the scores from a log finds
-    the order by them, and the order of the lists changes nothing but `ranks`. Of sections that differ for one
-    candidate the first in order counts. Ties break by section id, then chunk id; no section comes first.
-    ValueError where k or limit is negative.
+    Ranks are places in the list from 1; of a candidate that a list holds twice the better place counts.
+    Scores are those of `proofspan.metrics.fusion.rrf`, so that the order of the lists changes nothing but
+    `ranks`. Of sections that differ for one candidate the first in order counts. Ties break by section id,
+    then chunk id; no section comes first. ValueError where k or limit is negative.
     """
     if k < 0 or limit < 0:
         raise ValueError(f"k and limit count from 0, not k={k}, limit={limit}")
@@ -51,13 +50,13 @@ def rrf(lists: Sequence[Iterable[Rankable]], *, k: int = 60, limit: int = 20) ->
             sections[candidate.chunk_id] = min((name for name in named if name is not None), default=None)
             own = ranks.setdefault(candidate.chunk_id, [None] * len(lists))
             own[place] = own[place] or rank
-    fused = [Fused(id_, sections[id_], _score(own, k), tuple(own)) for id_, own in ranks.items()]
+    columns = np.array([[rank or 0 for rank in own] for own in ranks.values()], np.int32)
+    scores = fusion.rrf(list(columns.T), k=k).tolist() if ranks else []
+    fused = [
+        Fused(id_, sections[id_], score, tuple(own))
+        for (id_, own), score in zip(ranks.items(), scores, strict=True)
+    ]
     return tuple(sorted(fused, key=_order)[:limit])
-
-
-def _score(ranks: Iterable[int | None], k: int) -> float:
-    exact = sum((Fraction(1, k + rank) for rank in ranks if rank is not None), Fraction(0))
-    return float(round(exact, DECIMALS))
 
 
 def _order(fused: Fused) -> tuple[float, str, str]:

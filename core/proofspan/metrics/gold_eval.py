@@ -227,6 +227,8 @@ class Judged(NamedTuple):
         return {**own, **self.ranked.columns, **cited}
 
 
+NO_GOLD: Final = Relevance("no_gold")
+
 #: The outcome of a report row whose run has no traces, so that its ranking is unknown.
 UNJUDGED = Judged(None, None, None, LEFT_OUT["no_candidates"])
 
@@ -260,6 +262,10 @@ class Judge:
         is_readable = self._known.texts or not spans or any(span.words for span in spans)
         pointed = cited_against(spans, passages, anchor if is_readable else None)
         return Judged(gold.type, gold.answerable, refused, outcome, pointed)
+
+    def relevance(self, q_id: str) -> Relevance:
+        """Return the gold to find in the lists of a question's traces."""
+        return self._wanted(q_id)[0] if q_id in self._questions else NO_GOLD
 
     def _wanted_of(self, q_id: str) -> tuple[Relevance, tuple[Passage, ...], Words | None]:
         gold = self._questions[q_id]

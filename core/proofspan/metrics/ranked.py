@@ -90,7 +90,7 @@ def ranked(trace: Trace, relevance: Relevance, places: Places) -> Ranked:
 
     @cache
     def placed(name: StageName | None) -> list[Placed]:
-        return _untied(list(listed(trace, name)), places) if name else []
+        return in_judged_order(list(listed(trace, name)), places) if name else []
 
     @cache
     def ranks(name: StageName) -> list[int]:
@@ -119,7 +119,7 @@ def ranked(trace: Trace, relevance: Relevance, places: Places) -> Ranked:
         top_rank,
         bisect_right(_ranks_of(relevance.extent, placed(top)), TOP) / extent if extent else None,
         tuple(recall) or UNKNOWN,
-        _ndcg(tuple(order[: bisect_right(order, NDCG_CUT)]), relevant),
+        ndcg(tuple(order[: bisect_right(order, NDCG_CUT)]), relevant),
         (1 / order[0] if order else 0.0) if relevant else None,
     )
 
@@ -156,7 +156,7 @@ def _ranks_of(wanted: Container[str], placed: Iterable[Placed]) -> list[int]:
     return list(found.values())
 
 
-def _untied(found: list[Placed], places: Places) -> list[Placed]:
+def in_judged_order(found: list[Placed], places: Places) -> list[Placed]:
     """Return the candidates with neighbours of equal score in the order of section and chunk ids."""
     stated = [entry.get("score") for _, _, entry in found]
     if None not in stated and not any(map(eq, stated, islice(stated, 1, None))):
@@ -177,7 +177,7 @@ def _untied(found: list[Placed], places: Places) -> list[Placed]:
 
 
 @lru_cache(maxsize=1 << 12)
-def _ndcg(ranks: tuple[int, ...], relevant: int) -> float | None:
+def ndcg(ranks: tuple[int, ...], relevant: int) -> float | None:
     """Return nDCG@10 with linear gains, from the ranks of the relevant chunks in the first ten places.
 
     Source: Järvelin and Kekäläinen, ACM TOIS 20 (2002), discounted by log2(rank + 1) as in trec_eval 9.

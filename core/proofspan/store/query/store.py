@@ -12,6 +12,7 @@ from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, get_args
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from proofspan.contracts.records.records import LABELS, Label, SourceLine, TraceKey
 from proofspan.diagnosis.claims.types import ClaimStatus
@@ -117,6 +118,7 @@ class Store:
     """
 
     def __init__(self, manifest: Manifest, cache_dir: Path) -> None:
+        self.cache_dir = cache_dir
         self._manifest = manifest
         self._profile = profile_from(manifest.triage)
         self._database = Database()
@@ -563,6 +565,39 @@ class Store:
         listed = self._listed(shown, compares=True)
         table = listed.table((*measure.columns, was, *clause.columns))
         return self._database.column(sql, clause.params, {"rows": table})
+
+    # Of rows that are not in the index as they are: a what-if replaces some of their columns.
+
+    @_retried
+    def headline_table(self, run: str, names: Iterable[str], *, all_variants: bool = False) -> pa.Table:
+        """Return columns of a run's headline traces, or of all, in the order of the file.
+
+        All that metrics measure is there besides: `MEASURED` and `row`.
+        """
+        listed = self._listed(Filter(run))
+        table = listed.table(("row", *metrics.MEASURED, *HEADLINE.columns, *names))
+        if all_variants:
+            return table
+        return self._database.table(statement("kept").format(where=HEADLINE.sql), {}, {"rows": table})
+
+    def tallies_of_table(self, table: pa.Table) -> dict[str, Tally]:
+        """Return every metric of the index over the rows of a table with the columns of `headline_table`."""
+        found = self._tallies(table, Clause("TRUE"), "0", most=1)
+        return found.get(0) or dict(metrics.NO_TALLIES)
+
+    def numbers_of_table(self, table: pa.Table, names: Sequence[str]) -> dict[str, np.ndarray]:
+        """Return each row's number in metrics or outcomes, NaN where a row is left out.
+
+        The table is one as `headline_table` returns it.
+        """
+        columns = ", ".join(
+            f"CAST({measure_of(name).number} AS DOUBLE) AS n{at}" for at, name in enumerate(names)
+        )
+        numbers = self._database.table(selection("TRUE", columns=columns), {}, {"rows": table})
+        return {
+            name: pc.fill_null(column, float("nan")).to_numpy()
+            for name, column in zip(names, numbers.columns, strict=True)
+        }
 
     @_retried
     def flip_rows(self, shown: Filter, kind: Flip, limit: int, offset: int) -> pd.DataFrame:
