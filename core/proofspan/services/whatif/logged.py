@@ -13,7 +13,7 @@ from proofspan.diagnosis.claims.check import SUPPORTED
 from proofspan.errors import Fault
 from proofspan.metrics import fusion
 from proofspan.metrics.fusion import Ranks
-from proofspan.services.compare import read_record
+from proofspan.services.pinning.read import read_record
 from proofspan.services.whatif.lists import Lists
 from proofspan.services.whatif.ranking import FusionSettings, fused
 from proofspan.services.whatif.types import Logged, LoggedList, Settings, Ties
@@ -143,7 +143,7 @@ def _own_settings(lists: Lists) -> Settings:
 def _pinned(lists: Lists) -> tuple[float | None, int | None, int | None, Ties]:
     """Return k, top, depth and tie-break as the run's pinning record has them."""
     try:
-        record = read_record(lists.manifest, lists.run)
+        record = read_record(lists.manifest, lists.run).values
     except Fault:  # `check` reports it
         record = {}
     pinned = record.get("fusion")
