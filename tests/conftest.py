@@ -6,6 +6,7 @@ A test that needs a browser, real data or the reference script is skipped with a
 
 from __future__ import annotations
 
+import fcntl
 import gc
 import os
 import signal
@@ -25,12 +26,17 @@ if TYPE_CHECKING:
 # the examples are the same each time, so that the outcome is the change's; everywhere else they are new.
 settings.register_profile(
     "proofspan",
+    max_examples=60,
     deadline=None,
     derandomize="CI" in os.environ,
     suppress_health_check=[HealthCheck.too_slow],
 )
-# For a first look (`--hypothesis-profile=quick`): a fifth of the examples where a test names no number.
+# For a first look (`--hypothesis-profile=quick`) fewer examples where a test names no number; for a change of
+# rules (`--hypothesis-profile=thorough`) many, and new ones each time.
 settings.register_profile("quick", settings.get_profile("proofspan"), max_examples=20)
+settings.register_profile(
+    "thorough", settings.get_profile("proofspan"), max_examples=1_000, derandomize=False
+)
 settings.load_profile("proofspan")
 
 # An environment made for building images often keeps Python from writing bytecode. Here hundreds of
@@ -147,6 +153,37 @@ def main_module() -> Iterator[None]:
     main = sys.modules["__main__"]
     yield
     sys.modules["__main__"] = main
+
+
+@pytest.fixture(scope="session")
+def checked(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], Path]:
+    """`checked(workspace)`: a cache folder with its index and checked claims, not to be changed but copied.
+
+    It is made once for the tests of all workers, for a workspace that no test changes.
+    """
+    own = tmp_path_factory.getbasetemp()
+    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+    def folder(workspace: Path) -> Path:
+        name = f"checked-{workspace.name}"
+        with (shared / f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not (shared / name).exists():
+                _check(workspace, own / name)
+                (own / name).replace(shared / name)
+        return shared / name
+
+    return folder
+
+
+def _check(workspace: Path, cache_dir: Path) -> None:
+    from proofspan.manifest.load import load_manifest
+    from proofspan.services.checking import check_runs
+    from proofspan.store.index.build import build_index
+
+    manifest = load_manifest(workspace)
+    build_index(manifest, cache_dir=cache_dir)
+    list(check_runs(manifest, [run.run_id for run in manifest.runs], cache_dir=cache_dir))
 
 
 @pytest.fixture(scope="session")

@@ -84,8 +84,8 @@ class Dashboard:
 class Dashboards:
     """The dashboards that run, by workspace, script and environment."""
 
-    def __init__(self, folders: pytest.TempPathFactory) -> None:
-        self._folders = folders
+    def __init__(self, folders: pytest.TempPathFactory, checked: Callable[[Path], Path]) -> None:
+        self._folders, self._checked = folders, checked
         self._running: dict[Started, Dashboard] = {}
         self._ending: list[Dashboard] = []
 
@@ -93,7 +93,10 @@ class Dashboards:
         """The one that was started with the same arguments, else a new one."""
         key = workspace, app, tuple(sorted(env.items()))
         if key not in self._running:
-            self._running[key] = _start(workspace, app, env, self._folders.mktemp("dashboard"))
+            folder = self._folders.mktemp("dashboard")
+            if workspace in LASTING and not env:
+                shutil.copytree(self._checked(workspace), folder / "cache")
+            self._running[key] = _start(workspace, app, env, folder)
         return self._running[key]
 
     def stop(self, keys: Iterable[Started]) -> None:
@@ -222,9 +225,11 @@ def _is_emptied(page: Page) -> bool:
 
 
 @pytest.fixture(scope="session")
-def dashboards(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dashboards]:
+def dashboards(
+    tmp_path_factory: pytest.TempPathFactory, checked: Callable[[Path], Path]
+) -> Iterator[Dashboards]:
     """The dashboards that run, by what they were started with."""
-    running = Dashboards(tmp_path_factory)
+    running = Dashboards(tmp_path_factory, checked)
     yield running
     running.close()
 
@@ -235,8 +240,9 @@ def serve(dashboards: Dashboards) -> Iterator[Serve]:
 
     The same arguments give the same dashboard again; without a workspace it is `HANDBOOK`. `app` names
     another script than the dashboard's. Cache and configuration folders are fresh unless the environment
-    names them. What serves one of `LASTING` runs until all tests have: who needs one that did nothing yet
-    gives it an environment of its own. Every other ends with the module's tests.
+    names them. What serves one of `LASTING` has its index with checked claims from the start, and runs until
+    all tests have: who needs one that did nothing yet gives it an environment of its own. Every other ends
+    with the module's tests.
     """
     yield dashboards.get
     dashboards.stop(

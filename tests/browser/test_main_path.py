@@ -46,8 +46,8 @@ def top_of_rows(page: Page) -> float:
 
 
 def open_one_of(label: str, page: Page, url: str, wait_for_run: WaitForRun) -> None:
-    """Triage, narrowed to one label; then the second row of the table."""
-    page.goto(f"{url}/?label={label}")
+    """Triage, narrowed to one label, by question id; then the second row of the table, which cites once."""
+    page.goto(f"{url}/?label={label}&sort=q_id")
     wait_for_run(page)
     page.get_by_test_id("ps-row").nth(1).click()
     wait_for_run(page)

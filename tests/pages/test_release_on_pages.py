@@ -32,7 +32,7 @@ def verdict_of(app: AppTest) -> tuple[str, list[str]]:
     return line, [each.replace("\u00a0", " ") for each in reasons][:3]
 
 
-@pytest.mark.parametrize("run", ["R001", "R002", "R003", "R004", "R005", "R006"])
+@pytest.mark.parametrize("run", ["R001", "R005", "R006"])  # nothing to compare with, faulty, repaired
 def test_the_pages_and_the_gate_show_one_verdict(run: str, open_app: Open, tmp_path: Path) -> None:
     pages = [page for page in PAGES if (page, run) != ("compare", "R001")]  # it has no run before it
     found = [verdict_of(open_app(DEMO, page=f"pages/{page}.py", run=run)) for page in pages]

@@ -15,7 +15,7 @@ from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.evidence.types import FoundSpan, SpanQuery
 
 MIN_HITS = 0.99
-ALTERED, SEED = 300, 4
+ALTERED, SEED = 120, 4
 
 
 @pytest.fixture(scope="module")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import pytest
@@ -24,8 +26,8 @@ RUNS = ("R001", "R002", "R003", "R004", "R005", "R006")
 
 
 @pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return str(tmp_path_factory.mktemp("cache"))
+def cache(tmp_path_factory: pytest.TempPathFactory, checked: Callable[[Path], Path]) -> str:
+    return str(copytree(checked(DEMO), tmp_path_factory.mktemp("demo") / "cache"))
 
 
 def _rows(run_id: str, cache: str, *options: str) -> list[dict[str, Any]]:
