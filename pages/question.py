@@ -1,10 +1,11 @@
 """Question: one answer, the verdict on it, and the page of its evidence."""
 
+from collections.abc import Sequence
 from functools import partial
 
 import streamlit as st
 
-from proofspan.contracts.records.records import TraceKey
+from proofspan.contracts.records.records import Chunk, TraceKey
 from proofspan.services.page.target import targets_of
 from proofspan.services.page.view import region_of
 from proofspan.services.question.rules import broken_rules
@@ -27,6 +28,7 @@ from proofspan.ui.status import notices
 from proofspan.ui.viewer import page_panel
 from proofspan.ui.visit import session
 from proofspan.ui.visit.view_state import read_view, write_view
+from proofspan.ui.widgets.chunk_choice import show_choice
 
 asked = read_view()
 if asked.q is None and asked.chunk is not None:
@@ -56,11 +58,17 @@ else:
     beside = store.neighbours(state.filter, state.sort, key)
     loaded = load.question(opened, key, place.source, is_labelled=place.row["label"] is not None)
     view = loaded.view
+    choice: Sequence[Chunk] = ()
+    if (asked_chunk := state.chunk) is not None:
+        chunk_id, choice = load.chunk_named(loaded.chunks, asked_chunk)
+        state = state.change(chunk=chunk_id)
     targets = targets_of(view)
     claims = load.claims(opened, loaded, follows=facts.suggestion is None)
     evidence = claims.targets.get(state.at_claim or 0) if claims else None
     chosen = load.chosen_target(loaded, targets, cite=state.cite, chunk=state.chunk, evidence=evidence)
     notices.notes(navigation.passage_notes(view, state, chosen, claims=len(claims.lines) if claims else 0))
+    if choice:
+        show_choice(asked_chunk or "", choice, state)
     panels.header(view, repeat=key.repeat, beside=beside, has_verdict=claims is not None)
     if claims is not None:
         verdict.banner(view, claims.verdict, claims=claims.targets)

@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from proofspan.contracts.records.chunk_id import parse_alias
 from proofspan.contracts.records.records import GoldQuestion
 from proofspan.diagnosis.types import profile_from
 from proofspan.errors import Fault
@@ -16,6 +17,7 @@ from proofspan.ui.status import notices
 from proofspan.ui.triage import failure_map, filters, outcomes, panels, table
 from proofspan.ui.visit import session
 from proofspan.ui.widgets import export_menu, markup
+from proofspan.ui.widgets.chunk_choice import named_chunks, show_choice
 from proofspan.wording import counted
 
 opened = session.current()
@@ -108,6 +110,10 @@ def counted_by(name: str) -> filters.Choices:
 
 
 with lines_above:
+    if parse_alias(view.filter.text) is not None:
+        with suppress(Fault):  # lost chunks are among the run's own problems
+            named = named_chunks(view.filter.text, session.chunks(opened)[0])
+            show_choice(view.filter.text.strip(), named, view)
     notices.notes(unknown_values(view.filter, options, store))
     if facts.placed is None and view.filter.evidence:
         notices.notes(["Nothing matches the filter on cited text until citations are located."])

@@ -6,6 +6,7 @@ import html
 import re
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import orjson
 import pymupdf
@@ -172,6 +173,59 @@ def test_a_chunk_opens_by_whatever_id_it_has(
     assert copied(app)[0]["name"] == "chunk id"
     assert copied(app)[0]["text"] == chunk_id.replace("\u202e", "\ufffd")
     assert "<img" not in shown(app)
+
+
+ALIAS = "#s04-02#p001-b003"
+OF_ALIAS = ["manual|r=8c1e9a02|s=4.2|p=001|b=003", "notes|r=9af03bcd|s=4.2|p=001|b=003"]
+
+
+def aliased(make_workspace: MakeWorkspace, *chunk_ids: str) -> Path:
+    folder = workspace(make_workspace, cited({"chunk_id": "c2", "doc_id": "manual", "quote": "The fuse F12"}))
+    chunks = [
+        {"chunk_id": each, "doc_id": "manual", "section_id": "4.2", "page_idx": 0, "text": CHUNKS[1]["text"]}
+        for each in ("c2", *chunk_ids)
+    ]
+    (folder / "chunks.jsonl").write_bytes(b"\n".join(map(orjson.dumps, chunks)) + b"\n")
+    return folder
+
+
+def test_an_alias_opens_its_chunk_and_both_can_be_copied(
+    make_workspace: MakeWorkspace, open_app: Open
+) -> None:
+    app = open_app(aliased(make_workspace, OF_ALIAS[0]), page=PAGE, chunk="#s4.2#p1-b3")
+    assert not app.exception
+    assert [(each["name"], each["text"]) for each in copied(app)[:2]] == [
+        ("chunk id", OF_ALIAS[0]),
+        ("alias", ALIAS),
+    ]
+
+
+@pytest.mark.parametrize("q", [None, "Q1"])
+def test_an_alias_of_several_chunks_offers_them_and_opens_none(
+    make_workspace: MakeWorkspace, open_app: Open, q: str | None
+) -> None:
+    asked = {"q": q} if q else {}
+    app = open_app(aliased(make_workspace, *reversed(OF_ALIAS)), page=PAGE, chunk=ALIAS, **asked)
+    assert not app.exception
+    assert f"{ALIAS} is the alias of 2 chunks: choose one." in words(app)
+    links = [each.proto for each in app.main.get("page_link") if "chunk=" in each.proto.query_string]
+    assert [link.label.partition(" · ")[0] for link in links] == ["manual", "manual"]
+    assert [unquote(link.query_string.partition("chunk=")[2]) for link in links] == OF_ALIAS
+    assert all(each["name"] != "chunk id" for each in copied(app))
+    assert "is no chunk of this workspace" not in words(app)
+
+
+def test_an_alias_on_a_question_chooses_the_chunk(make_workspace: MakeWorkspace, open_app: Open) -> None:
+    app = open_app(aliased(make_workspace, OF_ALIAS[0]), page=PAGE, q="Q1", chunk=ALIAS)
+    assert not app.exception
+    assert "In the address" not in words(app)
+    (citation,) = [each["text"] for each in copied(app) if each["name"] == "citation"]
+    assert citation.startswith("manual, section 4.2, PDF page 2")
+
+
+def test_an_alias_of_no_chunk_is_left_out(make_workspace: MakeWorkspace, open_app: Open) -> None:
+    app = open_app(aliased(make_workspace), page=PAGE, q="Q1", chunk=ALIAS)
+    assert f'In the address, chunk "{ALIAS}" is no chunk of this workspace: left out.' in words(app)
 
 
 @pytest.mark.parametrize(

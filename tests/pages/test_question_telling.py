@@ -7,7 +7,9 @@ from pathlib import Path
 
 import orjson
 import pytest
+from click.testing import CliRunner
 
+from proofspan.cli.export_cmd import command
 from tests.pages.conftest import MakeWorkspace, Open, candidates, marked_texts, send, shown
 from tests.pages.manual import CITED, DOCUMENTS, PAGE, manual
 
@@ -59,6 +61,21 @@ def test_a_stored_label_is_reported_where_it_is_another_one(folder: Path, open_a
         (folder / "report.jsonl").read_text().replace("retrieval_drift", "ok")
     )
     assert "<dt>Stored report</dt>" not in shown(open_app(folder, page=PAGE, q="Q1"))
+
+
+def test_a_summary_by_a_model_is_shown_as_auxiliary_and_exported(
+    folder: Path, open_app: Open, tmp_path: Path
+) -> None:
+    assert "Summary by a model" not in shown(open_app(folder, page=PAGE, q="Q1"))
+    file = folder / "report.jsonl"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"llm_summary": "All is <b>well</b>."}) + "\n")
+    words = shown(open_app(folder, page=PAGE, q="Q1"))
+    assert "<dt>Summary by a model</dt>" in words and "All is &lt;b&gt;well&lt;/b&gt;." in words
+    assert "(auxiliary, decides nothing)" in words
+    arguments = ["jsonl", str(folder), "-o", str(tmp_path / "out.jsonl"), "--cache-dir", str(tmp_path / "c")]
+    assert CliRunner().invoke(command, arguments).exit_code == 0
+    (row,) = map(json.loads, (tmp_path / "out.jsonl").read_text().splitlines())
+    assert (row["llm_summary"], row["label"]) == ("All is <b>well</b>.", "ok")
 
 
 def test_a_question_leads_to_its_walkthrough_in_the_same_list(folder: Path, open_app: Open) -> None:

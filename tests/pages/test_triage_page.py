@@ -207,6 +207,15 @@ def test_a_filter_that_nothing_passes_offers_the_way_back(
     assert len(labels(app)) == 3
 
 
+def test_an_alias_is_searched_among_the_citations_and_leads_to_its_chunk(open_app: Open) -> None:
+    app = open_app(text="#s06-01#p011-b004")
+    assert "1 of 14 questions: cites #s06-01#p011-b004" in shown(app)
+    assert "#s06-01#p011-b004 is the alias of 1 chunk:" in shown(app)
+    (link,) = [each.proto for each in app.main.get("page_link") if "chunk=" in each.proto.query_string]
+    assert "chunk=meridian-2026%7Cr%3D1b23ea72%7Cs%3D6.1%7Cp%3D011%7Cb%3D004&" in link.query_string
+    assert "No chunk of this workspace has the alias #s9#p1-b1." in shown(open_app(text="#s9#p1-b1"))
+
+
 def test_a_run_without_template_offers_the_profile_that_fits(
     make_workspace: MakeWorkspace, open_app: Open
 ) -> None:

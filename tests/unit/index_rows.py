@@ -48,7 +48,14 @@ def write_index(folder: Path, rows: list[Row], *, name: str = "s.parquet") -> No
     columns = [pa.array([row.get(field.name) for row in whole], field.type) for field in ROW_SCHEMA]
     write_segment(folder, name, pa.table(columns, schema=ROW_SCHEMA))
     repeats = [
-        {"row": place, "repeat": row["repeat"], "stored_label": None, "late": [], "late_codes": []}
+        {
+            "row": place,
+            "repeat": row["repeat"],
+            "stored_label": None,
+            "stored_summary": None,
+            "late": [],
+            "late_codes": [],
+        }
         for place, row in enumerate(rows)
         if "repeat" in row
     ]

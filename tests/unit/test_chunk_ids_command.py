@@ -56,6 +56,26 @@ def statuses(result: Result) -> dict[str, str]:
     return {each["name"]: each["status"] for each in orjson.loads(result.stdout)["audits"]}
 
 
+def test_ids_are_printed_with_their_aliases_in_reading_order(tmp_path: Path) -> None:
+    ids = [f"{doc}|r=8c1e9a02|s={section}|p=002|b=007" for doc in ("a", "b") for section in ("2.10", "2.9")]
+    (tmp_path / "chunks.jsonl").write_bytes(lines([{"id": each, "text": "x"} for each in ("c1", *ids)]))
+    result = run(tmp_path / "chunks.jsonl", "--aliases")
+    assert (result.exit_code, result.stdout.splitlines()) == (
+        0,
+        [
+            f"#s02-09#p002-b007\t{ids[1]}",
+            f"#s02-10#p002-b007\t{ids[0]}",
+            f"#s02-09#p002-b007\t{ids[3]}",
+            f"#s02-10#p002-b007\t{ids[2]}",
+            "\tc1",
+        ],
+    )
+    assert "2 aliases of several chunks" in result.stderr and "1 id without an alias" in result.stderr
+    listed = orjson.loads(run(tmp_path / "chunks.jsonl", "--aliases", "--json").stdout)
+    assert listed[-1] == {"alias": None, "chunk_id": "c1"} and len(listed) == 5
+    assert run(tmp_path / "chunks.jsonl", "--aliases", "--mint").exit_code == 2
+
+
 def test_a_bare_file_is_audited_by_itself(workspace: Path) -> None:
     result = run(workspace / "chunks.jsonl")
     assert result.exit_code == 1

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import random
+import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from proofspan.contracts.records.chunk_id import (
+    Alias,
     ChunkId,
     Passage,
+    alias_of,
     canonical_url,
     clean_part,
     doc_uid_of_url,
     mint,
     mint_passages,
+    named_by,
     parse,
+    parse_alias,
     sha1_8,
 )
 
@@ -139,3 +144,54 @@ def test_an_address_has_one_spelling(url: str, canonical: str) -> None:
     assert canonical_url(url) == canonical
     assert canonical_url(canonical) == canonical
     assert doc_uid_of_url(url) == sha1_8(canonical)
+
+
+paths = clean | st.lists(st.integers(0, 120).map(str) | clean, min_size=1, max_size=4).map(".".join)
+
+
+@given(ids, ids, paths)
+def test_an_alias_names_the_ids_that_it_is_made_of_and_no_others(
+    parts: ChunkId, other: ChunkId, path: str
+) -> None:
+    chunk_id = mint(ChunkId(parts.doc_uid, parts.rev, path, parts.page, parts.block))
+    text = alias_of(chunk_id)
+    alias = parse_alias(text)
+    assert alias is not None and alias.names(chunk_id)
+    elsewhere = mint(ChunkId(other.doc_uid, other.rev, path, parts.page, parts.block))
+    assert named_by(f" {text} ", [chunk_id, elsewhere, "c1"]) == sorted([chunk_id, elsewhere])
+    for each in (chunk_id, mint(other)):
+        is_found = re.search(f"{alias.pattern}$", each) is not None
+        assert alias.names(each) is is_found is (alias_of(each) == text)
+
+
+@given(st.text() | st.from_regex(r"#s[0-9.-]{1,9}#p[0-9]{1,4}-b[0-9]{1,4}", fullmatch=True))
+def test_reading_an_alias_never_fails_and_settles(text: str) -> None:
+    if (alias := parse_alias(text)) is not None:
+        path = ".".join(alias.steps)
+        again = parse_alias(alias_of(mint(ChunkId("d", "0" * 8, path, alias.page, alias.block))))
+        assert again == alias
+
+
+@pytest.mark.parametrize(
+    ("chunk_id", "alias"),
+    [
+        ("manual|r=8c1e9a02|s=2.4.1|p=002|b=007", "#s02-04-01#p002-b007"),
+        ("nb|r=9af03bcd|s=p005|p=000|b=1200", "#sp005#p000-b1200"),
+        ("hb|r=9af03bcd|s=policies/keys-2|p=014|b=006", "#spolicies/keys-02#p014-b006"),
+        ("c_00123", ""),
+    ],
+)
+def test_an_alias_as_it_is_written(chunk_id: str, alias: str) -> None:
+    assert alias_of(chunk_id) == alias
+
+
+def test_an_alias_may_be_typed_without_leading_zeros() -> None:
+    assert parse_alias("#s2.4.1#p2-b7") == parse_alias("#s02-04-01#p002-b007") == Alias(("2", "4", "1"), 2, 7)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "#", "#s02-04-01", "s02#p002-b007", "#s02#p002", "#s0 2#p2-b7", "#s#p1-b1", "#s2#p1-b1x"]
+)
+def test_what_is_no_alias(text: str) -> None:
+    assert parse_alias(text) is None
+    assert named_by(text, ["manual|r=8c1e9a02|s=2.4.1|p=002|b=007"]) == []

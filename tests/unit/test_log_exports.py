@@ -73,6 +73,16 @@ def test_a_trace_as_log_records() -> None:
     )
 
 
+def test_canonical_ids_have_their_alias_in_the_log() -> None:
+    chunk_id = "manual|r=8c1e9a02|s=2.4.1|p=002|b=007"
+    (record,) = log_records(read(trace("Q1", citations=["c1", chunk_id], segments=None)))
+    line = format_log_line(record)
+    assert line.endswith("aliases=[null,#s02-04-01#p002-b007]") and f"citations=[c1,{chunk_id}]" in line
+    assert parse_log_line(line) == (record, ())
+    (without,) = log_records(read(trace("Q1", citations=["c1"])))
+    assert without.aliases is None
+
+
 def test_each_segment_is_a_record_and_ids_of_the_text_will_do() -> None:
     first, second = log_records(read(BARE))
     assert (first.seg, first.citations, first.delta_s) == (1, ("c1",), 0.2)

@@ -86,7 +86,7 @@ def test_how_each_is_counted_can_be_asked_of_one(ws: Path) -> None:
     assert "Järvelin and Kekäläinen" in result.stdout
     assert "SectionMatch@1" not in result.stdout
     assert set(json_report(ws, "--explain")["definitions"]) == {*METRICS, "λ_convergent_rate"}
-    assert "The share of the run's logged states" in run_metrics(ws, "--explain").stdout
+    assert "The share of questions that log a state" in run_metrics(ws, "--explain").stdout
 
 
 def test_slices_have_every_metric_and_the_largest_comes_first(ws: Path) -> None:
@@ -211,7 +211,7 @@ def test_a_chaotic_state_of_any_trace_fails_the_goal(ws: Path) -> None:
     output = report_of_run(ws)
     assert output["lambda_states"] == {"convergent": 1, "chaotic": 1}
     assert output["metrics"]["lambda_convergent"]["why"] == "fails: 1 trace logs the state chaotic"
-    assert output["pack"]["counted"]["λ_convergent_rate"] == 0.5
+    assert output["pack"]["counted"]["λ_convergent_rate"] == 1.0  # of questions, not of traces
 
 
 # Input that is not as one would wish

@@ -12,6 +12,7 @@ import pyarrow
 import pytest
 
 from proofspan.contracts.records.chunk_id import sha1_8
+from proofspan.contracts.records.records import TraceKey
 from proofspan.manifest.types import Manifest
 from proofspan.store.files.run_file import read_run_file
 from proofspan.store.files.segment_files import DamagedError
@@ -74,6 +75,7 @@ def test_a_row_holds_what_its_line_and_its_label_say(tmp_path: Path, cache: Path
         "offset_unit": None,
         "answer_print": row["answer_print"],  # see test_store_late
         "stored_label": None,
+        "llm_summary": None,
         "citations": b'{"payload":[],"ids_in_text":["c1"],"chunks":[{"id":"c1"}]}',
         "settings": [],
         "ok": False,
@@ -222,15 +224,28 @@ def test_a_stored_report_joins_by_id_then_by_place(tmp_path: Path, cache: Path, 
     assert reads == []  # the report alone was read again
 
 
+def test_the_summary_of_the_report_counts_before_that_of_the_trace(tmp_path: Path, cache: Path) -> None:
+    traces = [trace("Q1", llm_summary="own"), trace("Q2", llm_summary="own"), trace("Q3", llm_summary=7)]
+    rows = [{"q_id": "Q1", "q": "?", "label": "ok", "llm_summary": "of the report"}]
+    manifest = with_report(tmp_path, traces, rows)
+    store = built(manifest, cache)
+    assert [row["llm_summary"] for row in table_of(manifest, RUN, cache)] == ["of the report", "own", None]
+    found = store.find(TraceKey(RUN, "Q1"))
+    assert found is not None and found.row["llm_summary"] == "of the report"
+
+
 def test_a_run_with_a_report_and_no_traces_opens_on_it(tmp_path: Path, cache: Path) -> None:
     manifest = with_report(
-        tmp_path, [], [{"q": "Why?", "label": "ok", "why": "fine", "chunks": ["c1"]}, b"x"]
+        tmp_path,
+        [],
+        [{"q": "Why?", "label": "ok", "why": "fine", "chunks": ["c1"], "llm_summary": "s"}, b"x"],
     )
     run = {"run_id": RUN, "report": {"path": "runs/report.jsonl"}}
     manifest = manifest_of(tmp_path, chunks={"path": "chunks.jsonl"}, runs=[run])
     store = built(manifest, cache)
     (row,) = table_of(manifest, RUN, cache)
     assert (row["label"], row["why"], row["candidates"], row["line"]) == ("ok", "fine", 1, 1)
+    assert row["llm_summary"] == "s"
     facts = store.run_facts(RUN)
     assert (facts.from_report, facts.file, facts.line_issues) == (True, "runs/report.jsonl", 1)
 

@@ -154,6 +154,7 @@ _RECORDS = st.builds(
     kfinal=_maybe_list(st.none() | _WHOLE),
     section_id=st.none() | _TEXT,
     rev=st.none() | _TEXT,
+    aliases=_maybe_list(st.none() | _TEXT),
     others=st.lists(st.tuples(st.sampled_from(["x", "a.b", "λ", "qid2"]), _TEXT), max_size=2).map(tuple),
 )
 

@@ -27,7 +27,7 @@ from proofspan.cli.output import (
 )
 from proofspan.contracts.chunk_ids.audit import QUESTIONS, Audit
 from proofspan.contracts.chunk_ids.redirects import redirects_between
-from proofspan.contracts.records.chunk_id import VERSION_PINS
+from proofspan.contracts.records.chunk_id import VERSION_PINS, alias_of, sort_key
 from proofspan.contracts.records.records import Chunk, LineIssue
 from proofspan.errors import printable
 from proofspan.evidence.pdf.pool import PdfPool
@@ -51,6 +51,7 @@ _PINS = ", ".join(sorted(VERSION_PINS))
 @click.option("--documents", type=NamedPath(), help="The workspace whose documents and gold they are of.")
 @click.option("--against", type=NamedPath(), metavar="OLD", help="An older chunk file, or its workspace.")
 @click.option("--mint", is_flag=True, help="Write CHUNKS with canonical ids to -o.")
+@click.option("--aliases", is_flag=True, help="Print each id with its readable alias, and audit nothing.")
 @click.option("--sample-seed", type=int, default=DEFAULT_SEED, show_default=True, help="Draws samples.")
 @click.option("--json", "as_json", is_flag=True, help="Print the audits as JSON.")
 @click.option("-o", "--output", help="The file to write: redirects, or with --mint chunks; - for stdout.")
@@ -59,6 +60,7 @@ def command(
     documents: Path | None,
     against: Path | None,
     mint: bool,
+    aliases: bool,
     sample_seed: int,
     as_json: bool,
     output: str | None,
@@ -68,6 +70,9 @@ def command(
     With a workspace its documents are opened and its gold is compared: can ids be computed again, and is each
     text at its offsets? With --against every id of an older file is looked up in this one: same, rev (only
     the revision differs), shift, split, merge or gone; -o writes that as redirects for a manifest.
+
+    --aliases prints `#s02-04-01#p002-b007`, a tab and the id, in reading order. An alias names neither
+    document nor revision; how many name several chunks is printed to stderr.
 
     Exit status: 0 no audit fails, 1 an audit fails or a line is not a chunk, 2 unusable input.
     """
@@ -79,11 +84,18 @@ def command(
         raise click.UsageError("-o writes redirects or minted chunks: add --against OLD or --mint")
     if as_json and output == STDOUT:
         raise click.UsageError("--json and -o - would both write to stdout")
+    if aliases and (mint or against is not None):
+        raise click.UsageError("--aliases prints the aliases alone: leave out --mint and --against")
     with tempfile.TemporaryDirectory(prefix="proofspan-") as folder, PdfPool() as pool:
         cache = Path(folder)
         named = documents or (chunks if chunks.is_dir() else None)
         manifest = load_manifest(named) if named is not None else None
         loaded, issues = _load(chunks, cache)
+        if aliases:
+            _print_aliases([chunk.chunk_id for chunk in loaded], as_json=as_json)
+            for issue in issues:
+                click.echo(str(issue), err=True)
+            sys.exit(1 if issues else 0)
         if output is not None:
             check_outputs([output], [path for path in (chunks, against) if path is not None])
         if mint and output is not None:
@@ -121,6 +133,23 @@ def command(
     for issue in issues:
         click.echo(str(issue), err=True)
     sys.exit(1 if issues or any(each.status == "fail" for each in audits) else 0)
+
+
+def _print_aliases(chunk_ids: Iterable[str], *, as_json: bool) -> None:
+    """Print each id with its alias, in reading order; ids of another format have none."""
+    pairs = [(alias_of(each), each) for each in sorted(dict.fromkeys(chunk_ids), key=sort_key)]
+    counts = Counter(alias for alias, _ in pairs if alias)
+    shared = sum(count > 1 for count in counts.values())
+    if as_json:
+        click.echo(json_text([{"alias": alias or None, "chunk_id": each} for alias, each in pairs]), nl=False)
+    else:
+        for alias, each in pairs:
+            click.echo(f"{printable(alias)}\t{printable(each)}")
+    without = len(pairs) - counts.total()
+    notes = [f"{counted(shared, 'alias', 'aliases')} of several chunks"] if shared else []
+    notes += [f"{counted(without, 'id')} without an alias, as not canonical: mint ids"] if without else []
+    for note in notes:
+        click.echo(note, err=True)
 
 
 def _load(chunks: Path, cache: Path) -> tuple[list[Chunk], list[LineIssue]]:

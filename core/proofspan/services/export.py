@@ -41,7 +41,7 @@ COLUMNS: tuple[str, ...] = (
     *("q_type", "answerable", "refused", "unranked", "bucket", "section_rank", "top_rank"),
     *("section_coverage", *(f"recall_{k}" for k in CUTS), "ndcg_10", "reciprocal_rank"),
     *("citation_precision", "citation_recall", "anchor_coverage", "safety_omitted", "about"),
-    *("stored_label", "ok", "delta_s", "lambda_state", "latency_ms", "file", "line", "claims"),
+    *("stored_label", "llm_summary", "ok", "delta_s", "lambda_state", "latency_ms", "file", "line", "claims"),
 )
 
 _WHOLE_NUMBERS = frozenset(

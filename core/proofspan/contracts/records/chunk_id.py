@@ -2,6 +2,7 @@
 
 An id is cited inside `citations: [id, id]`, so no part of it may hold white space, a comma or `]`; no part
 holds `|` either, which keeps parsing unambiguous. Pages in an id are 1-based, `p=000` means "no pages".
+For people an id has an alias as well, `#s02-04-01#p002-b007`, which is shorter and says less.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ _CHUNK_ID = re.compile(
     rf"(?P<doc>{_PART})\|r=(?P<rev>[0-9a-f]{{8}}|[0-9a-f]{{12}})\|s=(?P<sect>{_PART})"
     rf"\|p=(?P<page>{_NUMBER})\|b=(?P<block>{_NUMBER})"
 )
+_ALIAS = re.compile(rf"#s({_PART})#p([0-9]{{1,9}})-b([0-9]{{1,9}})")
 _CLEAN_PART = re.compile(_PART)
 _UNCLEAN = re.compile(r"[\s,\]|]+")
 _REVISION = re.compile(r"[0-9a-f]{8}(?:[0-9a-f]{4})?")
@@ -53,6 +55,28 @@ class ChunkId:
     def page_idx(self) -> int | None:
         """The 0-based page, None for `p=000`."""
         return self.page - 1 if self.page > 0 else None
+
+
+class Alias(NamedTuple):
+    """The content of the readable alias of a chunk id: the steps of the section, page and block.
+
+    It names neither document nor revision, so chunks of several documents may have the same one.
+    """
+
+    steps: tuple[str, ...]
+    page: int
+    block: int
+
+    def names(self, chunk_id: str) -> bool:
+        """True if this is the alias of a chunk id."""
+        parts = parse(chunk_id)
+        return parts is not None and self == Alias(_steps(parts.sect_path), parts.page, parts.block)
+
+    @property
+    def pattern(self) -> str:
+        """A regular expression of the end of the ids that have this alias, from `|s=` on."""
+        steps = (f"0*{step}" if _STEP.fullmatch(step) else re.escape(step) for step in self.steps)
+        return rf"\|s={'[.-]'.join(steps)}\|p={self.page:03d}\|b={self.block:03d}"
 
 
 class Passage(NamedTuple):
@@ -89,6 +113,33 @@ def mint(parts: ChunkId) -> str:
     if not (0 <= parts.page <= LARGEST and 0 <= parts.block <= LARGEST):
         raise ValueError(f"page {parts.page} or block {parts.block} is out of range")
     return f"{parts.doc_uid}|r={parts.rev}|s={parts.sect_path}|p={parts.page:03d}|b={parts.block:03d}"
+
+
+def alias_of(chunk_id: str) -> str:
+    """The readable alias of an id, such as `#s02-04-01#p002-b007`; "" for an id of another format."""
+    parts = parse(chunk_id)
+    if parts is None:
+        return ""
+    steps = (step.zfill(2) if _STEP.fullmatch(step) else step for step in _steps(parts.sect_path))
+    return f"#s{'-'.join(steps)}#p{parts.page:03d}-b{parts.block:03d}"
+
+
+def parse_alias(text: str) -> Alias | None:
+    """The content of an alias, leading zeros left out or not; None for any other text."""
+    match = _ALIAS.fullmatch(text.strip())
+    return Alias(_steps(match[1]), int(match[2]), int(match[3])) if match else None
+
+
+def named_by(text: str, chunk_ids: Iterable[str]) -> list[str]:
+    """The ids that an alias names, in reading order; several where documents share it, none for a text that
+    is no alias."""
+    alias = parse_alias(text)
+    return sorted(filter(alias.names, chunk_ids), key=sort_key) if alias is not None else []
+
+
+def _steps(path: str) -> tuple[str, ...]:
+    """The steps of a section path, or of one in an alias, numbers without leading zeros."""
+    return tuple(str(int(step)) if _STEP.fullmatch(step) else step for step in re.split("[.-]", path))
 
 
 def is_citable(chunk_id: str) -> bool:

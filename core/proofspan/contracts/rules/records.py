@@ -8,6 +8,7 @@ from typing import Final
 
 import orjson
 
+from proofspan.contracts.records.chunk_id import alias_of
 from proofspan.contracts.records.field_values import id_of, index_of
 from proofspan.contracts.records.records import Json
 from proofspan.contracts.rules.answers import (
@@ -170,7 +171,7 @@ def _length_problems(items: list[Json], obj: Mapping[str, Json], name: str) -> I
 
 
 #: Lists that have one entry per citation.
-_PER_CITATION = ("scores", "kpos", "kfinal")
+_PER_CITATION = ("scores", "kpos", "kfinal", "aliases")
 
 
 def with_lists(row: Mapping[str, Json]) -> dict[str, Json]:
@@ -212,6 +213,14 @@ def length_problems(obj: Mapping[str, Json]) -> Iterator[Problem]:
 
 
 @checks("log")
+@Rule(
+    "alias_differs",
+    "citation",
+    "alias of another chunk",
+    "The readable alias beside a cited chunk is not that of its id, so a reader looks in another place.",
+    "Write the alias of the id, or none; `proofspan chunk-ids --aliases` prints them.",
+    "warning",
+)
 def log_problems(obj: Mapping[str, Json], context: Context) -> Iterator[Problem]:
     """Check a log record beyond its schema and what reading its line reports."""
     yield from time_problems(obj)
@@ -221,6 +230,11 @@ def log_problems(obj: Mapping[str, Json], context: Context) -> Iterator[Problem]
             if type(rank) is int and rank_of(rank) is None:
                 where = f"{name}[{place}]"
                 yield problem(f"bad_{name}", where, f"{where} is {rank}, ranks count from 1")
+    named = zip(_list_of(obj, "citations"), _list_of(obj, "aliases"), strict=False)
+    for place, (chunk_id, alias) in enumerate(named, start=1):
+        if isinstance(alias, str) and isinstance(chunk_id, str) and alias_of(chunk_id) != alias:
+            where = f"aliases[{place}]"
+            yield problem("alias_differs", where, f"{where} is {shown(alias)}, the id {shown(chunk_id)}")
     index_hash, store = obj.get("index_hash"), obj.get("store")
     if isinstance(index_hash, str) and isinstance(store, str):
         index_hash = index_name(index_hash, store)

@@ -27,6 +27,7 @@ from proofspan.metrics.gold_eval import UNJUDGED, Judged
 from proofspan.metrics.ranked import CUTS
 from proofspan.traces.records.chunks import Place, Places
 from proofspan.traces.records.citations import citations, cited_record
+from proofspan.traces.records.stored_reports import summary_in
 from proofspan.traces.records.trace_record import doc_ids, measures, rank_one_place
 
 #: Raise it whenever the meaning of a column changes: existing indexes are then rebuilt.
@@ -113,6 +114,7 @@ ROW_SCHEMA = pa.schema(
         ("anchor_coverage", pa.float64()),
         ("safety_omitted", _WORDS),
         ("about", _WORDS),
+        ("llm_summary", pa.string()),
         ("line", pa.int64()),
         ("offset", pa.int64()),
         ("length", pa.int64()),
@@ -234,6 +236,7 @@ def index_row(
         "latency_ms": logged.latency_ms,
         "safety_omitted": omitted,
         "about": gold_about or about_place(place),
+        "llm_summary": summary_in(raw),
         "line": source.line,
         "offset": source.offset,
         "length": source.length,

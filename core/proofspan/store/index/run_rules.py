@@ -104,6 +104,7 @@ JOINED_SCHEMA = pa.schema(
         ("row", pa.int64()),
         ("repeat", pa.int32()),
         ("stored_label", pa.string()),
+        ("stored_summary", pa.string()),
         ("late", pa.list_(pa.string())),
         ("late_codes", pa.list_(pa.string())),
     ]
@@ -115,7 +116,7 @@ IDENTITY = ["q_id", "paraphrase", "seed"]
 def join_run(
     folder: Path, segments: Sequence[str], stored: Sequence[StoredRow]
 ) -> tuple[pa.Table, tuple[LineIssue, ...]]:
-    """Number the repeats, and add codes over the run and stored labels, in the file's order.
+    """Number the repeats, and add codes over the run, stored labels and summaries, in the file's order.
 
     Return a sparse table of `JOINED_SCHEMA`, and the report rows that belong to no trace.
     """
@@ -146,10 +147,8 @@ def join_run(
             continue
         if row is not None and label is not None and row.label != label:
             late.append("report_stale")
-        stored_label = row.label if row else None
-        rows.append(
-            {"row": place, "repeat": repeat, "stored_label": stored_label, "late": late, "late_codes": of_run}
-        )
+        of_report = {"stored_label": row.label, "stored_summary": row.llm_summary} if row else {}
+        rows.append({"row": place, "repeat": repeat, **of_report, "late": late, "late_codes": of_run})
     unmatched = (
         LineIssue.at(
             source=row.source,

@@ -86,7 +86,7 @@ def index_report(source: Source) -> Segment:
             signals = Signals(cited=len(ids), cited_retrieved=sum(each in row.chunks for each in ids))
             verdict = ReportRow(row.q, row.label, row.why, row.chunks, ids, signals)
         cited = cited_record(replace(trace, payload=[{"chunk_id": chunk_id} for chunk_id in ids]))
-        rows.append(index_row(trace, verdict, {}) | {"citations": cited})
+        rows.append(index_row(trace, verdict, {}) | {"citations": cited, "llm_summary": row.llm_summary})
     cut = Range(0, source.path.stat().st_size, 1, len(stored))
     return _write(source, cut, (row_table(rows), issues, {}))
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
+from proofspan.contracts.records.chunk_id import parse, parse_alias
 from proofspan.contracts.records.records import Label
 from proofspan.contracts.rules.catalogue import rule_of
 from proofspan.diagnosis.claims.types import ClaimStatus, DifferenceKind
@@ -59,7 +60,8 @@ class Filter:
     out a warning or caution of a section that they cite, False those that cite and leave out none. `about`
     matches any of the places that a question is about (see `proofspan.diagnosis.topic`), `fails` True keeps
     what went wrong, False what did not (see `FAILS`); what cannot be judged is in neither. `text` is searched
-    in question and answer, case folded; with `questions_only`, in the question alone. `run` is always set.
+    in question and answer, case folded; with `questions_only`, in the question alone. A chunk id or its
+    alias keeps the answers that cite the chunk. `run` is always set.
     Only headline traces (paraphrase 0, seed 0, no repeats: one a question) are shown unless `all_variants`.
 
     `bucket`, `type` (the gold question's) and `state` (λ, as logged) match any of the values; `refused` True
@@ -200,13 +202,23 @@ class Filter:
             here, before = measure_of(outcome), f"was_value_{outcome}"
             sql, sentence = f"{here.number} = {is_now} AND {before} = {was}", f"{words} {self.vs or NO_RUN}"
             yield Clause(sql, {}, f"{sentence} by {OUTCOMES[outcome]}", (*here.columns, before))
-        if needle := fold(self.text):
+        if cited := _id_pattern(self.text):
+            sql = "regexp_matches(decode(citations), $cited)"
+            yield Clause(sql, {"cited": f'{cited}"'}, f"cites {self.text.strip()}", ("citations",))
+        elif needle := fold(self.text):
             sql, sentence = "contains(q_folded, $text)", f"question contains “{' '.join(self.text.split())}”"
             columns: tuple[str, ...] = ("q_folded",)
             if not self.questions_only:
                 sql, sentence = f"({sql} OR contains(answer_folded, $text))", f"answer or {sentence}"
                 columns = ("q_folded", "answer_folded")
             yield Clause(sql, {"text": needle}, sentence, columns)
+
+
+def _id_pattern(text: str) -> str:
+    """Return a regular expression of the chunk ids that a searched id or alias names, "" for another text."""
+    if (alias := parse_alias(text)) is not None:
+        return alias.pattern
+    return re.escape(text.strip()) if parse(text.strip()) is not None else ""
 
 
 _UNSUPPORTED = Clause("len(numbers_unsupported) > 0", columns=("numbers_unsupported",))

@@ -121,7 +121,7 @@ class LoadedRun:
         """Return some rows as a DataFrame, in the order given; whole numbers are nullable."""
         wanted = np.asarray(rows, dtype=np.int64)
         # The columns of which only these rows are read: in the segments as they are, and not read as a whole.
-        late = _COMPLETED if self.run_file.joined is not None else ()
+        late = (*_COMPLETED, "llm_summary") if self.run_file.joined is not None else ()
         unread = [name for name in names if name in ROW_SCHEMA.names and name not in late]
         few = len(wanted) <= FEW_ROWS
         by_place = [name for name in unread if few and name not in self._columns]
@@ -244,7 +244,10 @@ class LoadedRun:
         if of_claims := [name for name in missing if name in CLAIM_COLUMNS.names]:
             self._columns |= self._claim_columns(of_claims)
         for name in missing:
-            if name in _COMPLETED:
+            if name == "llm_summary":  # that of the stored report, where it has one
+                stored_ones = self._scattered("stored_summary", pa.scalar(None, pa.string()))
+                self._columns[name] = pc.coalesce(stored_ones, self._columns[name])
+            elif name in _COMPLETED:
                 self._columns[name] = self._completed(self._columns[name], _COMPLETED[name])
             elif name == "row":
                 self._columns[name] = pa.chunked_array([pa.array(np.arange(self.run_file.rows))])

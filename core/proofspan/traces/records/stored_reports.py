@@ -77,7 +77,7 @@ def _row(obj: Json, source: SourceLine) -> StoredRow:
         raise UnusableError(
             "row_incomplete", "the report row has no q or no label", "Write the report again."
         )
-    why, summary = obj.get("why"), obj.get("llm_summary")
+    why = obj.get("why")
     return StoredRow(
         q=q,
         label=label,
@@ -88,9 +88,15 @@ def _row(obj: Json, source: SourceLine) -> StoredRow:
         seed=index_of(obj.get("seed")) or 0,
         chunks=texts_of(obj.get("chunks")),
         citations_in_answer=texts_of(obj.get("citations_in_answer")),
-        llm_summary=summary if isinstance(summary, str) else None,
+        llm_summary=summary_in(obj),
         raw=obj,
     )
+
+
+def summary_in(record: Mapping[str, Json]) -> str | None:
+    """Return the summary that a model wrote of a question's checks: auxiliary text that decides nothing."""
+    summary = record.get("llm_summary")
+    return summary if isinstance(summary, str) and summary.strip() else None
 
 
 def remembered(row: StoredRow, run_id: str) -> Trace:

@@ -25,6 +25,7 @@ from typing import Any, Final, TypeVar
 
 import orjson
 
+from proofspan.contracts.records.chunk_id import alias_of
 from proofspan.contracts.records.field_values import (
     DELTA_S_NAMES,
     LAMBDA_NAMES,
@@ -47,17 +48,17 @@ T = TypeVar("T")
 Ranked = Mapping[str, tuple[int, Mapping[str, Json]]]
 NOTHING: Final[Mapping[str, Any]] = {}
 
-#: The keys of a log line, in the order of writing; `analyzer` is an addition to the contract.
+#: The keys of a log line, in the order of writing; `analyzer` and `aliases` are additions to the contract.
 KEYS: Final = (
     *("ts", "qid", "seg", "deltaS", "lambda", "k", "store", "index_hash", "embed", "analyzer"),
-    *("citations", "scores", "kpos", "kfinal", "section_id", "rev"),
+    *("citations", "scores", "kpos", "kfinal", "section_id", "rev", "aliases"),
 )
 #: The columns of `rag_traces`, in the contract's order.
 COLUMNS: Final = (
     *("ts", "qid", "seg", "deltaS", "lambda_state", "store", "index_hash", "embed_model", "analyzer"),
     *("section_id", "rev", "citations", "scores", "kpos", "kfinal"),
 )
-LISTS: Final = frozenset({"citations", "scores", "kpos", "kfinal"})
+LISTS: Final = frozenset({"citations", "scores", "kpos", "kfinal", "aliases"})
 _WHOLE: Final = frozenset({"seg", "k", "kpos", "kfinal"})
 _NUMBERS: Final = frozenset({"deltaS", "scores"})
 
@@ -83,7 +84,8 @@ class LogRecord:
     """The record of a log line; None where the line states nothing.
 
     `lambda_state` is the word for a sign, else the line's own word in lower case. The lists correspond place
-    by place; a place without a number is None. `others` are entries with unknown names, in order.
+    by place; a place without a number is None. `aliases` are those of the cited
+    chunk ids. `others` are entries with unknown names, in order.
     """
 
     qid: str
@@ -102,6 +104,7 @@ class LogRecord:
     kfinal: tuple[int | None, ...] | None = None
     section_id: str | None = None
     rev: str | None = None
+    aliases: tuple[str | None, ...] | None = None
     others: tuple[tuple[str, str], ...] = ()
 
 
@@ -433,6 +436,7 @@ def _record(
         kfinal=tuple(kfinal) if any(value is not None for value in kfinal) else None,
         section_id=_agreed("section_id", items, part),
         rev=_agreed("rev", items, part),
+        aliases=tuple(aliases) if any(aliases := [alias_of(each) or None for each in ids]) else None,
     )
 
 

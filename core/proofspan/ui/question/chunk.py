@@ -6,6 +6,7 @@ from itertools import islice
 
 import streamlit as st
 
+from proofspan.contracts.records.chunk_id import alias_of
 from proofspan.services.page.view import region_of
 from proofspan.traces.records.redirects import redirects_of
 from proofspan.ui.question import attachments, load
@@ -15,6 +16,7 @@ from proofspan.ui.viewer import page_panel
 from proofspan.ui.visit import session
 from proofspan.ui.visit.view_state import question_name, read_view
 from proofspan.ui.widgets import markup
+from proofspan.ui.widgets.chunk_choice import show_choice
 from proofspan.ui.widgets.copy_button import show_copying
 from proofspan.ui.widgets.markup import Piece
 from proofspan.ui.widgets.text import variant
@@ -26,18 +28,25 @@ from proofspan.wording import counted
 MAX_CITING = 12
 
 
-def show_chunk(chunk_id: str) -> None:
-    """Show the chunk without waiting for an index; a workspace without runs is enough.
+def show_chunk(name: str) -> None:
+    """Show the chunk of an id or alias without waiting for an index; a workspace without runs is enough.
 
-    Raises `Fault` if the workspace cannot be opened or has no such chunk.
+    An alias of several chunks shows these to choose from. Raises `Fault` if the workspace cannot be opened or
+    has no such chunk.
     """
     opened = session.current(needs_run=False)
     notices.notes(opened.view.notes)
+    chunk_id, choice = load.chunk_named(session.chunks(opened)[0], name)
+    markup.note("Chunk", "strong", role="line")
+    if chunk_id is None:
+        show_choice(name, choice, opened.view)
+        return
     shown = load.chunk_view(opened, chunk_id, page=opened.view.page)
     store = session.index(opened)[0] if opened.manifest.runs else None
     rows = session.placed(opened, store) if store is not None else None
-    markup.note("Chunk", "strong", role="line")
     show_copying(chunk_id, name="chunk id", key="chunk-id", with_link=False)
+    if alias := alias_of(chunk_id):
+        show_copying(alias, name="alias", key="chunk-alias", with_link=False)
     if (redirect := redirects_of(session.chunks(opened)[0]).get(chunk_id)) is not None:
         markup.note(leading(redirect), "muted")
     text, place, below = sides()

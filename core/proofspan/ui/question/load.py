@@ -30,6 +30,7 @@ from proofspan.traces.records.traces import read_trace_at
 from proofspan.ui.status import background, documents, workspace_status
 from proofspan.ui.viewer.claim_places import ShownClaims
 from proofspan.ui.visit import session
+from proofspan.ui.widgets.chunk_choice import named_chunks
 from proofspan.ui.wording.claims import claim_lines
 from proofspan.ui.wording.question import short_id
 
@@ -133,6 +134,17 @@ def chosen_target(
     if chunk is not None and not is_listed and chunk in loaded.chunks:
         return chunk_target(loaded.chunks[chunk])
     return choose(targets, cite=cite, chunk=chunk)
+
+
+def chunk_named(chunks: Mapping[str, Chunk], name: str) -> tuple[str | None, Sequence[Chunk]]:
+    """Return the id of the chunk that an address names by its id or alias, and the chunks to choose from.
+
+    These are several of one alias, and then there is no id. A name that is neither is returned as it is.
+    """
+    named = [] if name in chunks else named_chunks(name, chunks)
+    if len(named) > 1:
+        return None, named
+    return (named[0].chunk_id if named else name), ()
 
 
 def placed(

@@ -212,6 +212,8 @@ MAX_WORDS_NAMED = 12
 NOT_KNOWN = "the question's text is unknown"
 #: Characters shown of a phrase; its tip has the rest.
 MAX_PHRASE = 60
+#: Characters shown of a summary; the raw record has the rest.
+MAX_SUMMARY = 1_000
 
 
 def label_chip(view: QuestionView) -> tuple[Piece, str]:
@@ -303,7 +305,15 @@ def signal_rows(
         name = LABEL_NAMES.get(str(stored_label), str(stored_label))
         stored = Piece(name, "strong", tip=f"{stored_label}: {_STALE}")
         rows.append(("Stored report", [Piece("says "), stored]))
-    return rows
+    return rows + summary_rows(indexed["llm_summary"])
+
+
+def summary_rows(summary: object) -> list[tuple[str, list[Piece]]]:
+    """Return what a model wrote about the label's checks, marked as what it is; empty without a summary."""
+    if not isinstance(summary, str):
+        return []
+    shown = summary if len(summary) <= MAX_SUMMARY else f"{summary[:MAX_SUMMARY]}…"
+    return [("Summary by a model", [Piece(shown), Piece(" (auxiliary, decides nothing)", "muted")])]
 
 
 def stored_rows(view: QuestionView, stored: StoredRow) -> list[tuple[str, list[Piece]]]:
@@ -318,10 +328,7 @@ def stored_rows(view: QuestionView, stored: StoredRow) -> list[tuple[str, list[P
         ("Retrieved", [Piece(f"{len(stored.chunks)} ids, {len(seen)} with a chunk in this workspace")]),
         ("Citations", [Piece(cited)]),
     ]
-    if stored.llm_summary:
-        aside = Piece(" (auxiliary, decides nothing)", "muted")
-        rows.append(("Summary", [Piece(stored.llm_summary), aside]))
-    return rows
+    return rows + summary_rows(stored.llm_summary)
 
 
 def _citation_words(view: QuestionView, signals: Signals) -> str:
