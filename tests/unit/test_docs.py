@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from proofspan.cli import COMMANDS
+from proofspan.contracts.rules.catalogue import is_known
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -92,6 +93,20 @@ def test_the_architecture_names_files_that_are_there() -> None:
     named = re.findall(r"`((?:[a-z_]+/)+[a-z_.]*)`", prose(DOCS / "architecture.md"))
     folders = [ROOT / "core" / "proofspan", ROOT]
     assert [name for name in named if not any((folder / name).exists() for folder in folders)] == []
+
+
+def test_each_requirement_has_a_row_and_names_what_is_there() -> None:
+    text = prose(DOCS / "requirements.md")
+    rows = re.findall(r"^\| ([TDCRS])(\d+) \| (.+) \| (.+) \| (.+) \|$", text, re.MULTILINE)
+    for letter in "TDCRS":
+        numbers = [int(number) for name, number, *_ in rows if name == letter]
+        assert numbers == list(range(1, len(numbers) + 1)), letter
+    assert len(rows) == len(re.findall(r"^\| [A-Z]\d", text, re.MULTILINE)) >= 169
+    named = set(re.findall(r"tests/[\w/]+(?:\.py)?", text))
+    assert [name for name in named if not (ROOT / name).exists()] == []
+    words = {word for each in rows for word in re.findall(r"`([a-z0-9]+(?:_[a-z0-9]+)+)`", " ".join(each))}
+    source = "".join(path.read_text("utf-8") for path in (ROOT / "core").rglob("*.py"))
+    assert sorted(word for word in words if not is_known(word) and word not in source) == []
 
 
 def test_every_picture_is_on_a_page_of_the_documentation() -> None:

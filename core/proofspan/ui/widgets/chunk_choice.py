@@ -12,7 +12,7 @@ from proofspan.ui.visit.view_state import ViewState
 from proofspan.ui.widgets import markup
 from proofspan.wording import counted
 
-#: Characters of a chunk's text that tell it from others.
+#: Characters shown of a chunk's text.
 SHOWN = 60
 
 
@@ -23,7 +23,7 @@ def named_chunks(name: str, chunks: Mapping[str, Chunk]) -> list[Chunk]:
 
 
 def show_choice(alias: str, named: Sequence[Chunk], view: ViewState) -> None:
-    """Link each chunk that an alias names, or say that there is none; `view` is the state to open it in."""
+    """Link each chunk that an alias names, or say that no chunk has it; `view` is the state to open it in."""
     if not named:
         markup.note(f"No chunk of this workspace has the alias {alias}.", "muted")
         return
