@@ -38,10 +38,14 @@ class Repair(NamedTuple):
 
 
 class Change(NamedTuple):
-    """A damaged run of characters and what it was."""
+    """A word with a damaged run of characters, what it was, and the code page that was to blame."""
 
     found: str
     meant: str
+    encoding: Encoding
+
+    def __str__(self) -> str:
+        return f"{_short(self.found)} was {_short(self.meant)} and was read as {NAMES[self.encoding]}"
 
 
 def repaired(text: str) -> Repair:
@@ -58,17 +62,23 @@ def repaired(text: str) -> Repair:
 
 
 def first_change(text: str) -> Change | None:
-    """Return the first word of the text with a damaged run, as it is and as it was; None without one."""
+    """Return the first word of the text with a damaged run; None without one."""
     best = _best(text)
     if best is None:
         return None
-    begin, end, _ = best[1][0]
+    encoding, runs = best
+    begin, end, _ = runs[0]
     while begin and text[begin - 1] not in _BOUNDARY:
         begin -= 1
     while end < len(text) and text[end] not in _BOUNDARY:
         end += 1
     found = text[begin:end]
-    return Change(found, repaired(found).text)
+    return Change(found, repaired(found).text, encoding)
+
+
+def _short(text: str) -> str:
+    """Return a text for a message, at most 40 characters of it, in quotes."""
+    return repr(text if len(text) <= 40 else text[:39] + "…")
 
 
 _BOUNDARY = " \t\r\n\"'`,;:()[]{}<>|=/"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.mojibake import Change, first_change, repaired
+from proofspan.mojibake import Change, Encoding, first_change, repaired
 
 #: Words of correct text, with what typography puts around them; an underscore is a no-break space.
 CORRECT = """
@@ -83,9 +83,9 @@ def test_any_text_is_left_or_comes_back(text: str, page: str) -> None:
         ("\uf8ffüìë", "📑", "mac_roman"),
     ],
 )
-def test_single_words_are_recognized(found: str, meant: str, encoding: str) -> None:
+def test_single_words_are_recognized(found: str, meant: str, encoding: Encoding) -> None:
     assert repaired(found) == (meant, encoding)
-    assert first_change(f"so: ({found})") == Change(*(text.split()[0] for text in (found, meant)))
+    assert first_change(f"so: ({found})") == Change(found.split()[0], meant.split()[0], encoding)
 
 
 def test_bytes_that_were_dropped_are_restored_where_they_are_known() -> None:
@@ -106,4 +106,4 @@ def test_a_run_that_could_be_correct_is_repaired_only_beside_certain_ones() -> N
 
 def test_only_the_damaged_part_of_a_text_is_changed() -> None:
     assert repaired("naïve Ã©t").text == "naïve ét"
-    assert first_change('naïve {"x": "dÃ©jÃ\xa0"}') == Change("dÃ©jÃ\xa0", "déjà")
+    assert first_change('naïve {"x": "dÃ©jÃ\xa0"}') == Change("dÃ©jÃ\xa0", "déjà", "cp1252")

@@ -37,6 +37,7 @@ SEPARATE = ("run_queries", "run_retrieved", "run_rerank", "run_prompts", "run_an
 CASES = (
     Case(("bytes.jsonl",), "citation"),
     Case(("marked.jsonl",), "citation"),
+    Case(("damaged.jsonl",), "citation"),
     Case(("queries.jsonl",), "query"),
     Case(("citations.jsonl",), "citation", LIVE),
     Case(("auditable.jsonl",), "auditable-answer"),

@@ -17,12 +17,14 @@ from rich.table import Table
 from rich.text import Text
 
 from proofspan.cli.output import (
+    FIX_OPTION,
     SIGNS,
     STDOUT,
     NamedPath,
     check_outputs,
     json_text,
     output_to,
+    print_problems,
     write_parts,
 )
 from proofspan.contracts.chunk_ids.audit import QUESTIONS, Audit
@@ -35,6 +37,8 @@ from proofspan.evidence.text_file import extractor
 from proofspan.manifest.load import load_manifest
 from proofspan.metrics.gold_cover import DEFAULT_SEED, one_to_one_audit
 from proofspan.services.chunk_ids import Sources, audit, load_chunks, minted, workspace_chunks
+from proofspan.traces.lines.encodings import damage_of
+from proofspan.traces.lines.unpack import plain_source
 from proofspan.wording import counted
 
 WIDTH_WITHOUT_TERMINAL = 160
@@ -52,6 +56,7 @@ _PINS = ", ".join(sorted(VERSION_PINS))
 @click.option("--against", type=NamedPath(), metavar="OLD", help="An older chunk file, or its workspace.")
 @click.option("--mint", is_flag=True, help="Write CHUNKS with canonical ids to -o.")
 @click.option("--aliases", is_flag=True, help="Print each id with its readable alias, and audit nothing.")
+@FIX_OPTION
 @click.option("--sample-seed", type=int, default=DEFAULT_SEED, show_default=True, help="Draws samples.")
 @click.option("--json", "as_json", is_flag=True, help="Print the audits as JSON.")
 @click.option("-o", "--output", help="The file to write: redirects, or with --mint chunks; - for stdout.")
@@ -61,6 +66,7 @@ def command(
     against: Path | None,
     mint: bool,
     aliases: bool,
+    fix_encoding: bool,
     sample_seed: int,
     as_json: bool,
     output: str | None,
@@ -90,7 +96,7 @@ def command(
         cache = Path(folder)
         named = documents or (chunks if chunks.is_dir() else None)
         manifest = load_manifest(named) if named is not None else None
-        loaded, issues = _load(chunks, cache)
+        loaded, issues = _load(chunks, cache, fix_encoding)
         if aliases:
             _print_aliases([chunk.chunk_id for chunk in loaded], as_json=as_json)
             for issue in issues:
@@ -110,9 +116,8 @@ def command(
             sys.exit(1 if issues or result.kept else 0)
         audits, redirects = audit(loaded, manifest, pool, cache_dir=cache, seed=sample_seed), None
         if against is not None:
-            older, newer = (
-                {each.chunk_id: each for each in file} for file in (_load(against, cache)[0], loaded)
-            )
+            former, _ = _load(against, cache, fix_encoding)
+            older, newer = ({each.chunk_id: each for each in file} for file in (former, loaded))
             redirects = redirects_between(older, newer)
             audits = (*audits, one_to_one_audit(redirects))
     reader = extractor(paged=True) if manifest is not None else None
@@ -152,10 +157,14 @@ def _print_aliases(chunk_ids: Iterable[str], *, as_json: bool) -> None:
         click.echo(note, err=True)
 
 
-def _load(chunks: Path, cache: Path) -> tuple[list[Chunk], list[LineIssue]]:
+def _load(chunks: Path, cache: Path, fix_encoding: bool) -> tuple[list[Chunk], list[LineIssue]]:
     if chunks.is_dir():
         return workspace_chunks(load_manifest(chunks), cache_dir=cache)
-    return load_chunks(chunks, file=str(chunks), cache_dir=cache)
+    plain = plain_source(chunks, cache_dir=cache, fix_encoding=fix_encoding)
+    loaded = load_chunks(plain, file=str(chunks))
+    if (damage := damage_of(plain, file=str(chunks))) is not None:
+        print_problems([damage])
+    return loaded
 
 
 def _write_lines(records: Iterable[dict[str, Any]], output: str) -> None:

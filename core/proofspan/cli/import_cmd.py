@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from proofspan.cli.output import NamedPath
+from proofspan.cli.output import FIX_OPTION, NamedPath
 from proofspan.errors import printable
 from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.services.imported_pages import imported_pages
@@ -58,9 +58,24 @@ class _Kinds(click.Group):
         )
         @click.option("--json", is_flag=True, help="Print the report as JSON.")
         def run(
-            source: Path, to: Path, link: bool, force: bool, pages: bool, json: bool, **files: Path
+            source: Path,
+            to: Path,
+            link: bool,
+            force: bool,
+            pages: bool,
+            json: bool,
+            fix_encoding: bool = False,
+            **files: Path,
         ) -> None:
-            report = import_source(importer, source, workspace=to, files=files, link=link, force=force)
+            report = import_source(
+                importer,
+                source,
+                workspace=to,
+                files=files,
+                link=link,
+                force=force,
+                fix_encoding=fix_encoding,
+            )
             written_by = files["mapping"].name if "mapping" in files else importer.name
             lines: list[str] = []
             is_off = False
@@ -81,7 +96,7 @@ class _Kinds(click.Group):
             click.Option([f"--{name}"], required=True, type=NamedPath(), help=text)
             for name, text in importer.files.items()
         ]
-        return run
+        return FIX_OPTION(run) if importer.fixes else run
 
 
 @click.command("import", cls=_Kinds)

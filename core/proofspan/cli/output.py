@@ -170,6 +170,11 @@ SIGNS: Mapping[str, tuple[str, str]] = {
 #: The last options of commands that measure an indexed workspace.
 JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 CACHE_OPTION = click.option("--cache-dir", type=NamedPath(), help="The index's folder.")
+FIX_OPTION = click.option(
+    "--fix-encoding",
+    is_flag=True,
+    help="Read UTF-16, bytes that are not UTF-8, and text that was decoded wrongly (Î”S for ΔS) repaired.",
+)
 OUTPUT_OPTION = click.option(
     "-o", "--output", default=STDOUT, help="The file to write; - for stdout.", show_default=True
 )

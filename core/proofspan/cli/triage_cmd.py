@@ -14,11 +14,13 @@ from pathlib import Path
 import click
 
 from proofspan.cli.output import (
+    FIX_OPTION,
     STDOUT,
     NamedPath,
     check_outputs,
     json_text,
     output_to,
+    print_problems,
     progress_bar,
     workspace_files,
 )
@@ -40,6 +42,7 @@ from proofspan.wording import counted
 @click.option("--template", type=click.Choice(TEMPLATES), help="Where the template check looks.  [seed]")
 @click.option("--refusal", multiple=True, help="A phrase that makes an answer a refusal; repeat for several.")
 @click.option("--claims/--no-claims", default=True, help="Check the claims of the answers as well.")
+@FIX_OPTION
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON on stdout.")
 def command(
     traces: Path,
@@ -50,6 +53,7 @@ def command(
     template: str | None,
     refusal: tuple[str, ...],
     claims: bool,
+    fix_encoding: bool,
     as_json: bool,
 ) -> None:
     """Label the questions of TRACES (JSONL) by the texts of CHUNKS (a JSON array or JSONL), and check claims.
@@ -69,9 +73,13 @@ def command(
             if run_id is not None:
                 raise click.UsageError("--run chooses among the runs of a workspace; bare files hold one")
             check_outputs(outputs, (traces, chunks))
-            sources = triage.bare_sources(traces, chunks, profile or Profile(), cache_dir=unpacked)
-            again = [str(traces), str(chunks)]
+            sources = triage.bare_sources(
+                traces, chunks, profile or Profile(), cache_dir=unpacked, fix_encoding=fix_encoding
+            )
+            again = [str(traces), str(chunks), *(["--fix-encoding"] * fix_encoding)]
         elif traces.is_dir() or traces.suffix in MANIFEST_SUFFIXES:
+            if fix_encoding:
+                raise click.UsageError("of a workspace the manifest says so: fix_encoding: true")
             manifest = load_manifest(traces)
             check_outputs(outputs, workspace_files(manifest))
             sources = triage.run_sources(manifest, run_id, profile, cache_dir=unpacked)
@@ -94,6 +102,7 @@ def command(
         click.echo(json_text(_summary(outcome)), nl=False)
     else:
         _print_summary(outcome, [*again, "-o", report])
+        print_problems(outcome.warnings)
     sys.exit(1 if outcome.issues else 0)
 
 
@@ -111,6 +120,7 @@ def _summary(outcome: triage.Outcome) -> dict[str, object]:
             "template": suggestion.profile.template,
             "refusal": suggestion.profile.refusal,
         },
+        "warnings": [str(each) for each in outcome.warnings],
         "line_issues": [
             {
                 "where": f"{issue.source.file}:{issue.source.line}",

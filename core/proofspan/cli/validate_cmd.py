@@ -11,6 +11,7 @@ import click
 import orjson
 
 from proofspan.cli.output import (
+    FIX_OPTION,
     STDOUT,
     NamedPath,
     check_outputs,
@@ -45,6 +46,7 @@ from proofspan.wording import counted
 @click.option(
     "--cross-section", "sections", multiple=True, metavar="ID", help="One to cite beside others; repeat."
 )
+@FIX_OPTION
 @click.option("--strict", is_flag=True, help="Warnings count as findings too.")
 @click.option("--json", "as_json", is_flag=True, help="Print an object a finding, and the summary last.")
 @click.option("--workers", type=click.IntRange(1, 32), default=2, show_default=True, help="Processes.")
@@ -60,6 +62,7 @@ def command(
     refusal: tuple[str, ...],
     cross: bool,
     sections: tuple[str, ...],
+    fix_encoding: bool,
     strict: bool,
     as_json: bool,
     workers: int,
@@ -107,6 +110,7 @@ def command(
             context=context,
             chunks=chunks,
             refusal=refusal or None,
+            fix_encoding=fix_encoding,
             workers=workers,
             tally=tally,
             on_progress=on_progress,

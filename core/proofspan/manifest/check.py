@@ -169,7 +169,7 @@ def _check_artifact(manifest: Manifest, artifact: Artifact) -> ArtifactCheck:
         return ArtifactCheck(artifact, "missing" if is_absent else "unreadable", problems)
     try:
         size = file.stat().st_size
-        problem = content_problem(file, artifact.kind)
+        problem = content_problem(file, artifact.kind, is_fixed=artifact.fix_encoding)
     except OSError as error:
         message, fix = (
             f"`{artifact.key}`: cannot be read: {error.strerror}",

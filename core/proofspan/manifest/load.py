@@ -180,10 +180,15 @@ def _mappings(value: Any, path: list[str | int]) -> Iterable[tuple[list[str | in
 
 def _manifest_from(text: YamlText) -> Manifest:
     value: dict[str, Any] = text.value
-    runs = tuple(_run(entry) for entry in value.get("runs", []))
+    fixes = value.get("fix_encoding", False)
+    runs = tuple(_run(entry, fixes) for entry in value.get("runs", []))
     copied = ("attachments_root", "roots", "triage", "goals", "gates", "contract")
     named: dict[str, Any] = {name: value[name] for name in copied if name in value}
-    named |= {name: _artifact(value[name], name, kind) for name, kind in _ARTIFACTS.items() if name in value}
+    named |= {
+        name: _artifact(value[name], name, kind, None if kind == "journal" else fixes)
+        for name, kind in _ARTIFACTS.items()
+        if name in value
+    }
     documents = [
         Document(
             doc_id=entry["doc_id"],
@@ -208,7 +213,8 @@ def _manifest_from(text: YamlText) -> Manifest:
     )
 
 
-def _artifact(entry: Mapping[str, Any], key: str, kind: Kind) -> Artifact:
+def _artifact(entry: Mapping[str, Any], key: str, kind: Kind, fixes: bool | None = None) -> Artifact:
+    """Return an artifact; `fixes` is the manifest's `fix_encoding`, None for a file that cannot have one."""
     sha256 = entry.get("sha256")
     return Artifact(
         key=key,
@@ -219,6 +225,7 @@ def _artifact(entry: Mapping[str, Any], key: str, kind: Kind) -> Artifact:
         version=entry.get("version"),
         kind=kind,
         unreadable_lines=None if "unreadable_lines" not in entry else int(entry["unreadable_lines"]),
+        fix_encoding=fixes is not None and entry.get("fix_encoding", fixes),
     )
 
 
@@ -227,7 +234,7 @@ def _record(path: str, key: str) -> Artifact:
     return Artifact(key, path, kind="text" if path.lower().endswith(MARKDOWN_SUFFIXES) else "json")
 
 
-def _run(entry: Mapping[str, Any]) -> Run:
+def _run(entry: Mapping[str, Any], fixes: bool) -> Run:
     key = f"runs[{entry['run_id']}]"
     pinned, records = entry.get("pinned", {}), entry.get("records", {})
     return Run(
@@ -239,12 +246,12 @@ def _run(entry: Mapping[str, Any]) -> Run:
         pinned=pinned,
         record=_record(pinned["record"], f"{key}.pinned.record") if "record" in pinned else None,
         records={
-            name: _artifact(part, f"{key}.records.{name}", RECORD_KINDS[name])
+            name: _artifact(part, f"{key}.records.{name}", RECORD_KINDS[name], fixes)
             for name, part in records.items()
             if name in RECORD_KINDS
         },
         **{
-            name: _artifact(entry[name], f"{key}.{name}", kind)
+            name: _artifact(entry[name], f"{key}.{name}", kind, None if name == "bundles" else fixes)
             for name, kind in _RUN_ARTIFACTS.items()
             if name in entry
         },

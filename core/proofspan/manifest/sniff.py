@@ -17,13 +17,15 @@ _COMPRESSED = ((b"\x1f\x8b", ".gz"), (b"\x28\xb5\x2f\xfd", ".zst"))
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
-def content_problem(file: Path, kind: Kind) -> Problem | None:
+def content_problem(file: Path, kind: Kind, *, is_fixed: bool = False) -> Problem | None:
     """Return the problem of a file whose content is not of its kind; the caller adds `where`.
 
-    Raises OSError if the file cannot be read.
+    `is_fixed`: its encoding is repaired on reading. Raises OSError if the file cannot be read.
     """
     with file.open("rb") as stream:
         head = stream.read(HEAD)
+    if is_fixed and (head.startswith(_UTF16) or b"\0" in head[:4]):
+        return None  # the readers decode it
     if kind == "jsonl" and not head.strip():
         fix = "let the pipeline write the first line, or take the file out of the manifest"
         return Problem("no_line_yet", "has no line yet", fix=fix, severity="warning")
@@ -58,7 +60,8 @@ def _json_problem(file: Path, head: bytes, kind: Kind) -> Problem | None:
         fix = f"rename it to {file.name}{suffix}, here and in the manifest"
         return None if file.suffix == suffix else Problem("compressed", message, fix=fix)
     if head.startswith(_UTF16):
-        return Problem("not_utf8", "is UTF-16 text", fix="save the file as UTF-8")
+        fix = "save the file as UTF-8, or let it be read repaired: fix_encoding: true"
+        return Problem("not_utf8", "is UTF-16 text", fix=fix)
     if _is_html(head):
         return Problem("json_is_html", "is a web page, not JSON", fix="download the file again")
     lines = [line for line in head.removeprefix(b"\xef\xbb\xbf").splitlines() if line.strip()]

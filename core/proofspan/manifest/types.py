@@ -28,6 +28,7 @@ class Artifact:
     version: str | None = None
     kind: Kind = "jsonl"
     unreadable_lines: int | None = None  # how many lines are known to hold no record; None: not declared
+    fix_encoding: bool = False  # read as UTF-8 with damaged text repaired
 
 
 @dataclass(frozen=True, slots=True)

@@ -216,7 +216,7 @@ class _RunChecker:
         if inputs.key != self.run_file.key or source.path is None:
             raise self._changed()
         self._require_unchanged(source.path)
-        survey = survey_file(inputs.chunks_print, self.cache_dir)
+        survey = survey_file(inputs.chunks_print, self.cache_dir, is_fixed=inputs.chunks.is_fixed)
         follows = suggest_profile(self.run_file.facts, profile) is None
         run_id = self.run.run_id
         return _Source(

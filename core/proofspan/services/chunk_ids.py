@@ -39,19 +39,19 @@ from proofspan.metrics.gold_cover import (
     one_to_one_audit,
 )
 from proofspan.services.documents.revisions import file_problem
-from proofspan.traces.lines.unpack import plain_source
+from proofspan.traces.lines.unpack import artifact_source
 from proofspan.traces.records.chunks import iter_chunks
 from proofspan.traces.records.gold import read_gold
 from proofspan.traces.records.redirects import read_redirects
 from proofspan.wording import counted
 
 
-def load_chunks(path: Path, *, file: str, cache_dir: Path) -> tuple[list[Chunk], list[LineIssue]]:
-    """Return the chunks of a file, packed or not, repeated ids included, and the lines without one.
+def load_chunks(plain: Path, *, file: str) -> tuple[list[Chunk], list[LineIssue]]:
+    """Return the chunks of a file, repeated ids included, and the lines without one.
 
-    Raises InputFault if it is missing or not a chunk file.
+    `file` is its name in messages. Raises InputFault if it is missing or not a chunk file.
     """
-    items = list(iter_chunks(plain_source(path, cache_dir=cache_dir), file=file))
+    items = list(iter_chunks(plain, file=file))
     issues = [each for each in items if isinstance(each, LineIssue)]
     return [each for each in items if isinstance(each, Chunk)], issues
 
@@ -65,15 +65,15 @@ def workspace_chunks(manifest: Manifest, *, cache_dir: Path) -> tuple[list[Chunk
             where=str(manifest.file or manifest.folder),
             fix="name the chunk file: chunks: {path: corpus/chunks.jsonl}",
         )
-    path = artifact_path(manifest, manifest.chunks)
-    return load_chunks(path, file=manifest.chunks.path, cache_dir=cache_dir)
+    plain = artifact_source(manifest, manifest.chunks, cache_dir=cache_dir)
+    return load_chunks(plain, file=manifest.chunks.path)
 
 
 def gold_questions(manifest: Manifest, *, cache_dir: Path) -> dict[str, GoldQuestion]:
     """Read the workspace's gold questions, none if it has no gold. Raises Fault if they cannot be read."""
     if manifest.gold is None:
         return {}
-    path = plain_source(artifact_path(manifest, manifest.gold), cache_dir=cache_dir)
+    path = artifact_source(manifest, manifest.gold, cache_dir=cache_dir)
     return read_gold(path, file=manifest.gold.path)[0]
 
 
@@ -86,7 +86,7 @@ def audit_workspace(manifest: Manifest, reader: PdfPool | None, *, cache_dir: Pa
     audits = audit(chunks, manifest, reader, cache_dir=cache_dir)
     if manifest.redirects is None:
         return audits
-    path = plain_source(artifact_path(manifest, manifest.redirects), cache_dir=cache_dir)
+    path = artifact_source(manifest, manifest.redirects, cache_dir=cache_dir)
     redirects, _ = read_redirects(path, file=manifest.redirects.path)
     return *audits, one_to_one_audit(RedirectMap(tuple(redirects.values()), new=(), reused=()))
 

@@ -101,8 +101,7 @@ def _chunks(manifest: Manifest, cache_dir: Path) -> Mapping[str, Chunk]:
     if manifest.chunks is None:
         return {}
     try:
-        path = artifact_path(manifest, manifest.chunks)
-        return read_led_chunks(manifest, path, file=manifest.chunks.path, cache_dir=cache_dir)[0]
+        return read_led_chunks(manifest, manifest.chunks, cache_dir=cache_dir)[0]
     except Fault:
         return {}
 

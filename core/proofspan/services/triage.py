@@ -6,6 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from proofspan.contracts.records.records import LineIssue, Trace
@@ -22,6 +23,7 @@ from proofspan.services.question.claims import AnswerChecker, with_claims
 from proofspan.services.workspace.open import chosen_run
 from proofspan.store.index.labelling import NO_FILE, SideFile, find_inputs, read_side_file
 from proofspan.store.index.plan import find_source
+from proofspan.traces.lines.encodings import damage_of
 from proofspan.traces.lines.reader import open_source, unfinished_bytes
 from proofspan.traces.lines.sniff import foreign_file
 from proofspan.traces.lines.unpack import plain_source
@@ -64,6 +66,7 @@ class Outcome:
     suspicions: Counter[str] = field(default_factory=Counter)
     facts: dict[str, int] = field(default_factory=dict)
     issues: list[LineIssue] = field(default_factory=list)
+    warnings: list[Problem] = field(default_factory=list)
     waiting_bytes: int = 0
 
     @property
@@ -72,10 +75,13 @@ class Outcome:
         return suggest_profile(self.facts, self.profile)
 
 
-def bare_sources(traces: Path, chunks: Path, profile: Profile, *, cache_dir: Path) -> Sources:
-    """Return the sources of bare files; packed ones are unpacked below `cache_dir`."""
-    trace_file = RecordFile(plain_source(traces, cache_dir=cache_dir), str(traces), is_final=True)
-    return Sources(trace_file, SideFile(plain_source(chunks, cache_dir=cache_dir), str(chunks)), profile)
+def bare_sources(
+    traces: Path, chunks: Path, profile: Profile, *, cache_dir: Path, fix_encoding: bool = False
+) -> Sources:
+    """Return the sources of bare files; packed ones are unpacked below `cache_dir`, all repaired if asked."""
+    plain = partial(plain_source, cache_dir=cache_dir, fix_encoding=fix_encoding)
+    trace_file = RecordFile(plain(traces), str(traces), is_final=True)
+    return Sources(trace_file, SideFile(plain(chunks), str(chunks), is_fixed=fix_encoding), profile)
 
 
 def run_sources(
@@ -131,6 +137,9 @@ def report_rows(
     corpus = Corpus(mapped(chunks, lambda chunk: chunk.text))
     if foreign := foreign_file(path, file=file):
         raise InputFault(foreign)
+    for plain, name in ((path, file), (chunk_file.path, chunk_file.file)):
+        if (damage := damage_of(plain, file=name)) is not None:
+            outcome.warnings.append(damage)
     checker, places = AnswerChecker(outcome.profile, None), mapped(chunks, place_of)
     if sources.with_claims:
         gold = gold_of_today(read_side_file(sources.gold, read_gold)[0], chunks)

@@ -53,6 +53,7 @@ from proofspan.traces.lines.json_document import (
     Entry,
     byte_order_mark,
     crlf_problem,
+    damage_problems,
     exact_problems,
     is_exact,
     is_whole_json,
@@ -67,7 +68,7 @@ from proofspan.traces.lines.reader import (
     unfinished_bytes,
 )
 from proofspan.traces.lines.sniff import foreign_file
-from proofspan.traces.lines.unpack import plain_source
+from proofspan.traces.lines.unpack import is_packed, plain_source
 from proofspan.traces.lines.worker_process import end_with_parent, interrupts_held
 from proofspan.traces.records.chunks import chunk_from, read_chunks
 from proofspan.traces.records.citations import line_payload
@@ -137,7 +138,7 @@ class Job:
     its own; `usual_type` is that of the first record, used for records that name none. `profile` decides
     which answers decline. `run_id` is the manifest's; separate records of one `group` belong together.
     `is_final`: the last line counts without its line end. `is_whole`: the file is one JSON value.
-    `unreadable`: how many lines are declared to hold no record.
+    `unreadable`: how many lines are declared to hold no record. `fix_encoding`: it is read repaired.
     """
 
     path: Path
@@ -151,6 +152,7 @@ class Job:
     is_final: bool = True
     is_whole: bool = False
     unreadable: int = 0
+    fix_encoding: bool = False
 
 
 class Checked(NamedTuple):
@@ -200,6 +202,7 @@ def validate(
     cache_dir: Path,
     context: Context = NO_CONTEXT,
     chunks: Path | None = None,
+    fix_encoding: bool = False,
     workers: int = 1,
     refusal: Sequence[str] | None = None,
     tally: Tally | None = None,
@@ -210,14 +213,16 @@ def validate(
     `record_type` is the type of all records; None reads it from each record's `$schema`, and from the
     manifest. Records are compared with `context` and the ids of the `chunks` file; `refusal` are the phrases
     of answers that decline, None for the manifest's or the default ones. Findings about a file as a whole
-    come after those of its lines. Packed files are unpacked below `cache_dir`. `tally` receives counts and
+    come after those of its lines. Packed files are unpacked below `cache_dir`; with `fix_encoding` all files
+    are repaired there. `tally` receives counts and
     what could not be read. Fault if `chunks` cannot be used.
     """
     counted = tally if tally is not None else Tally()
     if chunks is not None:
-        known, _ = read_chunks(plain_source(chunks, cache_dir=cache_dir), file=str(chunks))
+        plain = plain_source(chunks, cache_dir=cache_dir, fix_encoding=fix_encoding)
+        known, _ = read_chunks(plain, file=str(chunks))
         context = replace(context, corpus=frozenset(known))
-    given = Job(Path(), "", record_type, context=context)
+    given = Job(Path(), "", record_type, context=context, fix_encoding=fix_encoding)
     jobs = list(_jobs(paths, given, cache_dir, counted))
     if refusal is not None:
         jobs = [replace(job, profile=replace(job.profile, refusal=tuple(refusal))) for job in jobs]
@@ -250,8 +255,7 @@ def _of_workspace(path: Path, given: Job, cache_dir: Path, tally: Tally) -> Iter
     corpus: frozenset[str] | None = None
     if manifest.chunks is not None:
         with suppress(Fault):  # reported for the chunk file itself
-            file = artifact_path(manifest, manifest.chunks)
-            known, _ = read_led_chunks(manifest, file, file=manifest.chunks.path, cache_dir=cache_dir)
+            known, _ = read_led_chunks(manifest, manifest.chunks, cache_dir=cache_dir)
             corpus = frozenset((*known, *redirects_of(known)))
     artifacts: list[tuple[str, Artifact | None, Run | None]] = [
         ("chunk", manifest.chunks, None),
@@ -290,6 +294,7 @@ def _of_workspace(path: Path, given: Job, cache_dir: Path, tally: Tally) -> Iter
                 group=run_id or "",
                 is_final=kind != "trace",  # the last line of traces may still be written
                 unreadable=artifact.unreadable_lines or 0,
+                fix_encoding=given.fix_encoding or artifact.fix_encoding,
             )
             yield _looked_into(job, cache_dir)
         except Fault as fault:
@@ -301,8 +306,8 @@ def _looked_into(job: Job, cache_dir: Path) -> Job:
 
     InputFault if it holds no records, or if nothing says of which type they are.
     """
-    plain = plain_source(job.path, cache_dir=cache_dir)
-    job = replace(job, path=plain, is_final=job.is_final or plain != job.path)
+    plain = plain_source(job.path, cache_dir=cache_dir, fix_encoding=job.fix_encoding)
+    job = replace(job, path=plain, is_final=job.is_final or is_packed(job.path))
     open_source(job.path).close()
     if job.record_type != "log":  # its lines are text
         job = replace(job, is_whole=is_whole_json(job.path, file=job.file))
@@ -484,12 +489,17 @@ def _entries(
             try:  # a line of JSON, or of a log as text, under the names of its keys
                 if job.record_type == "log" and not raw.data.lstrip().startswith(b"{"):
                     record, findings = read_log_line(raw)
-                    yield Entry(raw.line, log_fields(record), findings)
+                    fields = log_fields(record)
+                    findings += damage_problems(raw.data, fields) if is_checked else ()
+                    yield Entry(raw.line, fields, findings)
                 elif type(obj := parse_line(raw)) is not dict:
                     raise UnusableError("not_an_object", "the line is JSON and no object", "")
                 else:
-                    is_sound = not is_checked or is_exact(raw.data, obj)
-                    yield Entry(raw.line, obj, () if is_sound else exact_problems(raw.data))
+                    of_text: tuple[Problem, ...] = ()
+                    if is_checked:
+                        of_text = () if is_exact(raw.data, obj) else exact_problems(raw.data)
+                        of_text += damage_problems(raw.data, obj)
+                    yield Entry(raw.line, obj, of_text)
             except UnusableError as why:
                 yield Entry(raw.line, None, (_of_line(why.code, why.message),))
         if on_done is not None and number % REPORTED == 0:

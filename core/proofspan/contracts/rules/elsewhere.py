@@ -18,7 +18,7 @@ for _rule in (
         "reading",
         "not UTF-8",
         "The line holds bytes that are not UTF-8.",
-        "Write the file as UTF-8.",
+        "Write the file as UTF-8, or read it with --fix-encoding, which takes them for Windows-1252.",
     ),
     Rule(
         "line_too_long",
@@ -70,6 +70,15 @@ for _rule in (
         "CRLF line ends",
         "Lines end with CR LF; byte offsets and hashes differ from those of the same file with LF.",
         "Write LF alone.",
+        "warning",
+    ),
+    # traces/lines/encodings.py
+    Rule(
+        "mojibake",
+        "reading",
+        "text decoded wrongly",
+        "Text of the record was UTF-8 and was decoded with a code page, as ΔS that became ŒîS or Î”S.",
+        "Write the file as UTF-8, or read it with --fix-encoding (in a manifest: fix_encoding: true).",
         "warning",
     ),
     # traces/separate/log_lines.py

@@ -110,7 +110,7 @@ def _read(
     if artifact is None:
         return None, []
     file, problems = artifact_path(manifest, artifact), []
-    with unpacked(file) as plain:
+    with unpacked(file, fix_encoding=artifact.fix_encoding) as plain:
         listed, issues = read(plain, file=artifact.path)
     named = (artifact.sha256 or "").lower() if effect else ""
     if named and (actual := sha256_of(file)) != named:

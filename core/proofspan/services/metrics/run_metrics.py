@@ -99,7 +99,9 @@ def run_metrics(store: Store, manifest: Manifest, run_id: str, *, shown: Filter 
     wrong: tuple[Problem, ...] = ()
     if run.metrics is not None and shown is None:
         try:
-            pack, wrong = read_pack(artifact_path(manifest, run.metrics), file=run.metrics.path)
+            path = artifact_path(manifest, run.metrics)
+            with unpacked(path, fix_encoding=run.metrics.fix_encoding) as plain:
+                pack, wrong = read_pack(plain, file=run.metrics.path)
         except Fault as fault:
             wrong = _warnings(fault)
     if pack is not None and "traces" in pack.bases:
@@ -161,7 +163,8 @@ def gold_gaps(store: Store, manifest: Manifest, run_id: str) -> GoldGaps:
     if manifest.gold is None:
         return GoldGaps()
     try:
-        with unpacked(artifact_path(manifest, manifest.gold)) as plain:
+        path = artifact_path(manifest, manifest.gold)
+        with unpacked(path, fix_encoding=manifest.gold.fix_encoding) as plain:
             gold, _ = read_gold(plain, file=manifest.gold.path)
     except Fault:
         return GoldGaps()

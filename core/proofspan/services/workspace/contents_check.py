@@ -18,7 +18,7 @@ from proofspan.manifest.check import ATTACHMENTS_WRONG, Examine, OnBytes
 from proofspan.manifest.paths import artifact_path, resolve_reference
 from proofspan.manifest.types import Artifact, Document, Manifest
 from proofspan.services.pinning.findings import pin_problems
-from proofspan.services.workspace.readable import lines_problems, reading, unpacked, unusable
+from proofspan.services.workspace.readable import lines_problems, reading, unpacked, unusable, wrongly_decoded
 from proofspan.traces.records.catalogue import read_catalogue
 from proofspan.wording import counted
 
@@ -49,10 +49,11 @@ def everything(manifest: Manifest, opener: Opener) -> Examine:
         if artifact.key != "catalogue":
             return problems
         try:
-            with unpacked(file) as plain:
+            with unpacked(file, fix_encoding=artifact.fix_encoding) as plain:
                 attachments, issues = read_catalogue(plain, file=artifact.path)
         except InputFault as fault:
             return [*problems, *unusable(artifact, fault)]
+        problems += [] if artifact.fix_encoding else wrongly_decoded(artifact, file, file)
         problems += lines_problems(artifact, file, len(attachments) + len(issues), issues)
         return problems + attachment_problems(
             attachments, manifest=manifest, opener=opener, key=artifact.key, where=str(file)

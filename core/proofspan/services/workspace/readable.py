@@ -15,8 +15,9 @@ from proofspan.journal.cohorts import cohorts_of
 from proofspan.journal.lines import read_journal
 from proofspan.manifest.check import BUILD_BUNDLES, LINES_UNREADABLE, ArtifactCheck, OnBytes
 from proofspan.manifest.types import Artifact
+from proofspan.traces.lines.encodings import damage_of
 from proofspan.traces.lines.reader import unfinished_bytes
-from proofspan.traces.lines.unpack import plain_source
+from proofspan.traces.lines.unpack import is_packed, plain_source
 from proofspan.traces.records.chunks import read_chunks
 from proofspan.traces.records.gold import read_gold
 from proofspan.traces.records.redirects import read_redirects
@@ -47,17 +48,22 @@ def reading(artifact: Artifact, file: Path, on_bytes: OnBytes) -> Iterable[Probl
             entries, damaged = read_journal(file, file=artifact.path)
             known = cohorts_of((entries, damaged))
             return lines_problems(artifact, file, len(entries) + len(damaged), known.issues)
-        if part not in ("bundles", "traces", *_READERS) and not part.startswith("records."):
+        if part not in ("bundles", "metrics", "traces", *_READERS) and not part.startswith("records."):
             return []
-        with unpacked(file) as plain:
+        with unpacked(file, fix_encoding=artifact.fix_encoding) as plain:
             if part == "bundles":
                 return _bundle_problems(artifact, file, read_bundles(plain, file=artifact.path))
+            damage = [] if artifact.fix_encoding else wrongly_decoded(artifact, plain, file)
+            if part == "metrics":  # read where it is compared
+                return damage
             if part in _READERS:
                 records, issues = _READERS[part](plain, file=artifact.path)
-                return lines_problems(artifact, file, len(records) + len(issues), issues)
-            is_packed = plain != file  # only its last line counts without a line end
-            problems = lines_problems(artifact, file, *_read_lines(plain, artifact, is_packed, on_bytes))
-            if not is_packed and (size := unfinished_bytes(file)):
+                return damage + lines_problems(artifact, file, len(records) + len(issues), issues)
+            is_final = is_packed(file)  # only its last line counts without a line end
+            problems = damage + lines_problems(
+                artifact, file, *_read_lines(plain, artifact, is_final, on_bytes)
+            )
+            if not is_final and (size := unfinished_bytes(plain)):
                 message = (
                     f"`{artifact.key}`: the last line ({size:,} bytes) has no line end and is not counted"
                 )
@@ -67,11 +73,17 @@ def reading(artifact: Artifact, file: Path, on_bytes: OnBytes) -> Iterable[Probl
         return unusable(artifact, fault)
 
 
+def wrongly_decoded(artifact: Artifact, plain: Path, file: Path) -> list[Problem]:
+    """Return the warning for text in a file that was decoded wrongly, if there is any."""
+    found = damage_of(plain, file=str(file))
+    return [] if found is None else [replace(found, message=f"`{artifact.key}`: {found.message}")]
+
+
 @contextmanager
-def unpacked(file: Path) -> Iterator[Path]:
-    """Yield the file, or a temporary copy of a packed one. Raises InputFault if it is damaged."""
+def unpacked(file: Path, *, fix_encoding: bool = False) -> Iterator[Path]:
+    """Yield the file, or a temporary copy, unpacked or repaired. Raises InputFault if it is damaged."""
     with tempfile.TemporaryDirectory(prefix="proofspan-") as folder:
-        yield plain_source(file, cache_dir=Path(folder))
+        yield plain_source(file, cache_dir=Path(folder), fix_encoding=fix_encoding)
 
 
 def unusable(artifact: Artifact, fault: InputFault) -> list[Problem]:

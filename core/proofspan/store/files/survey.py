@@ -24,11 +24,14 @@ SURVEYS_FOLDER = "words"
 MOST_BYTES = 64 << 20
 
 
-def survey_file(chunks: Fingerprint | None, cache_dir: Path) -> Path | None:
-    """Return the file, which need not exist, of the survey of a chunk file in this state; None for None."""
+def survey_file(chunks: Fingerprint | None, cache_dir: Path, *, is_fixed: bool = False) -> Path | None:
+    """Return the file, which need not exist, of the survey of a chunk file in this state; None for None.
+
+    `is_fixed`: the chunk file is read repaired.
+    """
     if chunks is None:
         return None
-    digest = hashlib.sha256(repr((RULES_VERSION, chunks)).encode()).hexdigest()
+    digest = hashlib.sha256(repr((RULES_VERSION, chunks, is_fixed)).encode()).hexdigest()
     return cache_dir / SURVEYS_FOLDER / f"{digest[:32]}.json"
 
 

@@ -254,7 +254,9 @@ class Builder:
             prefix,
             plan.inputs,
             final=plan.source.is_final,
-            survey=survey_file(plan.inputs.chunks_print, self.cache_dir),
+            survey=survey_file(
+                plan.inputs.chunks_print, self.cache_dir, is_fixed=plan.inputs.chunks.is_fixed
+            ),
         )
         if plan.from_report:
             return (index_report(source),), before, 0

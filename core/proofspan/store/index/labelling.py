@@ -27,7 +27,7 @@ from proofspan.metrics.gold_eval import NO_CHUNK_FILE, ChunkFile, Judge
 from proofspan.store.files.columns import INDEX_VERSION, index_row
 from proofspan.store.files.run_file import RunFile
 from proofspan.traces.contract import context_of, trace_codes
-from proofspan.traces.lines.unpack import plain_source
+from proofspan.traces.lines.unpack import artifact_source
 from proofspan.traces.records.catalogue import read_catalogue
 from proofspan.traces.records.chunks import Places, place_of, read_chunks
 from proofspan.traces.records.citations import citations
@@ -42,13 +42,15 @@ class SideFile:
     """A file as it is now. `path` is None if it cannot be read; `problems` then says why.
 
     A packed file's `path` is its unpacked copy; `version` is the sha256 of the file itself, or why it
-    has no hash: a file that appears or changes makes another index.
+    has no hash: a file that appears or changes makes another index, as does one that is read repaired
+    (`is_fixed`).
     """
 
     path: Path | None = None
     file: str = ""
     version: str = "none"
     problems: tuple[Problem, ...] = ()
+    is_fixed: bool = False
 
 
 NO_FILE = SideFile()
@@ -76,7 +78,8 @@ def find_side_file(
     try:
         path = artifact_path(manifest, artifact)
         version = digest(path)
-        return SideFile(plain_source(path, cache_dir=cache_dir), artifact.path, version)
+        plain = artifact_source(manifest, artifact, cache_dir=cache_dir)
+        return SideFile(plain, artifact.path, version, is_fixed=artifact.fix_encoding)
     except Fault as fault:
         problems = fault.problems
     except OSError as error:
@@ -111,13 +114,14 @@ def read_side_file(
 
 
 def read_led_chunks(
-    manifest: Manifest, path: Path, *, file: str, cache_dir: Path
+    manifest: Manifest, artifact: Artifact, *, cache_dir: Path
 ) -> tuple[Mapping[str, Chunk], list[LineIssue]]:
-    """Return the chunks of the file at `path`, by former ids too, and the lines that hold none.
+    """Return the chunks of the manifest's chunk file, by former ids too, and the lines that hold none.
 
-    Problems of the redirects file are left to the index. InputFault where the chunk file cannot be used.
+    Problems of the redirects file are left to the index. Fault where the chunk file cannot be used.
     """
-    chunks, issues = read_chunks(plain_source(path, cache_dir=cache_dir), file=file)
+    plain = artifact_source(manifest, artifact, cache_dir=cache_dir)
+    chunks, issues = read_chunks(plain, file=artifact.path)
     redirects = find_side_file(manifest, manifest.redirects, cache_dir=cache_dir)
     return with_redirects(chunks, read_side_file(redirects, read_redirects)[0]), issues
 
@@ -162,6 +166,7 @@ class Inputs:
             "gold": self.gold.version,
             "catalogue": self.catalogue.version,
             "redirects": self.redirects.version,
+            "fixed": [file.is_fixed for file in (self.chunks, self.gold, self.catalogue, self.redirects)],
         }
         return hashlib.sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).hexdigest()
 

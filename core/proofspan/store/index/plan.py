@@ -18,7 +18,7 @@ from proofspan.store.files.run_file import RunFile
 from proofspan.store.files.types import State
 from proofspan.store.index.labelling import Inputs, find_inputs
 from proofspan.traces.lines.reader import open_source
-from proofspan.traces.lines.unpack import plain_source
+from proofspan.traces.lines.unpack import artifact_source
 from proofspan.traces.separate.join_cache import trace_file
 from proofspan.traces.separate.record_files import RecordFile
 
@@ -77,9 +77,8 @@ def _find_plain(
     if artifact is None:
         return None, ()
     try:
-        path = artifact_path(manifest, artifact)
-        open_source(path).close()
-        return plain_source(path, cache_dir=cache_dir), ()
+        open_source(artifact_path(manifest, artifact)).close()
+        return artifact_source(manifest, artifact, cache_dir=cache_dir), ()
     except Fault as fault:
         return None, fault.problems
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from operator import itemgetter
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import orjson
 
@@ -23,9 +24,11 @@ from proofspan.traces.importers.field_getters import FieldCount, Place, Tally, r
 from proofspan.traces.importers.field_getters import Path as JsonPath
 from proofspan.traces.importers.mapping import Group, ImportMapping, load_mapping
 from proofspan.traces.importers.workspace import Converted, Importer, Record
+from proofspan.traces.lines.encodings import damage_of
 from proofspan.traces.lines.reader import MAX_DEPTH, is_deeper
 from proofspan.traces.lines.sniff import first_byte
 from proofspan.traces.lines.tables import entry_lines, read_table, whole_json
+from proofspan.traces.lines.unpack import plain_source
 
 #: The document of a chunk whose source names none.
 NO_DOCUMENT = "unknown"
@@ -36,9 +39,9 @@ MAX_OBJECT = 256 << 20
 PLACE = ("bbox", "bbox_space", "page_label")
 
 
-def convert(source: Path, files: Mapping[str, Path]) -> Converted:
-    """Convert `source` by the mapping in `files["mapping"]`."""
-    return _Conversion(load_mapping(files["mapping"]), source).converted()
+def convert(source: Path, files: Mapping[str, Path], *, fix_encoding: bool = False) -> Converted:
+    """Convert `source` by the mapping in `files["mapping"]`, read repaired if asked."""
+    return _Conversion(load_mapping(files["mapping"]), source, fix_encoding).converted()
 
 
 MAPPED = Importer(
@@ -47,6 +50,7 @@ MAPPED = Importer(
     "data/mappings has examples.",
     convert=convert,
     files={"mapping": "YAML file that maps the source's fields."},
+    fixes=True,
 )
 
 
@@ -56,11 +60,13 @@ class _Conversion:
     The first pass, with a tally, counts every field, reports what cannot be read, and collects chunks and
     documents. `passages` are the chunks without an id; they get one in `ids` when all are known. `own` are
     those with an id: the first text under an id counts, others are conflicts. `placed` has the first known
-    box and page label of each chunk.
+    box and page label of each chunk. `damage` are files with text that was decoded wrongly.
     """
 
-    def __init__(self, mapping: ImportMapping, source: Path) -> None:
+    def __init__(self, mapping: ImportMapping, source: Path, fix_encoding: bool) -> None:
         self.map, self.source = mapping, source
+        self.damage: list[Problem] = []
+        self._copies = TemporaryDirectory(prefix="proofspan-") if fix_encoding else None
         self.passages: set[Passage] = set()
         self.ids: Mapping[Passage, str] = {}
         self.own: dict[str, Passage] = {}
@@ -213,7 +219,12 @@ class _Conversion:
         if tally is not None and path not in self._read:
             issues = self.issues
             self._read.add(path)
-        for line, value in _values(path, issues):
+            if self._copies is None and (damage := damage_of(path, file=path.name)) is not None:
+                self.damage.append(damage)
+        plain = path
+        if self._copies is not None:
+            plain = plain_source(path, cache_dir=Path(self._copies.name), fix_encoding=True)
+        for line, value in _values(plain, path.name, issues):
             for record in [value] if at is None else at.all(value, value):
                 for place in _places(group, Place(record, record, line), tally):
                     yield read_all(group.fields, place, tally), place
@@ -229,6 +240,7 @@ class _Conversion:
 
     def _problems(self, trace_count: int) -> Iterator[Problem]:
         file = self.source.name
+        yield from self.damage
         if "traces" in self.map.groups and not trace_count:
             fix = "Check `records`, `traces.each` and `traces.q`."
             yield Problem("no_traces", "no trace was found", file, fix)
@@ -257,11 +269,11 @@ class _Conversion:
             yield Problem("chunk_id_conflict", message, file, "Leave `id` out: ids are then minted.")
 
 
-def _values(path: Path, issues: list[LineIssue]) -> Iterator[tuple[int, Json]]:
+def _values(path: Path, file: str, issues: list[LineIssue]) -> Iterator[tuple[int, Json]]:
     """Yield every value of JSONL or an array, or the one object, with the 1-based line on which it begins."""
     lines = entry_lines(path) if first_byte(path) == b"[" else None
     try:
-        for item in read_table(path, file=path.name, record_of=lambda value, source: (source.line, value)):
+        for item in read_table(path, file=file, record_of=lambda value, source: (source.line, value)):
             if isinstance(item, LineIssue):
                 issues.append(item)
             else:
@@ -269,10 +281,10 @@ def _values(path: Path, issues: list[LineIssue]) -> Iterator[tuple[int, Json]]:
     except InputFault as fault:
         if fault.problems[0].code != "json_over_lines":
             raise
-        _, value = whole_json(path, file=path.name, limit=MAX_OBJECT)
+        _, value = whole_json(path, file=file, limit=MAX_OBJECT)
         if is_deeper(value, MAX_DEPTH):
             message, fix = f"nested more than {MAX_DEPTH} deep", "Flatten the records."
-            raise InputFault.of("nested_too_deeply", message, where=path.name, fix=fix) from None
+            raise InputFault.of("nested_too_deeply", message, where=file, fix=fix) from None
         yield 1, value
 
 

@@ -80,13 +80,15 @@ class Importer:
 
     `name` is KIND on the command line and `description` its help. `files` are further input files that it
     needs, option name → help: `{"mapping": "…"}` becomes `--mapping FILE`. `convert` takes the source and
-    those files, and raises a Fault where one of them cannot be used.
+    those files, and raises a Fault where one of them cannot be used; where it `fixes` encodings, it takes
+    `fix_encoding` too.
     """
 
     name: str
     description: str
-    convert: Callable[[Path, Mapping[str, Path]], Converted]
+    convert: Callable[..., Converted]
     files: Mapping[str, str] = field(default_factory=dict)
+    fixes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +165,7 @@ def import_source(
     files: Mapping[str, Path] | None = None,
     link: bool = False,
     force: bool = False,
+    fix_encoding: bool = False,
 ) -> ImportReport:
     """Make a workspace of `source` and return the report.
 
@@ -171,7 +174,7 @@ def import_source(
     behind, if the input cannot be used or `workspace` holds anything that must not be replaced.
     """
     files = files or {}
-    converted = importer.convert(source.absolute(), files)
+    converted = importer.convert(source.absolute(), files, **({"fix_encoding": True} if fix_encoding else {}))
     folder = source.absolute().parent
     documents = [_find(doc_id, converted.pattern, folder) for doc_id in sorted(converted.doc_ids)]
     hashes: dict[str, str] = {}

@@ -7,7 +7,7 @@ parsing a line again, ten times slower; so `is_exact` rules them out for nearly 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,6 +17,8 @@ from proofspan.contracts.records.records import Json
 from proofspan.contracts.rules.catalogue import problem
 from proofspan.contracts.rules.context import shown
 from proofspan.errors import Problem
+from proofspan.mojibake import first_change
+from proofspan.traces.lines.encodings import change_in
 from proofspan.traces.lines.reader import MAX_DEPTH, Number, Pairs, is_deeper, parse_as_written
 from proofspan.traces.lines.sniff import first_byte, foreign_file
 from proofspan.traces.lines.tables import entry_lines, whole_json
@@ -49,6 +51,7 @@ def read_entries(path: Path, *, file: str) -> Iterator[Entry]:
     if not is_sound:
         written = parse_as_written(data.decode("utf-8"))
         exact = [tuple(_walk(each, "")) for each in (written if type(written) is list else [written])]
+    is_damaged = any(change_in(line) is not None for line in data.split(b"\n"))
     for line, entry, problems in zip(lines, entries, exact, strict=True):
         if type(entry) is not dict:
             yield Entry(line, None, (problem("not_an_object", "", "the entry is not an object"),))
@@ -56,7 +59,8 @@ def read_entries(path: Path, *, file: str) -> Iterator[Entry]:
             message = f"arrays and objects are nested more than {MAX_DEPTH} deep"
             yield Entry(line, None, (problem("nested_too_deeply", "", message),))
         else:
-            yield Entry(line, entry, problems)
+            damage = damage_problems(orjson.dumps(entry), entry) if is_damaged else ()
+            yield Entry(line, entry, (*problems, *damage))
 
 
 #: The range of 64-bit integers, signed or not.
@@ -97,6 +101,32 @@ def exact_problems(data: bytes) -> tuple[Problem, ...]:
     `data` is JSON that the strict reader accepts: UTF-8, not nested too deeply.
     """
     return tuple(_walk(parse_as_written(data.decode("utf-8")), ""))
+
+
+def damage_problems(data: bytes, obj: Mapping[str, Json]) -> tuple[Problem, ...]:
+    """Return the problem of a record whose text was decoded wrongly, at its first such key, else value."""
+    if change_in(data) is None:
+        return ()
+    for is_key in (True, False):
+        for place, text in _texts(obj, "", is_key=is_key):
+            if (change := first_change(text)) is not None:
+                return (problem("mojibake", place, f"{'the key ' if is_key else ''}{change}"),)
+    return ()
+
+
+def _texts(value: Json, place: str, *, is_key: bool) -> Iterator[tuple[str, str]]:
+    """Yield the keys of a value, or its texts, with their places."""
+    if type(value) is str and not is_key:
+        yield place, value
+    elif type(value) is list:
+        for number, each in enumerate(value, start=1):
+            yield from _texts(each, f"{place}[{number}]", is_key=is_key)
+    elif type(value) is dict:
+        for key, each in value.items():
+            inside = f"{place}.{_shown(key)}" if place else _shown(key)
+            if is_key:
+                yield inside, key
+            yield from _texts(each, inside, is_key=is_key)
 
 
 def byte_order_mark() -> Problem:

@@ -28,6 +28,11 @@ EXCERPT = 200
 ABSENT: Final = object()
 
 BOM = b"\xef\xbb\xbf"
+#: The remedy for bytes that are not UTF-8.
+NOT_UTF8: Final = (
+    "Write the file as UTF-8, or let it be read as Windows-1252: --fix-encoding, in a manifest "
+    "`fix_encoding: true`."
+)
 _BUFFER = 1 << 20
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _KEPT_OF_LONG = 4 * EXCERPT
@@ -160,7 +165,7 @@ def parse_line(raw: RawLine) -> Json:
             data.decode("utf-8")
         except UnicodeDecodeError as bad:
             message = f"byte {bad.start + 1} of the line is not valid UTF-8"
-            raise UnusableError("bad_utf8", message, "Write the file as UTF-8.") from None
+            raise UnusableError("bad_utf8", message, NOT_UTF8) from None
         if error.msg != _PARSER_DEPTH:
             message = f"the line is not valid JSON: {error.msg} (character {error.pos + 1})"
             fix = "Write one JSON object a line; NaN and Infinity are not JSON."

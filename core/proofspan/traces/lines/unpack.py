@@ -1,10 +1,10 @@
-"""Files in the cache that are made from sources: `.gz` and `.zst` unpacked once, so that offsets are valid.
+"""Files in the cache that are made from sources: unpacked or repaired once, so that offsets are valid.
 
 A copy is named `SOURCE-STATE-SIZE.jsonl`: a hash of its source, a hash of the source's state (size, time and
 both ends), and the copy's own size in bytes. It is written under another name and renamed, so it is whole; a
 truncated one is made again. A new copy replaces those of the source's earlier states, which processes that
-have them open can go on reading. An unpacked copy has its source's time, so that an unchanged source gives
-the same file again.
+have them open can go on reading. A copy has its source's time, so that an unchanged source gives the same
+file again.
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ from typing import Any, BinaryIO
 
 from proofspan.errors import InputFault
 from proofspan.fingerprints import ends_of
+from proofspan.manifest.paths import artifact_path
+from proofspan.manifest.types import Artifact, Manifest
+from proofspan.traces.lines.encodings import fixed
 from proofspan.traces.lines.reader import open_source
 
 #: The suffixes of packed files.
@@ -34,22 +37,36 @@ MAX_RATIO = 200
 _PIECE = 1 << 20
 
 
-def plain_source(path: Path, *, cache_dir: Path) -> Path:
-    """Return `path` itself, or for `.gz` and `.zst` its unpacked copy below `cache_dir`.
+def artifact_source(manifest: Manifest, artifact: Artifact, *, cache_dir: Path) -> Path:
+    """Return an artifact's file, unpacked and repaired as the manifest asks for. Raises Fault."""
+    path = artifact_path(manifest, artifact)
+    return plain_source(path, cache_dir=cache_dir, fix_encoding=artifact.fix_encoding)
+
+
+def is_packed(path: Path) -> bool:
+    """Return whether a file is unpacked before it is read; it never grows."""
+    return path.suffix.lower() in PACKED
+
+
+def plain_source(path: Path, *, cache_dir: Path, fix_encoding: bool = False) -> Path:
+    """Return `path` itself, or a copy below `cache_dir`: `.gz` and `.zst` unpacked, or repaired.
 
     Raises InputFault if the source is missing, damaged, or unpacks to too much, or the cache cannot be
     written.
     """
-    if path.suffix.lower() not in PACKED:
+    if not is_packed(path) and not fix_encoding:
         return path
-    folder, key = cache_dir / "unpacked", hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:12]
+    folder = cache_dir / ("repaired" if fix_encoding else "unpacked")
+    key = hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:12]
     with open_source(path) as source:
         state, size = fingerprint(source), os.fstat(source.fileno()).st_size
     copy = whole_copy(folder, f"{key}-{state}")
     if copy is None:
         limit = min(MAX_UNPACKED, max(ALWAYS_ALLOWED, MAX_RATIO * size))
         pieces, time = _pieces(path, limit), path.stat().st_mtime_ns
-        lost = "the file cannot be unpacked"
+        if fix_encoding:
+            pieces = fixed(pieces, where=str(path))
+        lost = f"the file cannot be {folder.name}"
         copy = write_copy(folder, f"{key}-{state}", pieces, time=time, where=str(path), lost=lost)
         with open_source(path) as source:
             if fingerprint(source) == state:  # else there may be a copy of a later state already
@@ -58,11 +75,13 @@ def plain_source(path: Path, *, cache_dir: Path) -> Path:
 
 
 def _pieces(path: Path, limit: int) -> Iterator[bytes]:
-    """Yield the unpacked bytes. Raises InputFault once they exceed `limit` or turn out to be damaged."""
+    """Yield the plain bytes. Raises InputFault once they exceed `limit` or turn out to be damaged."""
     total = 0
     try:
         opened: Any
-        if path.suffix.lower() == ".gz":
+        if not is_packed(path):
+            opened, limit = open_source(path), MAX_UNPACKED
+        elif path.suffix.lower() == ".gz":
             from isal import igzip
 
             opened = igzip.IGzipFile(path, "rb")  # type: ignore[no-untyped-call]  # its stubs type half of it

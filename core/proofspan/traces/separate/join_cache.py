@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -21,7 +21,14 @@ from proofspan.fingerprints import ends_of
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Artifact, Manifest, Run
 from proofspan.traces.lines.reader import UnusableError, open_source
-from proofspan.traces.lines.unpack import fingerprint, plain_source, remove_stale, whole_copy, write_copy
+from proofspan.traces.lines.unpack import (
+    artifact_source,
+    fingerprint,
+    is_packed,
+    remove_stale,
+    whole_copy,
+    write_copy,
+)
 from proofspan.traces.records.gold import read_gold
 from proofspan.traces.separate.record_files import TYPES, RecordFile, Separate
 
@@ -42,8 +49,8 @@ def trace_file(manifest: Manifest, run: Run, *, cache_dir: Path, join: bool = Tr
         if run.traces is not None:
             source = artifact_path(manifest, run.traces)
             with open_source(source):
-                path = plain_source(source, cache_dir=cache_dir)
-            return RecordFile(path, name, is_final=path != source)
+                path = artifact_source(manifest, run.traces, cache_dir=cache_dir)
+            return RecordFile(path, name, is_final=is_packed(source))
         if run.records:
             return _joined(manifest, run, name, cache_dir, join=join)
     except Fault as fault:
@@ -64,11 +71,13 @@ def _joined(manifest: Manifest, run: Run, file: str, cache_dir: Path, *, join: b
 
     artifacts = {name: run.records[name] for name in TYPES if name in run.records}
     paths = dict(zip(artifacts, for_all(opened, artifacts.values()), strict=True))
+    fixed = [name for name, artifact in artifacts.items() if artifact.fix_encoding]
     if manifest.gold is not None:
         with suppress(Fault):  # others report it
             paths["gold"] = opened(manifest.gold)
+            fixed += ["gold"] * manifest.gold.fix_encoding
     for _ in range(ATTEMPTS):
-        state, time = _state(run, paths)
+        state, time = _state(run, paths, fixed)
         ends = _ends(paths)
         stem = f"{key}-{state}"
         copy, issues_file = whole_copy(folder, stem), folder / f"{stem}.issues"
@@ -88,13 +97,14 @@ def _joined(manifest: Manifest, run: Run, file: str, cache_dir: Path, *, join: b
     raise InputFault.of("file_changing", message, where=file, fix=fix)
 
 
-def _state(run: Run, paths: Mapping[str, Path]) -> tuple[str, int]:
+def _state(run: Run, paths: Mapping[str, Path], fixed: Iterable[str]) -> tuple[str, int]:
     """Return the state of the sources as a hash, and a time made of it, in ns.
 
-    The time is the sources' latest to the second, then digits of the hash: an index that compares size and
-    time of the joined file notices a change of any source.
+    `fixed` are the names of those that are read repaired. The time is the sources' latest to the second,
+    then digits of the hash: an index that compares size and time of the joined file notices a change of any
+    source.
     """
-    prints, newest = [JOIN_VERSION, run.run_id], 0
+    prints, newest = [JOIN_VERSION, run.run_id, *fixed], 0
     for name, path in paths.items():
         with open_source(path) as source:
             prints += [name, run.records[name].path if name in run.records else "", fingerprint(source)]
@@ -123,13 +133,14 @@ def _join(
     sources = {}
     for name in TYPES:
         if name in paths:
-            plain = plain_source(paths[name], cache_dir=cache_dir)
-            sources[name] = RecordFile(plain, run.records[name].path, is_final=plain != paths[name])
+            plain = artifact_source(manifest, run.records[name], cache_dir=cache_dir)
+            sources[name] = RecordFile(plain, run.records[name].path, is_final=is_packed(paths[name]))
     separate = Separate(sources, run_id=run.run_id)
     gold: Mapping[str, GoldQuestion] = {}
     if manifest.gold is not None and "gold" in paths:
         with suppress(InputFault):
-            gold, _ = read_gold(plain_source(paths["gold"], cache_dir=cache_dir), file=manifest.gold.path)
+            gold_file = artifact_source(manifest, manifest.gold, cache_dir=cache_dir)
+            gold, _ = read_gold(gold_file, file=manifest.gold.path)
     lines = (orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in separate.lines(gold))
     folder = cache_dir / "joined"
     issues = orjson.dumps([issue.as_json() for issue in separate.issues])

@@ -40,7 +40,7 @@ from proofspan.contracts.records.records import Json, StageName, Trace
 from proofspan.contracts.rules.catalogue import problem
 from proofspan.contracts.rules.records import length_problems
 from proofspan.errors import Problem
-from proofspan.traces.lines.reader import RawLine, UnusableError, refuse_overlong
+from proofspan.traces.lines.reader import NOT_UTF8, RawLine, UnusableError, refuse_overlong
 from proofspan.traces.records.trace_record import Measures, lengths, listed, measures, score_of
 
 T = TypeVar("T")
@@ -119,7 +119,7 @@ def read_log_line(raw: RawLine) -> tuple[LogRecord, tuple[Problem, ...]]:
         text = raw.data.decode("utf-8")
     except UnicodeDecodeError as error:
         reason = f"byte {error.start + 1} of the line is not valid UTF-8"
-        raise UnusableError("bad_utf8", reason, "Write the file as UTF-8.") from None
+        raise UnusableError("bad_utf8", reason, NOT_UTF8) from None
     return parse_log_line(text)
 
 

@@ -15,7 +15,6 @@ from proofspan.errors import Fault, InputFault, Problem
 from proofspan.evidence.attachments import CatalogueIndex
 from proofspan.evidence.types import IndexedSpan
 from proofspan.fingerprints import file_state
-from proofspan.manifest.paths import artifact_path
 from proofspan.services.documents.background import Done, Failed
 from proofspan.services.page.claims import claim_targets
 from proofspan.services.page.target import Target, choose, chunk_target, cite_id, targets_of
@@ -25,7 +24,7 @@ from proofspan.services.question.unread_lines import lines_naming
 from proofspan.services.question.view import QuestionView, load_question, stored_question, stored_row
 from proofspan.store.files.columns import issue_from
 from proofspan.store.query.store import Store
-from proofspan.traces.lines.unpack import plain_source
+from proofspan.traces.lines.unpack import artifact_source
 from proofspan.traces.records.traces import read_trace_at
 from proofspan.ui.status import background, documents, workspace_status
 from proofspan.ui.viewer.claim_places import ShownClaims
@@ -98,8 +97,7 @@ def bad_lines(opened: session.Opened, store: Store, key: TraceKey) -> list[Probl
     problems = []
     for artifact in opened.run.trace_artifacts:
         try:
-            file = artifact_path(opened.manifest, artifact)
-            path = plain_source(file, cache_dir=session.cache_dir().path)
+            path = artifact_source(opened.manifest, artifact, cache_dir=session.cache_dir().path)
         except Fault:
             continue
         of_file = (issue for issue in issues if issue.source.file == artifact.path)

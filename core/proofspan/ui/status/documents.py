@@ -11,7 +11,7 @@ from proofspan.diagnosis.safety import Notices
 from proofspan.fingerprints import file_state
 from proofspan.manifest.paths import artifact_path
 from proofspan.services.documents.document_cache import Placer
-from proofspan.traces.lines.unpack import plain_source
+from proofspan.traces.lines.unpack import artifact_source
 from proofspan.traces.records.catalogue import read_catalogue
 from proofspan.traces.separate.join_cache import trace_file
 from proofspan.ui.status import background
@@ -47,7 +47,8 @@ def notices(opened: session.Opened, corpus: Corpus) -> Notices | None:
     path, file = artifact_path(opened.manifest, artifact), artifact.path
 
     def read() -> Notices:
-        plain = plain_source(path, cache_dir=session.cache_dir().path)
+        plain = artifact_source(opened.manifest, artifact, cache_dir=session.cache_dir().path)
         return Notices(read_catalogue(plain, file=file)[0].values(), corpus)
 
-    return session.cached("notices", (id(corpus), path, file_state(path)), read, most=2)
+    key = (id(corpus), path, file_state(path), artifact.fix_encoding)
+    return session.cached("notices", key, read, most=2)

@@ -41,7 +41,7 @@ from proofspan.store.files.types import RunFacts
 from proofspan.store.index.build import index_state
 from proofspan.store.index.labelling import read_led_chunks
 from proofspan.store.query.store import Store
-from proofspan.traces.lines.unpack import plain_source
+from proofspan.traces.lines.unpack import artifact_source
 from proofspan.traces.records.catalogue import read_catalogue
 from proofspan.traces.records.chunks import place_of
 from proofspan.traces.records.gold import read_gold
@@ -238,19 +238,22 @@ def sections_or_none(opened: Opened) -> Sections:
 
 def _chunk_file(manifest: Manifest) -> tuple[str, str, str]:
     """Return the chunk file's path, its path in the manifest, and its fingerprint with its redirects'."""
-    path, file = _located(manifest, manifest.chunks, "chunks")
-    state = file_state(path)
+    artifact = _named(manifest, manifest.chunks, "chunks")
+    path = artifact_path(manifest, artifact)
+    state = f"{file_state(path)} {artifact.fix_encoding}"
     if manifest.redirects is not None:
         with suppress(Fault):
             state += file_state(artifact_path(manifest, manifest.redirects))
-    return str(path), file, state
+            state += f" {manifest.redirects.fix_encoding}"
+    return str(path), artifact.path, state
 
 
 @st.cache_resource(max_entries=2, show_spinner="Reading the chunks …")
 def _chunks(
     _manifest: Manifest, path: str, file: str, state: str
 ) -> tuple[Mapping[str, Chunk], list[LineIssue]]:
-    return read_led_chunks(_manifest, Path(path), file=file, cache_dir=cache_dir().path)
+    artifact = _named(_manifest, _manifest.chunks, "chunks")
+    return read_led_chunks(_manifest, artifact, cache_dir=cache_dir().path)
 
 
 @st.cache_resource(max_entries=2, show_spinner=False)
@@ -272,7 +275,8 @@ def _survey(path: Path, state: str) -> Survey | None:
     except OSError:
         return None
     is_same = state.startswith(f"{printed.size}:{printed.mtime_ns}")
-    return read_survey(survey_file(printed, cache_dir().path)) if is_same else None
+    is_fixed = " True" in state
+    return read_survey(survey_file(printed, cache_dir().path, is_fixed=is_fixed)) if is_same else None
 
 
 @st.cache_resource(max_entries=2, show_spinner=False)
@@ -289,8 +293,8 @@ def gold(opened: Opened) -> tuple[Mapping[str, GoldQuestion], list[LineIssue]]:
     """Return the gold questions by id, {} where the manifest names no file. Raises Fault without it."""
     if opened.manifest.gold is None:
         return {}, []
-    path, file = _located(opened.manifest, opened.manifest.gold, "gold")
-    known, issues = read_file("gold", path, lambda source: read_gold(source, file=file))
+    artifact = opened.manifest.gold
+    known, issues = read_file(opened, artifact, lambda source: read_gold(source, file=artifact.path))
     with suppress(Fault):  # a lost chunk file is among the run's own problems
         if opened.manifest.redirects is not None:
             return gold_of_today(known, chunks(opened)[0]), issues
@@ -312,20 +316,22 @@ def catalogue(opened: Opened) -> CatalogueIndex:
     """
     if opened.manifest.catalogue is None:
         return CatalogueIndex.of(())
-    path, file = _located(opened.manifest, opened.manifest.catalogue, "catalogue")
+    artifact = opened.manifest.catalogue
     return read_file(
-        "catalogue", path, lambda source: CatalogueIndex.of(read_catalogue(source, file=file)[0].values())
+        opened,
+        artifact,
+        lambda source: CatalogueIndex.of(read_catalogue(source, file=artifact.path)[0].values()),
     )
 
 
 def report(opened: Opened) -> tuple[list[StoredRow], list[LineIssue]]:
     """Return the rows of the run's stored report, and lines without a row. Raises Fault without a file."""
-    path, file = _located(opened.manifest, opened.run.report, f"runs[{opened.run.run_id}].report")
-    return read_file("report", path, lambda source: read_report(source, file=file))
+    artifact = _named(opened.manifest, opened.run.report, f"runs[{opened.run.run_id}].report")
+    return read_file(opened, artifact, lambda source: read_report(source, file=artifact.path))
 
 
-def _located(manifest: Manifest, artifact: Artifact | None, key: str) -> tuple[Path, str]:
-    """Return an artifact's path and its path in the manifest. Raises Fault where the manifest names none."""
+def _named(manifest: Manifest, artifact: Artifact | None, key: str) -> Artifact:
+    """Return the artifact. Raises Fault where the manifest names none."""
     if artifact is None:
         raise ManifestFault.of(
             "not_named",
@@ -333,13 +339,21 @@ def _located(manifest: Manifest, artifact: Artifact | None, key: str) -> tuple[P
             where=str(manifest.folder / MANIFEST_NAME),
             fix=f"add `{key}: {{path: …}}`",
         )
-    return artifact_path(manifest, artifact), artifact.path
+    return artifact
 
 
-def read_file(kind: str, path: Path, read: Callable[[Path], T]) -> T:
-    """Return what `read` makes of a file, unpacked where it is packed; read again when the file changes."""
-    key = (kind, path, file_state(path))
-    return cached("files", key, lambda: read(plain_source(path, cache_dir=cache_dir().path)), most=8)
+def read_file(opened: Opened, artifact: Artifact, read: Callable[[Path], T]) -> T:
+    """Return what `read` makes of a file, unpacked where it is packed; read again when the file changes.
+
+    Raises Fault where it is missing.
+    """
+    path = artifact_path(opened.manifest, artifact)
+    key = (artifact.key, path, file_state(path), artifact.fix_encoding)
+
+    def made() -> T:
+        return read(artifact_source(opened.manifest, artifact, cache_dir=cache_dir().path))
+
+    return cached("files", key, made, most=8)
 
 
 def corpus_lender(opened: Opened) -> Callable[[], AbstractContextManager[Corpus]]:

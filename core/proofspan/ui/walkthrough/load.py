@@ -11,7 +11,6 @@ import streamlit as st
 
 from proofspan.contracts.records.records import Chunk, TraceKey
 from proofspan.errors import Fault
-from proofspan.manifest.paths import artifact_path
 from proofspan.services.bundles.stored import StoredBundles
 from proofspan.services.bundles.walkthrough import (
     Materials,
@@ -57,8 +56,7 @@ def walk(opened: session.Opened, store: Store) -> Walk:
     try:
         if (artifact := run.bundles) is not None:
             read = partial(StoredBundles.of, file=artifact.path, run_id=run.run_id)
-            path = artifact_path(manifest, artifact)
-            stored = session.read_file(f"bundles of {run.run_id}", path, read)
+            stored = session.read_file(opened, artifact, read)
     except Fault as fault:
         notes.append(f"The run's stored bundles can't be read: {fault.problems[0].message}.")
     chunks: Mapping[str, Chunk] = load.attempted(lambda: session.chunks(opened)[0], {}, [])
