@@ -210,7 +210,7 @@ def metric_pairs(
 #: The depth below which parts are compared as a whole.
 MOST_DEEP = 12
 #: Keys that differ between any two runs.
-_OWN = frozenset({"run_id", "ts"})
+_OWN = frozenset({"$schema", "run_id", "ts", "determinism"})
 _ABSENT: Any = object()
 
 
