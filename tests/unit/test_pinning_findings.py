@@ -192,3 +192,14 @@ def test_inputs_outputs_and_parents_are_compared_with_the_manifest(tmp_path: Pat
         ("contradicts", "determinism.sha256"),
         ("contradicts", "derived.parent_traces_sha256"),
     ]
+
+
+def test_the_proof_of_another_run_does_not_count(tmp_path: Path) -> None:
+    workspace(
+        tmp_path / "w", {"run_id": "R1", "determinism": {"file": "other.jsonl", "sha256": ["6a2c50e3"] * 2}}
+    )
+    runs = [
+        {"run_id": "R0", "traces": {"path": "other.jsonl"}},
+        {"run_id": "R1", "traces": {"path": "t.jsonl"}, "pinned": {"record": "pin.json"}},
+    ]
+    assert ("missing", "determinism") in found(manifest_of(tmp_path / "w", runs=runs))

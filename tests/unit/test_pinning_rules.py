@@ -1,11 +1,11 @@
-"""What a complete pinning record has, and when it contradicts the manifest or the logs."""
+"""A complete pinning record, and one that contradicts the manifest or the logs."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proofspan.contracts.pinning.agreement import Fused, Logged, contradictions, pinned_uses
@@ -195,6 +195,7 @@ def test_another_constant_is_found(k: int, stated: int) -> None:
     assert (_found(record, logged=_scores(k, {"bm25": 1, "dense": 1})) == []) is (k == stated)
 
 
+@settings(max_examples=40)
 @given(
     record=st.recursive(
         st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),

@@ -33,6 +33,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "metrics": ("metrics_cmd", "Measure runs: each metric with its counts, interval and goal."),
     "gate": ("gate_cmd", "Check whether a run is ready for release, for CI."),
     "cohort": ("cohort_cmd", "Name the questions of a bucket, and count conversions."),
+    "pin": ("pin_cmd", "Check pinning records, or make one to fill in."),
+    "determinism": ("determinism_cmd", "Decide PASS or FAIL on the outputs of two runs."),
     "contract": ("contract_cmd", "Print the prompt contract, its smoke test, and the schemas."),
     "hash": ("hash_cmd", "Print the canonical sha256 of JSONL and JSON files."),
 }

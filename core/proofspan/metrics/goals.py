@@ -325,7 +325,17 @@ FAILURES: tuple[Cause, ...] = tuple(name for name in CAUSES if name != "none")
 HARMFUL: tuple[Cause, ...] = ("unsafe_omission", "contradicted", "wrong_source", "answered_unanswerable")
 #: The states of a question in a run by column.
 STATES: Mapping[Column, tuple[str, ...]] = {"label": LABELS, "bucket": BUCKETS, "correct": CORRECT}
-_KEYS = ("flips", "suspicions", "causes", "codes", "line_issues", DRIFT, "stop_rule")
+_KEYS = (
+    "flips",
+    "suspicions",
+    "causes",
+    "codes",
+    "line_issues",
+    DRIFT,
+    "stop_rule",
+    "pinning",
+    "determinism",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,7 +362,8 @@ class Gates:
 
     `suspicions`, `causes` and `codes` map each to the number of questions that may have it, `line_issues` is
     the number of lines that may be unreadable beyond the declared ones, `drift` a threshold on
-    generation_drift. `stop_rule` is the outcome of a run that raises the stop rule.
+    generation_drift. `stop_rule` is the outcome of a run that raises the stop rule. `pinning` and
+    `determinism` are what the pinning record has to be, None for anything.
     """
 
     flips: tuple[FlipRule, ...] = DEFAULT_FLIPS
@@ -362,6 +373,8 @@ class Gates:
     line_issues: int = 0
     drift: Goal | None = None
     stop_rule: Literal["warn", "fail"] = "warn"
+    pinning: Literal["required", "complete"] | None = None
+    determinism: Literal["required"] | None = None
 
 
 def read_gates(given: Mapping[str, Any]) -> tuple[Gates, tuple[Problem, ...]]:
@@ -406,6 +419,8 @@ def read_gates(given: Mapping[str, Any]) -> tuple[Gates, tuple[Problem, ...]]:
         line_issues=int(given.get("line_issues", 0)),
         drift=goals.get(DRIFT),
         stop_rule="fail" if given.get("stop_rule") == "fail" else "warn",
+        pinning=given.get("pinning"),
+        determinism=given.get("determinism"),
     )
     return gates, (*problems, *unknown)
 

@@ -33,6 +33,7 @@ from proofspan.services.compare import other_run
 from proofspan.services.health.parity import ParityRow, logged_of_run, parity_rows
 from proofspan.services.health.run_findings import run_lines, unpinned
 from proofspan.services.metrics.run_metrics import RunMetrics, run_metrics
+from proofspan.services.pin_checks import pin_checks
 from proofspan.services.release import Affected, Check, Outcome, Reason, ReleaseVerdict, Status, Subject
 from proofspan.services.rows import markdown_head, markdown_line
 from proofspan.services.stop_rule import IN_A_ROW, class_lifts
@@ -109,6 +110,7 @@ def release_verdict(
     checks += _cause_checks(store, run_id, gates.causes)
     checks += _goal_checks(store, measured, wanted)
     checks += _stop_check(store, manifest, run, when_raised=gates.stop_rule)
+    checks += pin_checks(manifest, run, pinning=gates.pinning, determinism=gates.determinism)
     if measured.pack is not None:
         differing = [difference.in_words() for difference in measured.differences]
         message = "; ".join(differing) or "agrees with the current metrics"

@@ -32,7 +32,7 @@ class Fused(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Logged:
-    """What the traces of a run log.
+    """The settings that the traces of a run log.
 
     `values` maps index_hash, embed_model, analyzer and reranker to how many records log each value. `stages`
     are the names of their ranked lists, `longest` the length of the longest fused one, `fused` are some of

@@ -1,4 +1,4 @@
-"""What a complete pinning record has, which depends on what its run uses, and what of it is missing."""
+"""The fields of a complete pinning record, which depend on what its run uses, and those that it lacks."""
 
 from __future__ import annotations
 
@@ -121,7 +121,10 @@ def placeholders(value: Json, path: str = "") -> Iterator[str]:
     elif is_placeholder(value):
         yield path
     for where, each in inside:
-        yield from placeholders(each, where)
+        if is_placeholder(where.rpartition(".")[2]):  # a name to replace, `libraries.<library>`
+            yield where
+        else:
+            yield from placeholders(each, where)
 
 
 def _is_below(path: str, parent: str) -> bool:

@@ -1,4 +1,4 @@
-"""What is wrong with the pinning record of a run: fields that are missing, waiting or contradicted."""
+"""Find what is wrong with the pinning record of a run: fields missing, left to fill in or contradicted."""
 
 from __future__ import annotations
 
@@ -97,8 +97,12 @@ def pin_report(manifest: Manifest, run: Run) -> PinReport:
         unusable = tuple(PinFinding("unusable", "", each.message, each.fix) for each in fault.problems)
         return PinReport(run.run_id, path, None, uses, needed_fields({}, uses), unusable)
     uses |= stated_uses(record.values)
-    found = (*_wrong(manifest, run, record.values, logged), *_lacking(record, uses))
-    return PinReport(run.run_id, path, record, uses, needed_fields(record.values, uses), found)
+    found = [*_wrong(manifest, run, record.values, logged), *_lacking(record, uses)]
+    if (other := others_output(manifest, run, record.values)) is not None:
+        message = f"`determinism` is about {other}, which is no output of {run.run_id}"
+        fix = f"run {run.run_id} twice, then `proofspan determinism A B --record {path}`"
+        found.append(PinFinding("missing", "determinism", message, fix))
+    return PinReport(run.run_id, path, record, uses, needed_fields(record.values, uses), tuple(found))
 
 
 def _wrong(manifest: Manifest, run: Run, record: Mapping[str, Json], logged: Logged) -> Iterator[PinFinding]:
@@ -154,6 +158,14 @@ def _other_files(manifest: Manifest, record: Mapping[str, Json]) -> Iterator[Pro
         sha256 = known.get(path)
         if sha256 is not None and isinstance(each, str) and same_hash(each, sha256) is False:
             yield contradiction(where, f"is {shown(each)}, but the manifest has {shown(sha256)} for {path}")
+
+
+def others_output(manifest: Manifest, run: Run, record: Mapping[str, Json]) -> str | None:
+    """Return the output that a record's proof names if it is another run's, as in a copied record."""
+    output = at(record, "determinism.file")
+    own = {each.path for each in run.trace_artifacts}
+    theirs = {each.path for other in manifest.runs for each in other.trace_artifacts}
+    return output if isinstance(output, str) and output in theirs - own else None
 
 
 def _other_parent(manifest: Manifest, record: Mapping[str, Json]) -> Iterator[Problem]:

@@ -1,4 +1,4 @@
-"""What the traces of a run log about its index, models and fusion, from the beginning of its files."""
+"""Read what the traces of a run log about its index, models and fusion, from the start of its files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What this machine says of itself for a pinning record: processor, system, threads, libraries."""
+"""Read from this machine what a pinning record states: processor, system, threads, libraries."""
 
 from __future__ import annotations
 

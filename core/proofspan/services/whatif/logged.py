@@ -154,7 +154,7 @@ def _pinned(lists: Lists) -> tuple[float | None, int | None, int | None, Ties]:
         return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
     top, depth = (int(value) if (value := number(name)) and value >= 1 else None for name in ("top", "depth"))
-    words = str(stated.get("ties", record.get("ties", "")))
+    words = str(stated.get("tie_break", record.get("tie_break", "")))
     ties: Ties = "chunk" if "chunk" in words and "section" not in words else "section"
     k = number("k")
     return (k if k is not None and k > 0 else None), top, depth, ties

@@ -59,7 +59,7 @@ def canonical_json(raw: RawLine) -> bytes:
     """Return the canonical form of the line's value. Raises UnusableError if it has none."""
     parse_line(raw)  # the strict reader checks grammar, UTF-8 and depth
     text = raw.data.decode("utf-8")
-    return _written(parse_as_written(text)).encode("utf-8")
+    return written(parse_as_written(text)).encode("utf-8")
 
 
 def hash_file(path: Path, *, file: str, whole: bool) -> Hashed:
@@ -70,7 +70,7 @@ def hash_file(path: Path, *, file: str, whole: bool) -> Hashed:
     digest = hashlib.sha256()
     lines = findings = 0
     issues: list[LineIssue] = []
-    for raw in _whole(path) if whole else read_lines(path, final=True):
+    for raw in raw_values(path, whole=whole):
         try:
             digest.update(canonical_json(raw) + b"\n")
         except UnusableError as why:
@@ -93,6 +93,11 @@ def hash_file(path: Path, *, file: str, whole: bool) -> Hashed:
     return Hashed(None if findings else digest.hexdigest(), lines, findings, tuple(issues))
 
 
+def raw_values(path: Path, *, whole: bool) -> Iterator[RawLine]:
+    """Yield the lines of an unpacked file, or with `whole` its one value. Raises InputFault."""
+    return _whole(path) if whole else read_lines(path, final=True)
+
+
 def _whole(path: Path) -> Iterator[RawLine]:
     with open_source(path) as source:
         data = source.read(MAX_WHOLE + 1)
@@ -105,9 +110,10 @@ def _whole(path: Path) -> Iterator[RawLine]:
         yield RawLine(1, len(data) - len(text), len(text), text)
 
 
-def _written(value: Json) -> str:
+def written(value: Json) -> str:
+    """Return the canonical form of a value as `parse_as_written` returns it. Raises UnusableError."""
     if type(value) is Pairs:
-        members = {key: _written(each) for key, each in value}
+        members = {key: written(each) for key, each in value}
         if len(members) < len(value):
             twice = next(key for key, times in Counter(key for key, _ in value).items() if times > 1)
             message = f"duplicate key {twice[:80]!r} in an object"
@@ -119,5 +125,5 @@ def _written(value: Json) -> str:
     if type(value) is str:
         return encode_basestring(value)
     if type(value) is list:
-        return "[" + ",".join(map(_written, value)) + "]"
+        return "[" + ",".join(map(written, value)) + "]"
     return {True: "true", False: "false", None: "null"}[value]
