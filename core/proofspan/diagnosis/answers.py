@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
 
 from proofspan.contracts.records.field_values import id_of
-from proofspan.contracts.records.records import Trace
+from proofspan.contracts.records.records import Json, Trace
 from proofspan.diagnosis.types import Template
 
 #: What the reference's template check looks for in the lower-cased answer.
@@ -76,6 +77,29 @@ def payload_ids(trace: Trace) -> tuple[str, ...]:
         return ()
     named = (id_of(item) if isinstance(item, dict) else item for item in payload)
     return tuple([chunk_id for chunk_id in named if isinstance(chunk_id, str) and chunk_id])
+
+
+class AnswerFrom(NamedTuple):
+    """The run and the prompt that the answer of a computed trace was made from."""
+
+    run_id: str
+    chunks: tuple[str, ...]
+
+
+def answer_from(raw: Mapping[str, Json]) -> AnswerFrom | None:
+    """Return what a trace's `answer_from` says; None without it, as in a logged trace."""
+    stated = raw.get("answer_from")
+    if not isinstance(stated, dict) or not isinstance(chunks := stated.get("chunks"), list):
+        return None
+    run_id = stated.get("run_id")
+    ids = tuple([each for each in chunks if isinstance(each, str) and each])
+    return AnswerFrom(run_id if isinstance(run_id, str) else "", ids)
+
+
+def from_another_prompt(trace: Trace) -> AnswerFrom | None:
+    """Return what the answer was made from where that prompt held other chunks than the trace's."""
+    stated = answer_from(trace.raw)
+    return None if stated is None or set(stated.chunks) == set(trace.chunk_ids) else stated
 
 
 def claims_of(answer: str, lower: str, ids: Sequence[Collection[str]], refusals: Collection[str] = ()) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from math import ceil, exp, fsum, isfinite, lgamma, log, sqrt
+from collections.abc import Iterable, Sequence
+from math import ceil, erfc, exp, fsum, isfinite, lgamma, log, sqrt
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -103,6 +103,35 @@ def mcnemar(fixed: int, regressed: int) -> float:
         ways = ways * (flips - chosen) // (chosen + 1)
         tail += ways
     return min(1.0, 2 * tail / (1 << flips))
+
+
+def holm(ps: Sequence[float], *, level: float = LEVEL) -> list[bool]:
+    """Return which of several tests are significant together: at most one in 20 such sets has a false one.
+
+    The smallest p has to be below level / n for n tests, the next below level / (n − 1), up to the first that
+    is not. Source: Holm, "A Simple Sequentially Rejective Multiple Test Procedure" (Scandinavian Journal of
+    Statistics 6, 1979).
+    """
+    significant = [False] * len(ps)
+    for left, place in zip(range(len(ps), 0, -1), sorted(range(len(ps)), key=ps.__getitem__), strict=True):
+        if not ps[place] < level / left:
+            break
+        significant[place] = True
+    return significant
+
+
+def paired_p(difference: Mean | None, differences: Iterable[float]) -> float:
+    """Return the two-sided p of paired differences of numbers, by the normal distribution; 1 without any.
+
+    For many pairs it is that of Student's paired test.
+    """
+    values = list(differences)
+    if difference is None or len(values) < 2:
+        return 1.0
+    spread = fsum((value - difference.mean) ** 2 for value in values) / (len(values) - 1)
+    if not spread:
+        return 1.0 if not difference.mean else 0.0
+    return erfc(abs(difference.mean) / sqrt(2 * spread / len(values)))
 
 
 def flips_needed(fixed: int, regressed: int) -> int | None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 
 from proofspan.contracts.records.records import GoldQuestion, Trace
-from proofspan.diagnosis.answers import claims_of, payload_ids, refuses
+from proofspan.diagnosis.answers import claims_of, from_another_prompt, payload_ids, refuses
 from proofspan.diagnosis.claims.cells import WrongCell, wrong_cell, wrong_code
 from proofspan.diagnosis.claims.computed import Computed, computed
 from proofspan.diagnosis.claims.differences import differences_of
@@ -59,6 +59,11 @@ _DIGIT = re.compile(r"\d")
 #: (docs/measurements.md): from 0.40 to 0.50 the mean of their balanced accuracies is within 0.014 of the
 #: best, and of these a high one shows fewer claims as supported that are not.
 SUPPORTED = 0.48
+
+
+def status_by(support: float, least: float = SUPPORTED) -> ClaimStatus:
+    """Return the status of a claim that nothing but its support decides."""
+    return "supported" if support >= least else "unsupported"
 
 
 def check_answer(
@@ -179,8 +184,7 @@ class _Task:
                 row = where.sources[follows.source]
                 evidence = _evidence(row, best._replace(unit=follows.unit))
             return CheckedClaim(claim, "derived", round(min(1.0, score), 4), evidence, formula=formula)
-        status: ClaimStatus = "supported" if best.score >= SUPPORTED else "unsupported"
-        return CheckedClaim(claim, status, round(best.score, 4), evidence)
+        return CheckedClaim(claim, status_by(best.score), round(best.score, 4), evidence)
 
     def _differences(
         self,
@@ -303,7 +307,8 @@ class Checker:
         """Return the checked claims of a trace's answer; none for a refusal.
 
         What is not in the prompt counts only where the prompt does not support a claim: other retrieved
-        candidates, the chunks of cited pages, and gold's chunks and quotes, in that order.
+        candidates, the chunks of cited pages, and gold's chunks and quotes, in that order. The prompt is the
+        one that the answer was made from.
         """
         answer = trace.answer
         lower = answer.lower()
@@ -311,17 +316,21 @@ class Checker:
         if not lower.strip() or refuses(lower, refusals):
             return CheckedAnswer()
         cited = payload_ids(trace) or trace.ids_in_text
+        made_from = from_another_prompt(trace)
+        prompt = trace.chunk_ids if made_from is None else made_from.chunks
         return check_answer(
             answer,
-            list(map(self.sources.__getitem__, trace.chunk_ids)),
+            list(map(self.sources.__getitem__, prompt)),
             self.survey,
             question=trace.q,
-            blanked=claims_of(answer, lower, (trace.chunk_ids, cited)),
-            further=self._further(trace, gold),
+            blanked=claims_of(answer, lower, (prompt, cited)),
+            further=self._further(trace, prompt, gold),
         )
 
-    def _further(self, trace: Trace, gold: GoldQuestion | None) -> Iterator[Sequence[EvidenceSource]]:
-        seen = set(trace.chunk_ids)
+    def _further(
+        self, trace: Trace, prompt: Sequence[str], gold: GoldQuestion | None
+    ) -> Iterator[Sequence[EvidenceSource]]:
+        seen = set(prompt)
         groups: tuple[tuple[Origin, Callable[[], Iterable[str]]], ...] = (
             ("retrieved", lambda: (item[1] for name in STAGES for item in listed(trace, name))),
             ("cited_page", lambda: self._on_cited_pages(trace)),

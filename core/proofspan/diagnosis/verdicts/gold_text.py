@@ -83,6 +83,29 @@ class GoldTrails:
             return None
         return self._by_place(trace, gold, target, cited)
 
+    def telling(
+        self, gold: GoldQuestion, candidates: Iterable[tuple[str, Mapping[str, Json]]]
+    ) -> tuple[str, ...]:
+        """Return the candidates, given by id and entry, on which a trail of the question depends.
+
+        They hold words of a passage or lie on its page; one candidate with a known text is among them, as a
+        trail is followed by text where there is any.
+        """
+        question, found, readable = self._question(gold), [], ""
+        target = question.target
+        for chunk_id, entry in candidates:
+            if not readable and (chunk_id in self._texts or isinstance(entry.get("text"), str)):
+                readable = chunk_id
+            if question.parts:
+                known = question.found
+                held = known[chunk_id] if chunk_id in known else self._look(question, (1, chunk_id, entry))
+                is_telling = held is not None
+            else:
+                is_telling = target is not None
+            if is_telling:
+                found.append(chunk_id)
+        return tuple(dict.fromkeys([*found, *([readable] if readable else [])]))
+
     def _question(self, gold: GoldQuestion) -> _Question:
         known = self._questions.get(gold.q_id)
         if known is None or (known.gold is not gold and known.gold != gold):

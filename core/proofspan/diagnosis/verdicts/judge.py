@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from proofspan.contracts.records.field_values import page_of
 from proofspan.contracts.records.records import Attachment, Citation, GoldQuestion, Trace
+from proofspan.diagnosis.answers import AnswerFrom, from_another_prompt, payload_ids
 from proofspan.diagnosis.claims.sentences import sentences
-from proofspan.diagnosis.claims.types import CheckedAnswer, CheckedClaim, DifferenceKind
+from proofspan.diagnosis.claims.types import CheckedAnswer, CheckedClaim, ClaimStatus, DifferenceKind
 from proofspan.diagnosis.claims.word_forms import forms_in, language_of, stop_forms
 from proofspan.diagnosis.gold import declines
-from proofspan.diagnosis.labelling import NOT_ALIGNED, lacks_template
+from proofspan.diagnosis.labelling import NOT_ALIGNED, counted_ids, lacks_template
 from proofspan.diagnosis.safety import SafetyOmission
 from proofspan.diagnosis.types import Profile, ReportRow
 from proofspan.diagnosis.verdicts.gold_text import has_passage
@@ -26,6 +28,7 @@ from proofspan.diagnosis.verdicts.types import (
     Cause,
     CauseEvidence,
     Certainty,
+    Correct,
     Correctness,
     GoldPart,
     GoldTrail,
@@ -80,6 +83,11 @@ _DIFFERENT: Mapping[DifferenceKind, str] = {
     "quantifier": "Wrong quantity",
     "modality": "Wrong obligation",
 }
+_OUTSIDE = "citation_outside_retrieved"
+#: The correctness of an answer that is as good as it can be.
+RIGHT: tuple[Correct, ...] = ("correct", "declined_rightly")
+#: The causes that lie before the answer: the prompt lacked what is expected.
+LOST: tuple[Cause, ...] = ("missing_content", "missed_top_ranked", "not_in_context")
 #: What to try about each cause.
 CAUSE_STEPS: Mapping[Cause, str] = {
     "unsafe_omission": "Add the safety notices of a cited section to the prompt.",
@@ -100,6 +108,7 @@ CAUSE_STEPS: Mapping[Cause, str] = {
     "none": "",
 }
 _UNSEEN_STEP = "Look whether the prompt held the answer: gold names no passage to look for in the trace."
+_ASK_AGAIN = "Ask the question again with this prompt: its answer is not known."
 _CUT_STEP = "Keep a passage in one chunk with its heading: this one is cut where the answer is."
 
 
@@ -128,7 +137,7 @@ class Case(NamedTuple):
 
 
 class _Finding(NamedTuple):
-    cause: Cause
+    cause: Cause | None
     certainty: Certainty
     sentence: str
     evidence: tuple[CauseEvidence, ...] = ()
@@ -145,7 +154,7 @@ def judge(case: Case) -> Verdict:
         found.cause,
         found.certainty,
         found.sentence,
-        found.step or CAUSE_STEPS[found.cause],
+        found.step or (CAUSE_STEPS[found.cause] if found.cause else _ASK_AGAIN),
         _harm(found.cause, case.correctness, grounded),
         found.evidence[:_MOST_EVIDENCE],
         case.trail,
@@ -155,19 +164,23 @@ def judge(case: Case) -> Verdict:
 def grounded_of(checked: CheckedAnswer | None) -> Grounded | None:
     """Return whether the claims of an answer have evidence; None without a claim that can be decided."""
     claims = checked.claims if checked is not None else ()
-    statuses = [each.status for each in claims]
+    return grounded_by([each.status for each in claims], is_noted=any(each.note for each in claims))
+
+
+def grounded_by(statuses: Sequence[ClaimStatus], *, is_noted: bool) -> Grounded | None:
+    """Return whether claims of these statuses have evidence; `is_noted`: a note limits what one says."""
     if "differs" in statuses:
         return "contradicted"
     decided = [status for status in statuses if status != "other_language"]
     if not decided:
-        return "yes" if claims and not any(each.note for each in claims) else None
+        return "yes" if statuses and not is_noted else None
     backed = sum(status != "unsupported" for status in decided)
     return "yes" if backed == len(decided) else "partly" if backed else "no"
 
 
-def _harm(cause: Cause, correctness: Correctness, grounded: Grounded | None) -> int:
+def _harm(cause: Cause | None, correctness: Correctness, grounded: Grounded | None) -> int:
     """Return the position in a list by harm; what is wrong, or has no evidence, is near the top."""
-    position = _OF_CAUSE[cause]
+    position = _OF_CAUSE[cause] if cause else _OPEN
     if grounded == "no":
         position = min(position, _UNBACKED)
     if correctness.value == "wrong":
@@ -182,6 +195,9 @@ def _harm(cause: Cause, correctness: Correctness, grounded: Grounded | None) -> 
 def _findings(case: Case, grounded: Grounded | None) -> Iterator[_Finding]:
     """Yield the causes that apply, first things first; the last always does."""
     value = case.correctness.value
+    if (made_from := from_another_prompt(case.trace)) is not None:
+        yield from _of_other_prompt(case, made_from, grounded)
+        return
     if value in ("declined_rightly", "declined_wrongly") or declines(case.trace, case.row):
         yield _of_refusal(case)
         return
@@ -214,6 +230,32 @@ def _findings(case: Case, grounded: Grounded | None) -> Iterator[_Finding]:
         reason = case.correctness.reason or "there is no expected answer"
         yield _Finding("none", "likely", f"No failure was found; whether it is right is unknown: {reason}.")
     yield _Finding("none", "certain", "Right by the expected answer.")
+
+
+def _of_other_prompt(case: Case, made_from: AnswerFrom, grounded: Grounded | None) -> Iterator[_Finding]:
+    """Yield the cause of an answer that was made from another prompt: nothing blames it for this one.
+
+    What it contradicts it contradicts anyway, and what was lost before this prompt would be missing in any
+    answer to it.
+    """
+    yield from _of_contradiction(case)
+    yield from _of_trail(case, "certain")
+    if case.correctness.value in RIGHT and grounded != "no":
+        found = next(_of_safety(case), None) or next(_of_form(_as_answered(case, made_from)), None)
+        if found is None:
+            yield _Finding("none", "likely", "Right by the expected answer, though made from another prompt.")
+    named = f" in {_cut(made_from.run_id)}" if made_from.run_id else ""
+    yield _Finding(None, "likely", f"Answered{named} from another prompt: ask again to know its answer.")
+
+
+def _as_answered(case: Case, made_from: AnswerFrom) -> Case:
+    """Return the case with the prompt that its answer was made from."""
+    trace = replace(case.trace, chunk_ids=made_from.chunks)
+    cited = counted_ids(trace.ids_in_text, payload_ids(trace), case.profile)
+    suspicions = set(case.row.suspicions) - {_OUTSIDE}
+    if not set(cited) <= set(made_from.chunks):
+        suspicions.add(_OUTSIDE)
+    return case._replace(trace=trace, row=replace(case.row, suspicions=tuple(sorted(suspicions))))
 
 
 def _of_refusal(case: Case) -> _Finding:
@@ -382,12 +424,21 @@ def _is_one_there(trail: GoldTrail | None) -> bool:
 
 def _of_trail(case: Case, certainty: Certainty) -> Iterator[_Finding]:
     """Yield the first loss of each gold passage that is not whole in the prompt."""
-    trail = case.trail
-    if trail is None:
-        return
+    if case.trail is not None:
+        most = max(sum(1 for _ in listed(case.trace, name)) for name in STAGES)
+        yield from _losses(case.trail, most, certainty)
+
+
+def lost_cause(trail: GoldTrail | None) -> Cause | None:
+    """Return the cause that lies before the prompt; None where nothing was lost, or no trail is known."""
+    found = next(_losses(trail, 0, "certain"), None) if trail is not None else None
+    return found.cause if found is not None else None
+
+
+def _losses(trail: GoldTrail, most: int, certainty: Certainty) -> Iterator[_Finding]:
+    """Yield the losses of a trail; `most` counts the longest list."""
     if trail.by != "text":
         certainty = "likely"
-    most = max(sum(1 for _ in listed(case.trace, name)) for name in STAGES)
     for part in trail.parts:
         prompt = part.places.get("prompt")
         if prompt is None or has_passage(prompt):
@@ -461,7 +512,7 @@ def _of_form(case: Case) -> Iterator[_Finding]:
         yield _Finding(
             "wrong_format", "certain", "The answer does not have the citations that the template asks for."
         )
-    is_outside = "citation_outside_retrieved" in case.row.suspicions and bool(case.trace.chunk_ids)
+    is_outside = _OUTSIDE in case.row.suspicions and bool(case.trace.chunk_ids)
     if not (is_outside or case.trace.payload):  # only a payload names pages
         return
     for each in citations(case.trace):

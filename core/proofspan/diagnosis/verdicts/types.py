@@ -125,13 +125,14 @@ class CauseEvidence(NamedTuple):
 class Verdict(NamedTuple):
     """The verdict on one answer. `grounded` is None without claims, as of a refusal.
 
+    `cause` is None where it is unknown, as the answer was made from another prompt than the trace's.
     `sentence` says what went wrong by this question's facts, `next_step` what to try; both are plain text.
     `harm` orders a list, most harmful first: 0 is a safety notice left out of an instruction.
     """
 
     grounded: Grounded | None
     correctness: Correctness
-    cause: Cause
+    cause: Cause | None
     certainty: Certainty
     sentence: str
     next_step: str = ""

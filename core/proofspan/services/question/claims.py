@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from proofspan.contracts.records.records import Attachment, GoldQuestion, Trace
-from proofspan.diagnosis.answers import claims_of, payload_ids
+from proofspan.diagnosis.answers import claims_of, from_another_prompt, payload_ids
 from proofspan.diagnosis.claims.check import Checker
 from proofspan.diagnosis.claims.types import DIGITS, CheckedAnswer, claim_records
 from proofspan.diagnosis.gold import declines
@@ -57,7 +57,9 @@ class AnswerChecker:
         blanked = None
         if gold is not None:
             cited = payload_ids(trace) or trace.ids_in_text
-            blanked = claims_of(trace.answer, trace.answer.lower(), (trace.chunk_ids, cited))
+            made_from = from_another_prompt(trace)
+            prompt = trace.chunk_ids if made_from is None else made_from.chunks
+            blanked = claims_of(trace.answer, trace.answer.lower(), (prompt, cited))
         correctness = compare_expected(
             trace.answer,
             gold,

@@ -15,9 +15,10 @@ import pyarrow.compute as pc
 
 from proofspan.metrics.catalogue import METRICS
 from proofspan.metrics.ranked import CUTS
+from proofspan.metrics.statistics import Mean
 from proofspan.metrics.values import MetricValue, metric_value
 from proofspan.services.compare import MetricPair, metric_pairs
-from proofspan.services.whatif.answers import labels, same_sets
+from proofspan.services.whatif.answers import causes, labels, same_sets, supported
 from proofspan.services.whatif.lists import MOST_CANDIDATES, Lists
 from proofspan.services.whatif.logged import fusion_of, logged, sources_of
 from proofspan.services.whatif.ranking import NewLists, fuses, new_lists, outcomes
@@ -33,6 +34,7 @@ SHOWN = tuple(
         (
             *HEADLINES,
             *(name for name, metric in METRICS.items() if metric.group in ("ranking", "labels")),
+            *("grounded_answers", "supported_claims"),
         )
     )
 )
@@ -42,17 +44,37 @@ _CHANGING = ("bucket", "label", "cause", "grounded")
 
 
 class _Computed(NamedTuple):
-    """What settings lead to: the lists, and the index's columns as they would be."""
+    """The lists that settings lead to, and the index's columns as they would be."""
 
     new: NewLists
     table: pa.Table
 
 
-def _computed(lists: Lists, settings: Settings, *, labelled: bool = True) -> _Computed:
+def lists_by(lists: Lists, settings: Settings) -> NewLists:
+    """Return the lists that settings lead to, all of which the run must allow (`usable`)."""
     by = fusion_of(lists, logged(lists).settings, settings) if fuses(settings) else None
-    new = new_lists(lists, settings, by, sources_of(lists))
-    found = outcomes(lists, new)
-    rows = found.rows & np.array([word is None for word in lists.table.column("unranked").to_pylist()])
+    return new_lists(lists, settings, by, sources_of(lists))
+
+
+def _computed(lists: Lists, settings: Settings, *, answered: bool = True) -> _Computed:
+    """Compute what settings lead to, without labels, claims and causes where not `answered`."""
+    new = lists_by(lists, settings)
+    columns: dict[str, Sequence[object]] = {}
+    if answered:
+        columns["label"] = labels(lists, new.ranks["chunks"], settings.profile)
+        columns["cause"] = causes(lists, new)
+        if settings.support is not None:
+            columns |= supported(lists, settings.support)
+    table = _ranked(lists, new)
+    for name, values in columns.items():
+        table = _replaced(table, name, pa.array(values, table.schema.field(name).type))
+    return _Computed(new, table)
+
+
+def _ranked(lists: Lists, new: NewLists) -> pa.Table:
+    """Return the index's columns with the ranks of new lists."""
+    found, table = outcomes(lists, new), lists.table
+    rows = pa.array(found.rows & table.column("unranked").is_null().to_numpy())
     columns: dict[str, object] = {
         "section_rank": found.section_rank,
         "top_rank": found.top_rank,
@@ -60,29 +82,16 @@ def _computed(lists: Lists, settings: Settings, *, labelled: bool = True) -> _Co
         "ndcg_10": found.ndcg_10,
         "reciprocal_rank": found.reciprocal_rank,
         **{f"recall_{cut}": found.recall[cut] for cut in CUTS},
+        "bucket": found.bucket,
     }
-    table = lists.table
     for name, values in columns.items():
-        field = table.schema.field(name)
-        computed = pa.array(values, pa.float64(), from_pandas=True).cast(field.type)
-        table = _replaced(
-            table, name, pc.if_else(pa.array(rows), computed, table.column(name).combine_chunks())
-        )
-    buckets = table.column("bucket").to_pylist()
-    table = _replaced(
-        table,
-        "bucket",
-        [b if is_new else was for b, is_new, was in zip(found.bucket, rows, buckets, strict=True)],
-    )
-    if labelled:
-        table = _replaced(table, "label", labels(lists, new.ranks["chunks"], settings.profile))
-    return _Computed(new, table)
+        computed = pa.array(values, from_pandas=True).cast(table.schema.field(name).type)
+        table = _replaced(table, name, pc.if_else(rows, computed, table.column(name).combine_chunks()))
+    return table
 
 
-def _replaced(table: pa.Table, name: str, values: object) -> pa.Table:
-    field = table.schema.field(name)
-    column = values if isinstance(values, pa.Array) else pa.array(values, field.type)
-    return table.set_column(table.schema.get_field_index(name), field, column)
+def _replaced(table: pa.Table, name: str, values: pa.Array) -> pa.Table:
+    return table.set_column(table.schema.get_field_index(name), table.schema.field(name), values)
 
 
 def what_if(lists: Lists, settings: Settings) -> WhatIf:
@@ -104,8 +113,29 @@ def what_if(lists: Lists, settings: Settings) -> WhatIf:
         {name: _changes(was[name], now[name]) for name in _CHANGING},
         _moved(was, now, prompts),
         int(prompts.sum()),
-        (*notes, *_notes(lists, used, new)),
+        (*notes, *_notes(lists, used, new, was["cause"], now["cause"])),
     )
+
+
+class Measured(NamedTuple):
+    """A metric here and in the logged run, with the difference of each question that counts in both."""
+
+    here: MetricValue
+    difference: Mean | None
+    p: float | None
+    differences: list[float]
+
+
+def measured(lists: Lists, settings: Settings, metric_id: str) -> Measured:
+    """Return one metric with settings that can be used, without computing what it does not depend on."""
+    is_ranking = METRICS[metric_id].group == "ranking"
+    table = _computed(lists, settings, answered=not is_ranking).table
+    pairs, numbers = _pairs(lists, table, (metric_id,))
+    differences = numbers[metric_id] - _numbers(lists, (metric_id,))[metric_id]
+    here = _values(lists, table)[metric_id] if not pairs else pairs[0].here
+    assert here is not None  # noqa: S101 - every metric of the index has a value
+    difference, p = (pairs[0].difference, pairs[0].p) if pairs else (None, None)
+    return Measured(here, difference, p, differences[np.isfinite(differences)].tolist())
 
 
 def _numbers(lists: Lists, metric_ids: Sequence[str]) -> Mapping[str, np.ndarray]:
@@ -176,9 +206,10 @@ def _moved(was: Mapping[str, list[Any]], now: Mapping[str, list[Any]], prompts: 
         data[f"was_{title}"] = [was[name][row] for row in rows]
         data[title] = [now[name][row] for row in rows]
     data["prompt_changed"] = [bool(prompts[row]) for row in rows]
-    frame = pd.DataFrame(data)
+    frame = pd.DataFrame(data, dtype=object)
     for name in ("was_rank", "rank", "was_top_rank", "top_rank"):
         frame[name] = frame[name].astype("Int32")
+    frame["prompt_changed"] = frame["prompt_changed"].astype(bool)
     worse = [_worsening(was["section_rank"][row], now["section_rank"][row]) for row in rows]
     ordered = sorted(range(len(rows)), key=worse.__getitem__)
     return frame.iloc[ordered].reset_index(drop=True)
@@ -224,8 +255,10 @@ def _known(given: Weights, known: Iterable[str], what: str) -> tuple[Weights, li
     return tuple(each for each in given if each[0] in names), notes
 
 
-def _notes(lists: Lists, settings: Settings, new: NewLists) -> tuple[str, ...]:
-    """Return what the numbers leave out."""
+def _notes(
+    lists: Lists, settings: Settings, new: NewLists, was: Sequence[object], now: Sequence[object]
+) -> tuple[str, ...]:
+    """Return what the numbers leave out; `was` and `now` are the causes."""
     notes, known = [], logged(lists)
     if fuses(settings) and known.reproduced < known.questions:
         other = known.questions - known.reproduced
@@ -251,6 +284,15 @@ def _notes(lists: Lists, settings: Settings, new: NewLists) -> tuple[str, ...]:
             f"In {counted(new.chosen, 'question')} the logged prompt is not the beginning of the last list; "
             "a changed prompt is."
         )
+    if not lists.store.are_claims_checked(lists.run.run_id):
+        notes.append("The claims of this run are not checked, so no cause and no support is known.")
+    elif unknown := sum(before is not None and after is None for before, after in zip(was, now, strict=True)):
+        notes.append(
+            f"The cause of {counted(unknown, 'question')} is unknown: the prompt holds other chunks than the "
+            "answer was made from. Ask again to know."
+        )
+    if settings.support is not None and lists.store.are_claims_checked(lists.run.run_id):
+        notes.append("Causes are those of the usual threshold of support.")
     if lists.cut:
         notes.append(
             f"Of {counted(lists.cut, 'question')} only the first {MOST_CANDIDATES:,} candidates are read."

@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 
 from proofspan.contracts.records.field_values import number_of, numbers_of
 from proofspan.contracts.records.records import GoldQuestion, Json, StageName, Trace
+from proofspan.diagnosis.answers import answer_from
 from proofspan.diagnosis.corpus import Corpus
 from proofspan.diagnosis.types import Profile, profile_from
+from proofspan.diagnosis.verdicts.gold_text import GoldTrails
 from proofspan.errors import InputFault
 from proofspan.manifest.types import Manifest, Run
 from proofspan.metrics.fusion import Flags, Numbers, Ranks
@@ -46,7 +48,7 @@ _NOTHING: Mapping[str, Json] = {}
 COLUMNS = (
     *("q_id", "paraphrase", "seed", "repeat", "q", "line", "offset", "length"),
     *("label", "bucket", "section_rank", "top_rank", "section_coverage", "unranked"),
-    *("grounded", "correct", "cause"),
+    *("grounded", "correct", "cause", "claims_supported", "claims_unsupported"),
 )
 
 
@@ -57,11 +59,13 @@ class Lists:
     Arrays over questions and candidates have one shape. `ranks` are the places of each stage from 1, 0 where
     it does not hold the candidate, and `judged` these with ties broken as metrics break them; `sizes` are the
     lengths of the lists. `scores` are those of the stages' entries and `features` all numbers that entries
-    log; NaN where there is none. `in_base` are the features that the first stage logs. `gold` says whether a
+    log; NaN for no number. `in_base` are the features that the first stage logs. `gold` says whether a
     stage's entry lies in the gold, `gold_anywhere` whether the entries together do; `relevant` and `extent`
     are chunks that count for recall and coverage, of `relevant_of` and `extent_of` in all. `table` holds the
     index's columns of the questions, `traces` their records without lists, `cut` how many questions have
-    more candidates than are read.
+    more candidates than are read. `made_from` has the prompts of answers that were made from another one than
+    the trace's. `telling` are the candidates on which the trail of a question's gold depends, with their
+    entries; None without one, as while claims are not checked. `kept` is for what is computed once.
     """
 
     manifest: Manifest
@@ -86,6 +90,9 @@ class Lists:
     extent_of: Counts
     is_absent: NDArray[np.bool_]
     is_judged: NDArray[np.bool_]
+    made_from: Mapping[int, frozenset[str]]
+    telling: tuple[tuple[tuple[int, Mapping[str, Json]], ...] | None, ...]
+    trails: GoldTrails | None
     cut: int = 0
     kept: dict[Any, Any] = field(default_factory=dict)
 
@@ -126,7 +133,10 @@ def load_lists(
     survey = read_survey(survey_file(inputs.chunks_print, store.cache_dir))
     if labeller.corpus is not None and survey is not None:
         labeller = replace(labeller, corpus=Corpus(labeller.corpus.texts, survey=survey))
-    gathered = _Gathered(labeller)
+    trails = None
+    if labeller.corpus is not None and store.are_claims_checked(run.run_id):
+        trails = GoldTrails(labeller.corpus.texts, labeller.places)
+    gathered = _Gathered(labeller, trails)
     with collector_paused():
         for number, trace in enumerate(_traces(manifest, run, store, table), start=1):
             gathered.add(trace)
@@ -181,9 +191,9 @@ def changed(manifest: Manifest, run: Run) -> InputFault:
 
 
 class Candidates:
-    """The candidates of a trace by id: what its lists say of each, and the numbers that they log."""
+    """The candidates of a trace by id, with what its lists up to a stage say of each, the last first."""
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: Trace, *, upto: StageName = "chunks") -> None:
         self.entries: dict[str, dict[str, Json]] = {}
         self.ranks: dict[StageName, dict[str, int]] = {}
         self.is_cut = False
@@ -199,6 +209,8 @@ class Candidates:
                 else:
                     known.update(_joined(known, entry))
                 ranks.setdefault(chunk_id, rank)
+            if name == upto:
+                return
 
 
 def _joined(known: Mapping[str, Json], entry: Mapping[str, Json]) -> dict[str, Json]:
@@ -234,9 +246,10 @@ def _by_stage() -> dict[StageName, _Column]:
 
 @dataclass(slots=True)
 class _Gathered:
-    """What is read of the traces so far."""
+    """The lists of the traces that were read already."""
 
     labeller: Labeller
+    trails: GoldTrails | None
     traces: list[Trace] = field(default_factory=list)
     ids: list[tuple[str, ...]] = field(default_factory=list)
     ranks: dict[StageName, _Column] = field(default_factory=_by_stage)
@@ -253,6 +266,8 @@ class _Gathered:
     extent_of: list[int] = field(default_factory=list)
     is_absent: list[bool] = field(default_factory=list)
     is_judged: list[bool] = field(default_factory=list)
+    made_from: dict[int, frozenset[str]] = field(default_factory=dict)
+    telling: list[tuple[tuple[int, Mapping[str, Json]], ...] | None] = field(default_factory=list)
     cut: int = 0
 
     def add(self, trace: Trace) -> None:
@@ -274,8 +289,20 @@ class _Gathered:
             self.sizes[name].append(sizes.get(name, 0))
             for chunk_id, rank in found.ranks[name].items():
                 self.ranks[name].add(row, column_of[chunk_id], rank)
+        if (made_from := answer_from(trace.raw)) is not None:
+            self.made_from[row] = frozenset(made_from.chunks)
+        self.telling.append(self._telling(trace, found, column_of))
         self._add_numbers(trace, row, column_of)
         self._add_gold(trace, found, row, column_of)
+
+    def _telling(
+        self, trace: Trace, found: Candidates, column_of: Mapping[str, int]
+    ) -> tuple[tuple[int, Mapping[str, Json]], ...] | None:
+        gold = self.labeller.questions.get(trace.q_id)
+        if self.trails is None or gold is None or not gold.answerable:
+            return None
+        ids = self.trails.telling(gold, found.entries.items())
+        return tuple([(column_of[chunk_id], found.entries[chunk_id]) for chunk_id in ids])
 
     def _add_numbers(self, trace: Trace, row: int, column_of: Mapping[str, int]) -> None:
         base = next(
@@ -374,6 +401,9 @@ class _Gathered:
             extent_of,
             np.array(self.is_absent, np.bool_),
             np.array(self.is_judged, np.bool_),
+            self.made_from,
+            tuple(self.telling),
+            self.trails,
             self.cut,
         )
 

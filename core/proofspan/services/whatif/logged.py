@@ -1,4 +1,4 @@
-"""What a run logs: its lists, its features, and its own settings."""
+"""The lists and features that a run logs, and its own settings."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def sources_of(lists: Lists) -> Mapping[str, Ranks]:
     """Return the places in each list that can be fused, by its name.
 
     A feature `NAME_rank` is the place in the list NAME. Without such features each number that the first
-    stage logs is a list, by falling value; one that only repeats the entry's own score is none.
+    stage logs is a list, by falling value, unless it only repeats the entry's own score.
     """
     if "sources" not in lists.kept:
         ranks = sorted(name for name in lists.features if name.endswith(RANK) and name in lists.in_base)
@@ -177,7 +177,7 @@ def _measured_k(lists: Lists, own: Settings) -> float | None:
 
 
 def _fused_list(lists: Lists) -> Ranks:
-    """Return the list that a fusion would make: the fused one, where there is none the retrieved one."""
+    """Return the list that a fusion would make: the fused one, else the retrieved one."""
     first = lists.ranks["fused"]
     return np.where((first > 0).any(axis=1, keepdims=True), first, lists.ranks["retrieved"])
 

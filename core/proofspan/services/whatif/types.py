@@ -63,7 +63,7 @@ class LoggedList:
 
 @dataclass(frozen=True, slots=True)
 class Logged:
-    """What a run logs, and so what can be changed.
+    """The lists and features that a run logs, which can be changed.
 
     `lists` can be fused, `features` can rerank. `settings` are the run's own, each None where it is not
     known. `reproduced` of `questions` have the logged order when their lists are computed again with these;

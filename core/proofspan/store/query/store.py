@@ -580,6 +580,11 @@ class Store:
             return table
         return self._database.table(statement("kept").format(where=HEADLINE.sql), {}, {"rows": table})
 
+    @_retried
+    def claims_of(self, run: str, rows: np.ndarray) -> list[str | None]:
+        """Return the claims of rows of a run as JSON, in the order given; None where they are not checked."""
+        return self._kept.loaded(run).claims()(np.asarray(rows, dtype=np.int64))
+
     def tallies_of_table(self, table: pa.Table) -> dict[str, Tally]:
         """Return every metric of the index over the rows of a table with the columns of `headline_table`."""
         found = self._tallies(table, Clause("TRUE"), "0", most=1)

@@ -104,11 +104,12 @@ def next_step(
         return
     with st.container(border=True, key="next"):
         markup.show(markup.text([Piece("Next step ", "strong"), Piece(step)], role="line"))
-        alike = causes.get(verdict.cause, 0) if verdict is not None and verdict.cause != "none" else 0
-        if verdict is not None and alike > 1:
+        cause = verdict.cause if verdict is not None else None
+        alike = causes.get(cause, 0) if cause is not None and cause != "none" else 0
+        if cause is not None and alike > 1:
             st.page_link(
                 "pages/triage.py",
                 label=f"{alike:,} of {sum(causes.values()):,} answers of this run have this cause",
-                query_params=shown.without_filter().change(cause=(verdict.cause,)).as_list().params(),
+                query_params=shown.without_filter().change(cause=(cause,)).as_list().params(),
                 width="content",
             )

@@ -124,7 +124,8 @@ def _label(row: TriageRow) -> Cell:
 
 
 def _verdict(row: TriageRow) -> Cell:
-    if not (cause := row.text("cause")):
+    cause = row.text("cause") or None
+    if not row.text("correct"):
         return Cell(chips=(Chip("Not judged", "none", "There is no verdict on this answer."),))
     values = cast(Any, (row.text("grounded") or None, row.text("correct"), cause))
     before = cast(Any, tuple(row.text(f"was_{name}") or None for name in ("grounded", "correct", "cause")))
@@ -242,7 +243,9 @@ COLUMNS: Mapping[str, TriageColumn] = {
         ("worst label first", "best label first"),
     ),
     "cause": TriageColumn(
-        lambda row: Cell(shortened(row.text("cause_sentence"), MAX_CAUSE)) if row.text("cause") else NOTHING,
+        lambda row: (
+            Cell(shortened(row.text("cause_sentence"), MAX_CAUSE)) if row.text("cause_sentence") else NOTHING
+        ),
         _layout("cause", "The first point of failure", lines=4, width=15),
         "cause",
         ("by cause, most harmful first", "by cause, least harmful first"),

@@ -67,6 +67,10 @@ CERTAINTIES: Mapping[Certainty, str] = {
 _FORMAL: tuple[Cause, ...] = ("bad_citation", "wrong_format", "gold_suspect")
 
 
+#: The name of the cause of an answer that was made from another prompt.
+UNKNOWN_CAUSE = "Cause unknown: made from another prompt"
+
+
 def chips(grounded: Grounded | None, correct: Correct) -> list[Piece]:
     """Return the chips of both axes; one alone for an answer without claims."""
     named = [(GROUNDED_SIGNS[grounded], GROUNDED_NAMES[grounded])] if grounded else []
@@ -74,22 +78,30 @@ def chips(grounded: Grounded | None, correct: Correct) -> list[Piece]:
     return [Piece(f"{sign.sign} {name}", _KINDS[sign.tone], tip=sign.means) for sign, name in named]
 
 
-def tone(grounded: Grounded | None, correct: Correct, cause: Cause) -> Tone:
+def tone(grounded: Grounded | None, correct: Correct, cause: Cause | None) -> Tone:
     """Return the tone of a verdict as a whole, the worst of its parts: only what has no fault passes."""
+    if cause is None:
+        return "open"
     tones = {CORRECT_SIGNS[correct].tone, *([GROUNDED_SIGNS[grounded].tone] if grounded else [])}
     tones |= {"pass"} if cause == "none" else {"warn"} if cause in _FORMAL else {"fail"}
     worst: tuple[Tone, ...] = ("fail", "warn", "open", "pass")
     return next(each for each in worst if each in tones)
 
 
-def verdict_chip(grounded: Grounded | None, correct: Correct, cause: Cause) -> Chip:
+def verdict_chip(grounded: Grounded | None, correct: Correct, cause: Cause | None) -> Chip:
     """Return a verdict in a word or two with its sign, the worst part first: `✕ Contradicted`."""
-    axes = (GROUNDED_NAMES[grounded] if grounded else "", CORRECT_NAMES[correct], CAUSE_NAMES[cause])
+    axes = (GROUNDED_NAMES[grounded] if grounded else "", CORRECT_NAMES[correct], _named(cause))
     word, look = _in_short(grounded, correct, cause)
     return Chip(word, look, " · ".join(filter(None, axes)))
 
 
-def _in_short(grounded: Grounded | None, correct: Correct, cause: Cause) -> tuple[str, Look]:
+def _named(cause: Cause | None) -> str:
+    return CAUSE_NAMES[cause] if cause else UNKNOWN_CAUSE
+
+
+def _in_short(grounded: Grounded | None, correct: Correct, cause: Cause | None) -> tuple[str, Look]:
+    if cause is None:
+        return "? Ask again", "gray"
     if cause == "unsafe_omission":
         return "⚠ Unsafe", "red"
     if grounded == "contradicted":
@@ -125,13 +137,13 @@ def run_chip(label: object, grounded: object, correct: object, cause: object) ->
     """Return the chip of an indexed run; without a verdict, its claims are not checked or it has no label."""
     known = next((each for each in CAUSES if each == cause), None)
     judged = next((each for each in CORRECT if each == correct), None)
-    if known is None or judged is None:
+    if judged is None:
         name = LABEL_NAMES.get(str(label))
         return RunChip("·", "gray", f"{name}, not judged yet" if name else "no label")
     based = next((each for each in GROUNDED if each == grounded), None)
     word, look = _in_short(based, judged, known)
     named = [GROUNDED_NAMES[based]] if based else []
-    named += [CORRECT_NAMES[judged], *([CAUSE_NAMES[known]] if known != "none" else [])]
+    named += [CORRECT_NAMES[judged], *([_named(known)] if known != "none" else [])]
     return RunChip(word[0], look, " · ".join(named))
 
 
@@ -158,9 +170,9 @@ def cause_pieces(verdict: Verdict) -> list[Piece]:
     own = _OWN_LEAD.match(verdict.sentence)
     if own is not None:
         return [Piece(f"{own[1]}: ", "strong"), Piece(verdict.sentence[own.end() :])]
-    if verdict.cause == "none" and verdict.sentence:
+    if verdict.cause in (None, "none") and verdict.sentence:
         return [Piece(verdict.sentence)]
-    name = CAUSE_NAMES[verdict.cause]
+    name = _named(verdict.cause)
     if not verdict.sentence:
         return [Piece(name, "strong")]
     return [Piece(f"{name}: ", "strong"), Piece(verdict.sentence)]
@@ -169,7 +181,7 @@ def cause_pieces(verdict: Verdict) -> list[Piece]:
 def certainty_piece(verdict: Verdict) -> Piece:
     """Return `certain` or `likely` with what that means; nothing where there is no cause to be certain of."""
     certainty = verdict.certainty
-    return Piece("" if verdict.cause == "none" else certainty, "muted", tip=CERTAINTIES[certainty])
+    return Piece("" if verdict.cause in (None, "none") else certainty, "muted", tip=CERTAINTIES[certainty])
 
 
 #: The most ways to a cause's evidence.
