@@ -31,6 +31,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "import": ("import_cmd", "Turn another tool's files into a workspace."),
     "export": ("export_cmd", "Write a run's triage as CSV, JSONL or Markdown."),
     "metrics": ("metrics_cmd", "Measure runs: each metric with its counts, interval and goal."),
+    "whatif": ("whatif_cmd", "Try other settings on a run's logged lists, without a model."),
     "gate": ("gate_cmd", "Check whether a run is ready for release, for CI."),
     "cohort": ("cohort_cmd", "Name the questions of a bucket, and count conversions."),
     "pin": ("pin_cmd", "Check pinning records, or make one to fill in."),

@@ -27,6 +27,7 @@ from proofspan.cli.output import (
     write_bytes,
     write_parts,
 )
+from proofspan.cli.tables import pairs_table, table_of
 from proofspan.contracts.records.records import Json
 from proofspan.contracts.rules.envelope import ENVELOPE
 from proofspan.diagnosis.topic import in_words
@@ -35,18 +36,14 @@ from proofspan.manifest.load import load_manifest
 from proofspan.manifest.types import Run
 from proofspan.metrics.catalogue import GROUPS, LEFT_OUT, METRICS
 from proofspan.metrics.packs import PACK_SOURCE, RATE, RATE_COUNTED, others_in_words
-from proofspan.metrics.statistics import LEVEL
 from proofspan.metrics.values import (
     counted_in_words,
-    difference_in_words,
     interval_in_words,
     missing_in_words,
     number_in_words,
     value_in_words,
 )
-from proofspan.services.compare import NOT_PAIRED, p_words
 from proofspan.services.metrics.report import (
-    Compared,
     MetricsReport,
     definitions,
     metrics_report,
@@ -187,7 +184,7 @@ def _parts(report: MetricsReport, run: Run, named: Sequence[str]) -> Iterator[Re
     if report.slices is not None:
         yield Text()
         metrics = [METRICS[metric_id] for metric_id in named or OF_A_SLICE]
-        table = _table(report.by or "", *(metric.name for metric in metrics))
+        table = table_of(report.by or "", *(metric.name for metric in metrics))
         for name, values in report.slices.items():
             cells = (values.get(metric.metric_id) for metric in metrics)
             shown = in_words([name]) if report.by in OF_PLACES else name
@@ -199,7 +196,8 @@ def _parts(report: MetricsReport, run: Run, named: Sequence[str]) -> Iterator[Re
             yield Text(OF_PLACES[report.by], "dim")
     if report.compared is not None:
         yield Text()
-        yield _against(report.compared, measured.run_id, named)
+        pairs = [pair for pair in report.compared.pairs if not named or pair.metric.metric_id in named]
+        yield pairs_table(pairs, report.compared.vs, measured.run_id)
         yield from map(Text, map(printable, report.compared.sentences))
 
 
@@ -224,7 +222,7 @@ def _left_out(facts: RunFacts, gaps: GoldGaps) -> Iterator[str]:
 
 
 def _metrics(measured: RunMetrics, named: Sequence[str]) -> Table:
-    table = _table("metric", "value", "of", "95 %", "goal", "verdict", "left out")
+    table = table_of("metric", "value", "of", "95 %", "goal", "verdict", "left out")
     for column in table.columns[1:4]:
         column.justify, column.no_wrap = "right", True
     table.columns[0].no_wrap = table.columns[4].no_wrap = True
@@ -247,35 +245,4 @@ def _metrics(measured: RunMetrics, named: Sequence[str]) -> Table:
             Text(f"{sign} {verdict.why}", style) if verdict else Text(),
             Text(", ".join(reasons), "dim"),
         )
-    return table
-
-
-def _against(compared: Compared, run_id: str, named: Sequence[str]) -> Table:
-    table = _table(
-        "metric", printable(compared.vs), printable(run_id), "difference", "95 %", "over", "McNemar"
-    )
-    for column in table.columns[1:]:
-        column.justify, column.no_wrap = "right", True
-    for pair in compared.pairs:
-        metric, mean = pair.metric, pair.difference
-        if named and metric.metric_id not in named:
-            continue
-        there, here = (value.value if value else None for value in (pair.there, pair.here))
-        cells = [Text(), Text(), Text()]
-        if pair.gap is not None:
-            cells[:2] = Text(difference_in_words(metric, pair.gap)), Text(NOT_PAIRED, "dim")
-        if mean is not None:
-            style = "" if not pair.is_clear else "green" if pair.is_better else "red"
-            mid, low, high = (difference_in_words(metric, each) for each in (mean.mean, mean.low, mean.high))
-            cells = [Text(mid, style), Text(f"{low} to {high}", style), Text(f"{mean.pairs:,}")]
-        p = Text("" if pair.p is None else p_words(pair.p), "bold" if pair.p and pair.p < LEVEL else "")
-        numbers = (Text(number_in_words(metric, value)) for value in (there, here))
-        table.add_row(Text(metric.name), *numbers, *cells, p)
-    return table
-
-
-def _table(*columns: str) -> Table:
-    table = Table(box=None, pad_edge=False, show_header=True, header_style="dim", padding=(0, 2, 0, 0))
-    for column in columns:
-        table.add_column(Text(column), overflow="fold")
     return table

@@ -17,6 +17,7 @@ from proofspan.errors import InputFault, Problem
 from proofspan.manifest.types import Manifest
 from proofspan.metrics.catalogue import METRICS
 from proofspan.metrics.packs import PACK_SOURCE, RATE, RATE_COUNTED, pack_text
+from proofspan.metrics.statistics import Mean
 from proofspan.metrics.values import MetricValue, left_out_in_words, value_in_words
 from proofspan.services.compare import MetricPair, scope_sentences, verdict_sentence
 from proofspan.services.metrics.run_metrics import (
@@ -136,7 +137,7 @@ def report_to_json(report: MetricsReport) -> dict[str, Json]:
     """Return the report as plain data: each number with its counts, interval, goal, and what was left out."""
     measured, facts, gaps = report.measured, report.facts, report.gaps
     stored = measured.pack.numbers if measured.pack is not None else None
-    metrics = {name: _value(value) for name, value in measured.values.items()}
+    metrics = {name: value_to_json(value) for name, value in measured.values.items()}
     for name, verdict in measured.verdicts.items():
         goal = measured.goals[name]
         threshold: Json = {"is": str(goal), "from_default": goal.from_default}
@@ -168,26 +169,37 @@ def report_to_json(report: MetricsReport) -> dict[str, Json]:
     if report.slices is not None:
         data["by"] = report.by
         data["slices"] = [
-            {"slice": name, "metrics": {metric_id: _value(value) for metric_id, value in values.items()}}
+            {
+                "slice": name,
+                "metrics": {metric_id: value_to_json(value) for metric_id, value in values.items()},
+            }
             for name, values in report.slices.items()
         ]
     if report.compared is not None:
-        pairs: dict[str, Json] = {}
-        for pair in report.compared.pairs:
-            difference: dict[str, Json] | None = None
-            if (mean := pair.difference) is not None:
-                rounded = {name: _rounded(getattr(mean, name)) for name in ("mean", "low", "high")}
-                difference = {**mean._asdict(), **rounded}
-            pairs[pair.metric.metric_id] = {
-                "here": _rounded(pair.here.value if pair.here else None),
-                "there": _rounded(pair.there.value if pair.there else None),
-                "gap": _rounded(pair.gap),
-                "p": _rounded(pair.p),
-                "difference": difference,
-            }
-        sentences = list(report.compared.sentences)
+        sentences, pairs = list(report.compared.sentences), pairs_to_json(report.compared.pairs)
         data["against"] = {"run_id": report.compared.vs, "sentences": sentences, "metrics": pairs}
     return data
+
+
+def pairs_to_json(pairs: Iterable[MetricPair]) -> dict[str, Json]:
+    """Return metrics of two runs as plain data, by metric id."""
+    return {
+        pair.metric.metric_id: {
+            "here": _rounded(pair.here.value if pair.here else None),
+            "there": _rounded(pair.there.value if pair.there else None),
+            "gap": _rounded(pair.gap),
+            "p": _rounded(pair.p),
+            "difference": difference_to_json(pair.difference),
+        }
+        for pair in pairs
+    }
+
+
+def difference_to_json(mean: Mean | None) -> dict[str, Json] | None:
+    """Return a paired difference as plain data; None without one."""
+    if mean is None:
+        return None
+    return {**mean._asdict(), **{name: _rounded(getattr(mean, name)) for name in ("mean", "low", "high")}}
 
 
 def definitions() -> dict[str, Json]:
@@ -199,7 +211,7 @@ def definitions() -> dict[str, Json]:
     return known | {RATE: {"name": RATE, "counted": RATE_COUNTED, "source": PACK_SOURCE}}
 
 
-def _value(value: MetricValue) -> dict[str, Json]:
+def value_to_json(value: MetricValue) -> dict[str, Json]:
     return {
         "value": _rounded(value.value),
         "low": _rounded(value.low),

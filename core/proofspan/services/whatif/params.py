@@ -67,7 +67,7 @@ def settings_of(
         given = params.get(name, ())
         value = read(given[-1]) if given else None
         if given and value is None:
-            notes.append(f"{name}={given[-1]} is left out: give {wanted}.")
+            notes.append(f"{name}={given[-1]} is not used: give {wanted}.")
         return value
 
     def number(name: Swept) -> float | None:
@@ -79,7 +79,7 @@ def settings_of(
     ties: Ties | None = last("ties", lambda text: _one_of(text, TIES), f"one of {', '.join(TIES)}")
     reranks = params.get("rerank", ())
     if is_unranked := OFF in reranks:
-        notes += [f"rerank={each} is left out: rerank=off is given too." for each in reranks if each != OFF]
+        notes += [f"rerank={each} is not used: rerank=off is given too." for each in reranks if each != OFF]
     settings = Settings(
         k=number("k"),
         weights=_weights("weight", params.get("weight", ()), notes),
@@ -114,13 +114,13 @@ def params_of(settings: Settings) -> dict[str, tuple[str, ...]]:
 
 
 def values_of(text: str, swept: Swept) -> tuple[tuple[float, ...], tuple[str, ...]]:
-    """Return the distinct values of a list `1,5,10` in their order, and a note on each that is none."""
+    """Return the distinct values of a list `1,5,10` in their order, and a note on each other."""
     values: dict[float, None] = {}
     notes = []
     for part in filter(None, map(str.strip, text.split(","))):
         value = _number(part, RANGES[swept])
         if value is None:
-            notes.append(f"{swept}={part} is left out: give {RANGES[swept]}.")
+            notes.append(f"{swept}={part} is not used: give {RANGES[swept]}.")
         else:
             values[value] = None
     return tuple(values), tuple(notes)
@@ -132,7 +132,7 @@ def _weights(name: Swept, texts: Sequence[str], notes: list[str]) -> Weights:
         of, sign, value = text.rpartition(":")
         weight = _number(value, RANGES[name]) if sign else None
         if weight is None or not of:
-            notes.append(f"{name}={text} is left out: give NAME:WEIGHT with {RANGES[name]}, as bm25:1.5.")
+            notes.append(f"{name}={text} is not used: give NAME:WEIGHT with {RANGES[name]}, as bm25:1.5.")
         else:
             found[of] = weight
     return tuple(found.items())
@@ -146,7 +146,7 @@ def _profile(params: Mapping[str, Sequence[str]], own: Profile, notes: list[str]
         if (named := _one_of(given[-1], TEMPLATES)) is not None:
             template = named
         else:
-            notes.append(f"template={given[-1]} is left out: give one of {', '.join(TEMPLATES)}.")
+            notes.append(f"template={given[-1]} is not used: give one of {', '.join(TEMPLATES)}.")
             if "refusal" not in params:
                 return None
     if "refusal" in params:
