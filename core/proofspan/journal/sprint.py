@@ -232,11 +232,9 @@ def _unreadable(line: Entry) -> LineIssue | None:
         message = f"the kind {kind[:80]!r} is not known"
         fix = "A newer Proofspan may read it; the line stays as it is."
         return line.issue("unknown_kind", message, fix)
-    found = schema_problems("sprint", record)
-    code, message = "bad_at", f"at is {record['at']!r}, which is no day of the calendar"
-    if found:
-        code, message = found[0].code, f"{found[0].where}: {found[0].message}"
-    return line.issue(code, message, _FIX)
+    if found := schema_problems("sprint", record):
+        return line.issue(found[0].code, f"{found[0].where}: {found[0].message}", _FIX)
+    return line.issue("bad_at", f"at is {record['at']!r}, which is no day of the calendar", _FIX)
 
 
 def _is_time(text: str) -> bool:
