@@ -15,6 +15,7 @@ from proofspan.diagnosis.gold import GOLD_STATES
 from proofspan.diagnosis.types import Profile, Template
 from proofspan.diagnosis.verdicts.types import CAUSES, CORRECT, GROUNDED
 from proofspan.evidence.bundles import LEVELS
+from proofspan.journal.sprint import ENTRY_KINDS, PackageStatus
 from proofspan.metrics.ranked import Bucket
 from proofspan.services.metrics.cohorts import RankOrder
 from proofspan.store.files.checked import CLAIM_STATUSES, DIFFERENCE_KINDS
@@ -96,6 +97,12 @@ states = st.builds(
     order=st.sampled_from([None, *get_args(RankOrder)]),
     find=st.one_of(st.just(""), words),
     leaf=st.integers(1, MAX_NUMBER),
+    item=st.one_of(st.none(), words),
+    status=st.lists(st.sampled_from(get_args(PackageStatus)), max_size=3, unique=True).map(tuple),
+    stream=several,
+    kind=st.lists(st.sampled_from(ENTRY_KINDS), max_size=3, unique=True).map(tuple),
+    author=st.one_of(st.none(), words),
+    day=st.one_of(st.none(), words),
     profile=st.one_of(st.none(), st.builds(Profile, st.sampled_from(get_args(Template)), phrases)),
     ids=several,
     level=st.lists(st.sampled_from(LEVELS), max_size=3, unique=True).map(tuple),

@@ -19,5 +19,8 @@ PAGES: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("pages/trends.py", "Trends", "trends"),
         ("pages/compare.py", "Compare", "compare"),
     ),
-    "Trust": ((HEALTH_PAGE, HEALTH_TITLE, "health"),),
+    "Trust": (
+        (HEALTH_PAGE, HEALTH_TITLE, "health"),
+        ("pages/sprint.py", "Sprint", "sprint"),
+    ),
 }

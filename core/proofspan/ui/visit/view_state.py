@@ -19,6 +19,7 @@ from proofspan.diagnosis.gold import GOLD_STATES
 from proofspan.diagnosis.types import Profile, Template
 from proofspan.diagnosis.verdicts.types import CAUSES, CORRECT, GROUNDED
 from proofspan.evidence.bundles import LEVELS, Level
+from proofspan.journal.sprint import ENTRY_KINDS, PackageStatus
 from proofspan.metrics.ranked import BUCKETS
 from proofspan.services.metrics.cohorts import RankOrder
 from proofspan.store.files.checked import CLAIM_STATUSES, DIFFERENCE_KINDS
@@ -66,7 +67,9 @@ class ViewState:
     manifest's (`template=` and `refusal=` in the URL). `ids` is a playlist of questions named like `q`,
     `level` the levels of stored bundles in a playlist, `present` shows it without sidebar. On Trends, `by`
     slices the metrics, `order` and `find` sort and search the ranks of questions, `leaf` is their 1-based
-    page. `notes` lists what in the URL could not be used; it is not part of the state.
+    page. On Sprint, `item` is the goal, work package, decision, risk, run or entry that is open, such as
+    `decision:D2`; `status` and `stream` keep work packages, `kind`, `author`, `day` and `find` entries, and
+    `leaf` is their page. `notes` lists what in the URL could not be used; it is not part of the state.
     """
 
     filter: Filter = field(default_factory=lambda: Filter(run=""))
@@ -92,6 +95,12 @@ class ViewState:
     order: RankOrder | None = None
     find: str = ""
     leaf: int = 1
+    item: str | None = None
+    status: tuple[str, ...] = ()
+    stream: tuple[str, ...] = ()
+    kind: tuple[str, ...] = ()
+    author: str | None = None
+    day: str | None = None
     notes: tuple[str, ...] = field(default=(), compare=False)
 
     @property
@@ -350,6 +359,12 @@ _PARAMS: Mapping[str, _Param] = {
     "order": _text(get_args(RankOrder), None),
     "find": _text(),
     "leaf": _number(1, least=1),
+    "item": _NAME,
+    "status": _texts(get_args(PackageStatus)),
+    "stream": _texts(),
+    "kind": _texts(ENTRY_KINDS),
+    "author": _NAME,
+    "day": _NAME,
     "sort": _text(SORT_KEYS, Sort().by),
     "desc": _ON,
     "at": _number(1, least=1),

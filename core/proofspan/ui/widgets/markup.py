@@ -173,6 +173,18 @@ def bar(parts: Sequence[tuple[str, int, str]], *, grows: bool = False) -> Markup
     )
 
 
+def gauge(value: float, low: float | None, high: float | None, goal: float) -> Markup:
+    """Return a share as a bar, with its interval as a line over it and its goal as a tick, all in 0–1.
+
+    Numbers beside it say the same, so that it is hidden from screen readers.
+    """
+    shares = [min(max(float(share), 0.0), 1.0) for share in (value, low or 0.0, high or 0.0, goal)]
+    filled, start, end, tick = (f"{100 * share:.1f}%" for share in shares)
+    sure = f'<i style="left: {start}; right: calc(100% - {end})"></i>' if low is not None else ""
+    drawn = f'<span style="width: {filled}"></span>{sure}<b style="left: {tick}"></b>'
+    return Markup(f'<div class="ps-gauge" data-testid="ps-gauge" aria-hidden="true">{drawn}</div>')
+
+
 def row(left: Iterable[Piece], right: Iterable[Piece] = ()) -> Markup:
     """Return a line with something at each end; the right end wraps below where the width is short."""
     return _block("row", f"<span>{_inline(left)}</span><span>{_inline(right)}</span>")
@@ -244,24 +256,24 @@ def titled(title: str, about: str, *, role: Role = "line", tip: str = "", width:
     show(text([first, Piece(about, "muted", tip)], role=role), width=width)
 
 
-def show_long(pieces: Sequence[Piece], *, key: str, role: Role = "text") -> None:
-    """Draw a text of any length: `LIMIT` characters, and a button that shows as many again."""
-    show(text(pieces, role=role, limit=shown_limit(key)))
-    show_more(pieces, key=key)
+def show_long(pieces: Sequence[Piece], *, key: str, role: Role = "text", limit: int = LIMIT) -> None:
+    """Draw a text of any length: `limit` characters, and a button that shows as many again."""
+    show(text(pieces, role=role, limit=shown_limit(key, limit=limit)))
+    show_more(pieces, key=key, limit=limit)
 
 
-def shown_limit(key: str) -> int:
+def shown_limit(key: str, *, limit: int = LIMIT) -> int:
     """Return how many characters of a long text are currently shown."""
-    return LIMIT * int(st.session_state.get(f"shown:{key}", 1))
+    return limit * int(st.session_state.get(f"shown:{key}", 1))
 
 
-def show_more(pieces: Sequence[Piece], *, key: str) -> None:
+def show_more(pieces: Sequence[Piece], *, key: str, limit: int = LIMIT) -> None:
     """Draw the button below a long text that has more characters than `shown_limit`."""
 
     def more() -> None:
         st.session_state[f"shown:{key}"] = int(st.session_state.get(f"shown:{key}", 1)) + 1
 
-    if sum(len(piece.text) for piece in pieces) > shown_limit(key):
+    if sum(len(piece.text) for piece in pieces) > shown_limit(key, limit=limit):
         st.button("Show more", key=f"more:{key}", on_click=more)
 
 
