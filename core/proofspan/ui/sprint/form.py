@@ -111,7 +111,6 @@ def _form(draft: Draft, shown: Shown, known_of: Callable[[str], Mapping[str, Jso
         for each in fields:
             if each.shape not in _TALL:
                 _field(draft, each)
-        _author()
     with st.container(key="draft-texts"):
         for each in fields:
             if each.shape in _TALL:
@@ -124,7 +123,8 @@ def _form(draft: Draft, shown: Shown, known_of: Callable[[str], Mapping[str, Jso
             on_click=lambda: drafts.fill(draft, known_of(draft.values.get("date", ""))),
         )
     _problems(draft)
-    with st.container(horizontal=True, key="draft-buttons"):
+    with st.container(horizontal=True, vertical_alignment="bottom", key="draft-buttons"):
+        _author()
         st.button(
             "Preview", key="draft-preview", type="primary", on_click=_ask_preview, args=(draft.name, sprint)
         )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import NamedTuple
 
 import streamlit as st
 
-from proofspan.services.sprint.types import Item
+from proofspan.journal.sprint import EntryKind
+from proofspan.services.sprint.types import Item, SprintRecord
 from proofspan.ui.component import component
 from proofspan.ui.sprint.entries import Shown, show_entry
 from proofspan.ui.sprint.load import address
@@ -51,43 +52,44 @@ MOST_STREAMS = 12
 Edit = Callable[[Item], None]
 
 
+class ItemColumn(NamedTuple):
+    """A column of a table of items: its layout, and the cell of an item."""
+
+    layout: Column
+    cell: Callable[[Item, SprintRecord], Cell]
+
+
 def packages_panel(shown: Shown, edit: Edit | None) -> None:
     """Draw the work packages, filtered by status and stream."""
-    packages, view = shown.sprint.record.packages, shown.view
-    if not packages:
-        return
-    done = sum(item.fields.get("status") == "complete" for item in packages)
-    about = f"{done:,} of {len(packages):,} complete. A row opens the package with its history."
-    with panel("packages", "Work packages", about):
-        _package_filters(packages, view)
-        kept = [item for item in packages if _is_kept(item, view)]
-        if not kept:
-            markup.note("No work package has this status and stream.", role="line")
-        with _beside("package", shown, edit) as table:
-            if kept and table:
-                show_grid(_package_grid(kept, shown), key="package-cells", chosen=view.item)
+    packages = shown.sprint.record.packages
+    if packages:
+        done = sum(item.fields.get("status") == "complete" for item in packages)
+        about = f"{done:,} of {len(packages):,} complete. A row opens the package with its history."
+        with panel("packages", "Work packages", about):
+            _package_filters(packages, shown.view)
+            kept = [item for item in packages if _is_kept(item, shown.view)]
+            if not kept:
+                markup.note("No work package has this status and stream.", role="line")
+            _items("package", kept, shown, edit)
 
 
 def decisions_panel(shown: Shown, edit: Edit | None) -> None:
     """Draw the decisions with their states."""
-    decisions, view = shown.sprint.record.decisions, shown.view
-    if not decisions:
-        return
-    signs = [sign.words for item in decisions if (sign := sign_of(item))]
-    counts = " · ".join(f"{signs.count(words):,} {words[2:].lower()}" for words in dict.fromkeys(signs))
-    about = f"{counts}. A row opens the decision with its reasons and history."
-    with panel("decisions", "Decisions", about), _beside("decision", shown, edit):
-        show_grid(_decision_grid(decisions, shown), key="decision-cells", chosen=view.item)
+    decisions = shown.sprint.record.decisions
+    if decisions:
+        signs = [sign.words for item in decisions if (sign := sign_of(item))]
+        counts = " · ".join(f"{signs.count(words):,} {words[2:].lower()}" for words in dict.fromkeys(signs))
+        about = f"{counts}. A row opens the decision with its reasons and history."
+        with panel("decisions", "Decisions", about):
+            _items("decision", decisions, shown, edit)
 
 
 def risks_panel(shown: Shown, edit: Edit | None) -> None:
     """Draw the risks, each with what is done about it."""
-    risks, view = shown.sprint.record.risks, shown.view
-    if not risks:
-        return
-    about = f"{counted(len(risks), 'risk')} to watch."
-    with panel("risks", "Risks", about), _beside("risk", shown, edit):
-        show_grid(_risk_grid(risks, view), key="risk-cells", chosen=view.item)
+    risks = shown.sprint.record.risks
+    if risks:
+        with panel("risks", "Risks", f"{counted(len(risks), 'risk')} to watch."):
+            _items("risk", risks, shown, edit)
 
 
 def show_item(item: Item, shown: Shown, edit: Edit | None, *, place: str = "") -> None:
@@ -151,18 +153,28 @@ def _text(item: Item, field: str, name: str) -> None:
         markup.show_long(pieces, key=f"field-{field}-{name}", limit=LIMIT)
 
 
-@contextmanager
-def _beside(kind: str, shown: Shown, edit: Edit | None) -> Iterator[bool]:
-    """Draw a table and, where an item of its kind is open, that beside it, or below where it is narrow."""
+def _items(kind: EntryKind, items: Sequence[Item], shown: Shown, edit: Edit | None) -> None:
+    """Draw a table of items, and the one of them that is open."""
     item = shown.sprint.items.get(shown.view.item or "")
-    is_open = item is not None and item.kind == kind
-    with st.container(key=f"sprint-{'sides' if is_open else 'alone'}-{kind}"):
-        with st.container(key=f"table-of-{kind}"):
-            yield True
-        if is_open and item is not None:
+    opened = item if item is not None and item.kind == kind else None
+
+    def table() -> None:
+        if items:
+            grid = _grid(kind, items, shown, is_beside=opened is not None)
+            show_grid(grid, key=f"{kind}-cells", chosen=shown.view.item)
+
+    beside(kind, table, None if opened is None else partial(show_item, opened, shown, edit), shown.view)
+
+
+def beside(name: str, table: Callable[[], None], opened: Callable[[], None] | None, view: ViewState) -> None:
+    """Draw a table and, where a row of it is open, that beside it, or below where the window is narrow."""
+    with st.container(key=f"sprint-{'sides' if opened else 'alone'}-{name}"):
+        with st.container(key=f"table-of-{name}"):
+            table()
+        if opened is not None:
             with st.container(key="opened", border=True):
-                show_item(item, shown, edit)
-                reveal(address(item))
+                opened()
+                reveal(view.item or "")
 
 
 def reveal(focus: str) -> None:
@@ -203,60 +215,16 @@ def _is_kept(item: Item, view: ViewState) -> bool:
     return (not view.status or status in view.status) and (not view.stream or stream in view.stream)
 
 
-def _package_grid(packages: Sequence[Item], shown: Shown) -> Grid:
-    rows = [
-        _row(
-            item,
-            shown.view,
-            _cell(item.fields.get("stream")),
-            _signed(item),
-            _cell(item.fields.get("artifacts")),
-            _names(shown.sprint.record.waits_for, item),
-            _cell(item.fields.get("owner")),
-            _cell(item.fields.get("next")),
-        )
-        for item in packages
-    ]
-    columns = (
-        Column(Cell("Stream"), "start", "stream", 9.0, 7.0, 2, Folding(46.0, "head")),
-        Column(Cell("Status"), "start", "status", 7.6, 7.2),
-        Column(Cell("Artifact"), "start", "artifacts", 13.0, None, 2, Folding(58.0, "head")),
-        Column(Cell("Depends on"), "start", "depends", 6.0, 5.0, 2, Folding(40.0, "head", titled=True)),
-        Column(Cell("Owner"), "start", "owner", 6.0, 5.0, 1, Folding(50.0, "head", titled=True)),
-        Column(Cell("Next step"), "start", "next", None, None, 3, Folding(34.0, "head", titled=True)),
+def _grid(kind: EntryKind, items: Sequence[Item], shown: Shown, *, is_beside: bool) -> Grid:
+    """Return the table of items; beside an open one it has the first column alone."""
+    columns = _COLUMNS[kind][:1] if is_beside else _COLUMNS[kind]
+    record = shown.sprint.record
+    rows = tuple(_row(item, shown.view, *(column.cell(item, record) for column in columns)) for item in items)
+    width = 15.0 if kind == "package" and not is_beside else None
+    first = Column(Cell(KIND_NAMES[kind]), "start", "head", width, None, 3)
+    return Grid(
+        f"{KIND_NAMES[kind]}s", first, tuple(column.layout for column in columns), rows, height=HEIGHT
     )
-    return Grid("Work packages", _first("Package", 15.0), columns, tuple(rows), height=HEIGHT)
-
-
-def _decision_grid(decisions: Sequence[Item], shown: Shown) -> Grid:
-    rows = [
-        _row(
-            item,
-            shown.view,
-            _signed(item),
-            _names(shown.sprint.record.unblocks, item),
-            Cell(moment(item.history[-1].at), note=shortened(item.history[-1].author, 40)),
-        )
-        for item in decisions
-    ]
-    columns = (
-        Column(Cell("State"), "start", "state", 7.2, 7.2),
-        Column(Cell("Unblocks"), "start", "unblocks", 11.0, 8.0, 2, Folding(38.0, "head", titled=True)),
-        Column(Cell("Last change"), "start", "changed", 9.5, 9.0, 2, Folding(32.0, "head")),
-    )
-    return Grid("Decisions", _first("Decision"), columns, tuple(rows), height=HEIGHT)
-
-
-def _risk_grid(risks: Sequence[Item], view: ViewState) -> Grid:
-    rows = [_row(item, view, _cell(item.fields.get("mitigation"))) for item in risks]
-    columns = (
-        Column(Cell("Mitigation"), "start", "mitigation", None, None, 3, Folding(34.0, "head", titled=True)),
-    )
-    return Grid("Risks", _first("Risk"), columns, tuple(rows), height=HEIGHT)
-
-
-def _first(title: str, width: float | None = None) -> Column:
-    return Column(Cell(title), "start", "head", width, None, 3)
 
 
 def _row(item: Item, view: ViewState, *cells: Cell) -> Row:
@@ -275,10 +243,53 @@ def _cell(value: object) -> Cell:
     return Cell(words) if words else NOTHING
 
 
-def _names(linked: Mapping[str, Sequence[str]], item: Item) -> Cell:
-    return _cell(list(linked.get(item.name, ())))
+def _names(names: Sequence[str]) -> Cell:
+    return _cell(", ".join(names))
 
 
 def _signed(item: Item) -> Cell:
     sign: Sign | None = sign_of(item)
     return Cell(chips=(sign.chip(),)) if sign else NOTHING
+
+
+def _changed(item: Item) -> Cell:
+    last = item.history[-1]
+    return Cell(moment(last.at), note=shortened(last.author, 40))
+
+
+def _plain(field: str, layout: Column) -> ItemColumn:
+    """Return the column of a field that is shown as it is."""
+    return ItemColumn(layout, lambda item, _: _cell(item.fields.get(field)))
+
+
+def _column(
+    title: str, width: float | None, *, lines: int = 3, folds: float = 0.0, titled: bool = False
+) -> Column:
+    """Return a column that moves below the item's name in a table narrower than `folds` rem."""
+    folding = Folding(folds, "head", titled=titled) if folds else None
+    return Column(Cell(title), "start", title.lower().replace(" ", "_"), width, width, lines, folding)
+
+
+#: The columns of each table after the first, which names the item.
+_COLUMNS: Mapping[EntryKind, tuple[ItemColumn, ...]] = {
+    "package": (
+        ItemColumn(_column("Status", 7.6), lambda item, _: _signed(item)),
+        _plain("stream", _column("Stream", 9.0, folds=46.0)),
+        _plain("artifacts", _column("Artifact", 13.0, folds=58.0)),
+        ItemColumn(
+            _column("Depends on", 6.0, folds=40.0, titled=True),
+            lambda item, record: _names(record.waits_for.get(item.name, ())),
+        ),
+        _plain("owner", _column("Owner", 6.0, folds=50.0, titled=True)),
+        _plain("next", _column("Next step", None, folds=34.0, titled=True)),
+    ),
+    "decision": (
+        ItemColumn(_column("State", 7.6), lambda item, _: _signed(item)),
+        ItemColumn(
+            _column("Unblocks", 11.0, folds=38.0, titled=True),
+            lambda item, record: _names(record.unblocks.get(item.name, ())),
+        ),
+        ItemColumn(_column("Last change", 9.5, folds=32.0), lambda item, _: _changed(item)),
+    ),
+    "risk": (_plain("mitigation", _column("Mitigation", None, folds=34.0, titled=True)),),
+}

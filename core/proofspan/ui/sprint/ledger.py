@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import PurePosixPath
 
 import streamlit as st
@@ -10,7 +11,7 @@ import streamlit as st
 from proofspan.metrics.statistics import share_in_words
 from proofspan.services.sprint.types import LedgerRow
 from proofspan.ui.sprint.entries import LIMIT, Shown
-from proofspan.ui.sprint.items import reveal
+from proofspan.ui.sprint.items import HEIGHT, beside
 from proofspan.ui.sprint.load import address
 from proofspan.ui.sprint.words import in_order, moment, name_of, title_of, words_of
 from proofspan.ui.visit.view_state import ViewState
@@ -24,8 +25,6 @@ from proofspan.wording import counted
 
 #: Hexadecimal digits of a hash in the table; the opened run has all of them.
 DIGITS = 12
-#: Files of a cell.
-MAX_FILES = 3
 
 
 def ledger_panel(shown: Shown) -> None:
@@ -36,13 +35,12 @@ def ledger_panel(shown: Shown) -> None:
     about = "From the manifest: nothing here is typed. A row opens the run's files with their whole sha256."
     with panel("ledger", "Run ledger", about):
         opened = next((row for row in rows if view.item == f"run:{row.run_id}"), None)
-        with st.container(key=f"sprint-{'sides' if opened else 'alone'}-run"):
-            with st.container(key="table-of-run"):
-                show_grid(_ledger_grid(rows, view), key="ledger-cells", chosen=view.item)
-            if opened is not None:
-                with st.container(key="opened", border=True):
-                    _run(opened, view)
-                    reveal(f"run:{opened.run_id}")
+
+        def table() -> None:
+            grid = _ledger_grid(rows, view, is_beside=opened is not None)
+            show_grid(grid, key="ledger-cells", chosen=view.item)
+
+        beside("run", table, None if opened is None else partial(_run, opened, view), view)
 
 
 def sections(shown: Shown) -> None:
@@ -63,16 +61,18 @@ def sections(shown: Shown) -> None:
                 markup.note(f"{moment(last.at)} · {shortened(last.author, 60)}", "muted")
 
 
-def _ledger_grid(rows: Sequence[LedgerRow], view: ViewState) -> Grid:
-    columns = (
-        Column(Cell("When"), "start", "when", 9.2, 8.0, 1, Folding(40.0, "head")),
+def _ledger_grid(rows: Sequence[LedgerRow], view: ViewState, *, is_beside: bool) -> Grid:
+    columns: tuple[Column, ...] = (
         Column(Cell("Gold first", tip="Questions whose gold section is at rank 1"), "end", "hits", 7.5, 6.4),
+        Column(Cell("When"), "start", "when", 9.2, 8.0, 1, Folding(40.0, "head")),
         Column(Cell("Read"), "start", "read", 13.5, None, 3, Folding(54.0, "head", titled=True)),
         Column(Cell("Written"), "start", "written", 13.5, None, 3, Folding(54.0, "head", titled=True)),
         Column(Cell("Pinning"), "start", "pinning", 7.6, 7.0, 2, Folding(30.0, "head")),
     )
     first = Column(Cell("Run"), "start", "head", lines=3)
-    return Grid("Run ledger", first, columns, tuple(_ledger_rows(rows, view)), height=620)
+    shown = 1 if is_beside else len(columns)
+    listed = tuple(Row(row.head, row.cells[:shown], row.key) for row in _ledger_rows(rows, view))
+    return Grid("Run ledger", first, columns[:shown], listed, height=HEIGHT)
 
 
 def _ledger_rows(rows: Sequence[LedgerRow], view: ViewState) -> Iterator[Row]:
@@ -99,7 +99,7 @@ def _ledger_row(row: LedgerRow, read: Cell, view: ViewState) -> Row:
     pins = NOTHING if row.unpinned is None else Cell("✓ complete", look="green")
     if row.unpinned:
         pins = Cell(f"! {counted(row.unpinned, 'gap')}", look="yellow")
-    return Row(head, (Cell(moment(row.ts or "")), hits, read, _files(row.outputs), pins), key=key)
+    return Row(head, (hits, Cell(moment(row.ts or "")), read, _files(row.outputs), pins), key=key)
 
 
 def _origin(row: LedgerRow) -> str:
@@ -109,12 +109,11 @@ def _origin(row: LedgerRow) -> str:
 
 
 def _files(files: Sequence[tuple[str, str | None]]) -> Cell:
-    parts = [
-        f"{shortened(PurePosixPath(name).name, 30)} {sha[:DIGITS] if sha else 'no hash'}"
-        for name, sha in files[:MAX_FILES]
-    ]
-    parts += [f"{len(files) - MAX_FILES:,} more"] if len(files) > MAX_FILES else []
-    return Cell("\n".join(parts)) if parts else NOTHING
+    if not files:
+        return NOTHING
+    name, sha = files[0]
+    more = f"and {counted(len(files) - 1, 'more file')}" if len(files) > 1 else ""
+    return Cell(f"{shortened(PurePosixPath(name).name, 30)} {sha[:DIGITS] if sha else 'no hash'}", note=more)
 
 
 def _run(row: LedgerRow, view: ViewState) -> None:
