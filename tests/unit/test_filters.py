@@ -304,3 +304,24 @@ def test_ranks_without_a_value_come_last_both_ways() -> None:
     for descending, expected in ((False, [2, 0, 1]), (True, [0, 2, 1])):
         sql = selection("TRUE", order=Sort("latency", descending).order())
         assert Database().column(sql, {}, {"rows": table}).tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "pattern"),
+    [
+        (" #s05-04-03#p043-b001 ", r"\|s=0*5[.-]0*4[.-]0*3\|p=043\|b=001"),
+        ("#s5.4.3#p43-b1", r"\|s=0*5[.-]0*4[.-]0*3\|p=043\|b=001"),
+        ("m|r=d06d89ab|s=5.4.3|p=043|b=001", r"m\|r=d06d89ab\|s=5\.4\.3\|p=043\|b=001"),
+        ("#s\ud800#p1-b1", r"\|s=\?\|p=001\|b=001"),
+        ("#s(a#p1-b1", r"\|s=\(a\|p=001\|b=001"),
+    ],
+)
+def test_an_id_or_its_alias_is_searched_among_the_citations(text: str, pattern: str) -> None:
+    clause = Filter("R1", text=text).where()
+    assert "regexp_matches(decode(citations), $cited)" in clause.sql
+    assert clause.params["cited"] == f'{pattern}"'
+    assert "citations" in clause.columns and "text" not in clause.params
+
+
+def test_a_part_of_an_alias_is_a_text_like_any_other() -> None:
+    assert Filter("R1", text="#s05-04-03#p043").where().params == {"text": "#s05-04-03#p043"}

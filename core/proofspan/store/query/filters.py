@@ -216,9 +216,10 @@ class Filter:
 
 def _id_pattern(text: str) -> str:
     """Return a regular expression of the chunk ids that a searched id or alias names, "" for another text."""
-    if (alias := parse_alias(text)) is not None:
+    name = text.strip().encode("utf-8", "replace").decode()
+    if (alias := parse_alias(name)) is not None:
         return alias.pattern
-    return re.escape(text.strip()) if parse(text.strip()) is not None else ""
+    return re.escape(name) if parse(name) is not None else ""
 
 
 _UNSUPPORTED = Clause("len(numbers_unsupported) > 0", columns=("numbers_unsupported",))
