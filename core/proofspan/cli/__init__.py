@@ -33,6 +33,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "metrics": ("metrics_cmd", "Measure runs: each metric with its counts, interval and goal."),
     "whatif": ("whatif_cmd", "Try other settings on a run's logged lists, without a model."),
     "gate": ("gate_cmd", "Check whether a run is ready for release, for CI."),
+    "rerank": ("rerank_cmd", "Rerank a cohort's top 20 offline: ON against OFF."),
     "cohort": ("cohort_cmd", "Name the questions of a bucket, and count conversions."),
     "pin": ("pin_cmd", "Check pinning records, or make one to fill in."),
     "determinism": ("determinism_cmd", "Decide PASS or FAIL on the outputs of two runs."),

@@ -97,14 +97,16 @@ def write_run(
     settings: Mapping[str, Json],
     by: str,
     pinned: Mapping[str, str] | None = None,
+    record: Mapping[str, Json] | None = None,
     issues: Sequence[LineIssue] = (),
 ) -> Path:
     """Write a run computed from `parent` and add it to the manifest; return its trace file.
 
     `records` are one for each of the parent's traces, in order, from `derived_record`; they are read once.
     `kind` is the run's class, `by` the command that computed it, `settings` everything that decides the
-    outcome, `pinned` what differs from the parent's pins. `issues` are the parent's lines without a trace,
-    counted when the records have been read.
+    outcome. `pinned` is what differs from the parent's pins, `record` from its pinning record: libraries and
+    commands are added to the parent's, whose determinism is left out, as it is that of its own files.
+    `issues` are the parent's lines without a trace, counted when the records have been read.
 
     `runs/RUN_ID/trace.jsonl`, `pinning/RUN_ID.json` and the manifest appear together or not at all. The same
     run again gives the same bytes. Raises InputFault if the run or one of the files exists with other
@@ -113,8 +115,8 @@ def write_run(
     _refuse_name(run_id)
     if manifest.file is None:
         raise ValueError("the manifest was not read from a file")
-    traces, record = f"runs/{run_id}/trace.jsonl", f"pinning/{run_id}.json"
-    target, record_file = (_inside(manifest, each) for each in (traces, record))
+    traces, pinning = f"runs/{run_id}/trace.jsonl", f"pinning/{run_id}.json"
+    target, record_file = (_inside(manifest, each) for each in (traces, pinning))
     with together(f"the run {run_id}", where=manifest.folder) as files:
         sha256 = files.write(target, _lines(records, parent))
         derived: dict[str, Json] = {
@@ -124,7 +126,8 @@ def write_run(
             "settings": dict(settings),
             **({"parent_lines_without_a_trace": len(issues)} if issues else {}),
         }
-        body = {**_parent_record(manifest, parent), "run_id": run_id, "derived": derived}
+        inherited = _parent_record(manifest, parent)
+        body = {**_merged(inherited, record or {}), "run_id": run_id, "derived": derived}
         entry: dict[str, Json] = {
             "run_id": run_id,
             **({"ts": parent.ts} if parent.ts is not None else {}),
@@ -132,7 +135,7 @@ def write_run(
             "class": kind,
             "baseline": parent.run_id,
             "traces": {"path": traces, "sha256": sha256},
-            "pinned": {**parent.pinned, **(pinned or {}), "record": record},
+            "pinned": {**parent.pinned, **(pinned or {}), "record": pinning},
         }
         with open_manifest(manifest.file) as opened:
             _put(opened, files, entry, target, (record_file, body))
@@ -216,6 +219,17 @@ def _parent_record(manifest: Manifest, parent: Run) -> dict[str, Json]:
         raise
     found = _json_object(file.read_bytes())
     return found or {"parent_record": {"path": parent.record.path, "sha256": sha256_of(file)}}
+
+
+def _merged(parent: Mapping[str, Json], own: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the parent's record with what differs in a derived run."""
+    merged = {name: value for name, value in parent.items() if name != "determinism"} | dict(own)
+    libraries, commands = (parent.get(name) for name in ("libraries", "commands"))
+    if isinstance(libraries, dict) and "libraries" in own:
+        merged["libraries"] = {**libraries, **own["libraries"]}
+    if isinstance(commands, list) and "commands" in own:
+        merged["commands"] = [*commands, *own["commands"]]
+    return merged
 
 
 def _json_object(data: bytes) -> dict[str, Json]:

@@ -21,7 +21,7 @@ OUTCOME = "section_match_at_1"
 
 @dataclass(frozen=True, slots=True)
 class Lift:
-    """What a run changed against its baseline, in questions whose gold section is first.
+    """The change of a run against its baseline, in questions whose gold section is first.
 
     `converted` are first here alone, `regressed` there alone, of `judged` that both runs judge.
     """
