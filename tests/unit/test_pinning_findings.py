@@ -15,8 +15,10 @@ from proofspan.cli import group
 from proofspan.contracts.records.schemas import schema
 from proofspan.manifest.load import load_manifest
 from proofspan.manifest.types import Manifest
+from proofspan.services.health.run_findings import record_findings
 from proofspan.services.pinning.findings import pin_findings, pin_problems, pin_report
 from proofspan.services.pinning.logged import logged_of
+from proofspan.services.pinning.read import read_record
 from tests.places import DEMO
 from tests.unit.store_workspace import lines, manifest_of, trace
 from tests.unit.test_pinning_markdown import SELECTION
@@ -104,6 +106,23 @@ def test_a_record_in_markdown_is_read_and_its_other_lines_are_counted(tmp_path: 
     assert [each.code for each in problems] == ["pin_contradicts", "pin_incomplete", "pin_unread"]
     assert "lacks 10 of 14 fields: reranker.weights.source" in problems[1].message
     assert "1 line not understood; line 5: " in problems[2].message
+
+
+def test_damaged_characters_of_markdown_are_repaired(tmp_path: Path) -> None:
+    text = "# Cross-encoder\n- Truncation: â‰¤ 512 tokens\n- Tie-break: score â€” then id\n"
+    manifest = workspace(tmp_path / "w", text.encode(), name="pin.md", pinned={"record": "pin.md"})
+    record = read_record(manifest, manifest.runs[0])
+    assert record.values == {"reranker": {"truncation": "≤ 512 tokens"}, "tie_break": "score — then id"}
+
+
+def test_health_shows_what_is_wrong_with_a_record(tmp_path: Path) -> None:
+    manifest = workspace(tmp_path / "w", {"run_id": "R2", "fusion": {"k": 60}})
+    findings = list(record_findings(manifest, manifest.runs[0]))
+    assert [(each.title, each.problem.severity) for each in findings] == [
+        ("pinning record contradicts the run", "error"),
+        ("pinning record incomplete", "warning"),
+    ]
+    assert all(each.is_of_file and each.problem.message.startswith("pin.json: ") for each in findings)
 
 
 def test_what_is_needed_follows_from_the_logs(tmp_path: Path) -> None:

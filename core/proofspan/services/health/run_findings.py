@@ -20,6 +20,7 @@ from proofspan.metrics.values import value_in_words
 from proofspan.services.health.rule_counts import ON_THE_PAGE, HealthRow, HealthTable
 from proofspan.services.metrics.run_metrics import BUNDLES, RunMetrics
 from proofspan.services.page_base import CitedPages, Writer, fix, in_words, worth_saying, writer_of
+from proofspan.services.pinning.findings import pin_problems
 from proofspan.services.workspace.open import chosen_run
 from proofspan.store.files.types import RunFacts
 from proofspan.store.query.filters import Filter
@@ -61,6 +62,7 @@ def run_findings(
         [
             *index_findings(store, manifest, table),
             *measured_findings(run, measured),
+            *record_findings(manifest, run),
             *(page_findings(pages, writer_of(manifest), run.run_id) if pages is not None else ()),
         ]
     )
@@ -154,6 +156,23 @@ def pin_findings(run: Run) -> Iterator[RunFinding]:
         step = f"Write {keys} under the run's `pinned` in the manifest."
         problem = Problem("pins_missing", message, fix=step, severity="warning")
         yield RunFinding(problem, f"{names} not pinned")
+
+
+#: The titles of problems of a pinning record.
+_OF_RECORD = {
+    "record_unusable": "pinning record not usable",
+    "pin_contradicts": "pinning record contradicts the run",
+    "not_deterministic": "runs differed",
+    "pin_incomplete": "pinning record incomplete",
+    "pin_unread": "pinning record read in part",
+}
+
+
+def record_findings(manifest: Manifest, run: Run) -> Iterator[RunFinding]:
+    """Yield findings about the record that the run's pins name."""
+    for problem in pin_problems(manifest, run):
+        message = f"{run.record.path if run.record else 'The record'}: {problem.message}."
+        yield RunFinding(replace(problem, message=message), _OF_RECORD[problem.code], is_of_file=True)
 
 
 def unpinned(run: Run) -> dict[str, str]:

@@ -21,7 +21,7 @@ from proofspan.traces.lines.unpack import head_of
 from proofspan.traces.separate.log_lines import read_log_line
 
 #: How many bytes of each file are read: the settings of a run do not change on the way.
-READ = 8 << 20
+READ = 2 << 20
 #: How many candidates of a fused list, and of all, are compared with their scores.
 FUSED_OF_ONE, FUSED = 5, 500
 

@@ -13,6 +13,7 @@ from proofspan.errors import InputFault
 from proofspan.manifest.load import MARKDOWN_SUFFIXES
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Manifest, Run
+from proofspan.mojibake import repaired
 from proofspan.traces.lines.reader import BOM, MAX_DEPTH, is_deeper, open_source
 
 #: The largest record that is read, and the largest in Markdown, in bytes.
@@ -48,7 +49,7 @@ def record_from(data: bytes, *, name: str, of: str = "the pinning record") -> Pi
             text = data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
             raise _unusable(of, name, "it is not UTF-8 text") from error
-        values, unread = read_markdown(text)
+        values, unread = read_markdown(repaired(text).text)
         if not values:
             raise _unusable(of, name, "none of its lines names a field of a record")
         return PinRecord(values, unread)

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-import orjson
-
 from proofspan.contracts.records.records import Json
-from proofspan.errors import Fault
-from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Artifact, Manifest, Run
 from proofspan.services.metrics.run_metrics import in_order
+from proofspan.services.pinning.findings import pin_report
 from proofspan.services.sprint.types import LedgerRow
 from proofspan.store.query.metrics import RunSums
 from proofspan.store.query.store import Store
 
-#: Pinning records stay far below this.
-_MOST_BYTES = 4 << 20
 _HIT = "section_match_at_1"
 
 
@@ -33,7 +28,8 @@ def sums_of(manifest: Manifest, store: Store | None) -> Mapping[str, RunSums]:
 
 
 def _row(manifest: Manifest, run: Run, sums: RunSums | None) -> LedgerRow:
-    record = pinning_record(manifest, run)
+    report = pin_report(manifest, run)
+    record = report.record.values if report.record is not None else {}
     tally = None if sums is None else sums.measures[_HIT]
     is_judged = tally is not None and tally.of > 0
     return LedgerRow(
@@ -44,7 +40,7 @@ def _row(manifest: Manifest, run: Run, sums: RunSums | None) -> LedgerRow:
         baseline=run.baseline,
         inputs=tuple(_inputs(manifest, run, record)),
         outputs=tuple(_hashes(_outputs(run))),
-        unpinned=_unpinned(manifest, run),
+        unpinned=len(report.findings) if run.record is not None else None,
         hits=round(tally.total) if tally is not None and is_judged else None,
         judged=tally.of if tally is not None and is_judged else None,
         parent=_parent(record),
@@ -80,20 +76,3 @@ def _parent(record: Mapping[str, Json]) -> str | None:
     derived = record.get("derived")
     parent = derived.get("parent") if isinstance(derived, dict) else None
     return parent if isinstance(parent, str) else None
-
-
-def pinning_record(manifest: Manifest, run: Run) -> Mapping[str, Json]:
-    """Return a run's pinning record, empty where there is none that can be read; `check` reports that."""
-    if run.record is None:
-        return {}
-    try:
-        path = artifact_path(manifest, run.record)
-        record = orjson.loads(path.read_bytes()) if path.stat().st_size <= _MOST_BYTES else {}
-    except (Fault, OSError, orjson.JSONDecodeError):
-        return {}
-    return record if isinstance(record, dict) else {}
-
-
-def _unpinned(manifest: Manifest, run: Run) -> int | None:
-    """Return the number of findings on the run's pinning record, None where they are not looked for."""
-    return None

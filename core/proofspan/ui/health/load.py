@@ -85,7 +85,7 @@ def load(opened: session.Opened, store: Store) -> Health:
         bundles, _ = stored_bundles(manifest, run)
         return findings, Counter(bundles.levels.values() if bundles is not None else ())
 
-    files = [each.metrics for each in manifest.runs] + [run.bundles]
+    files = [each.metrics for each in manifest.runs] + [run.bundles, run.record]
     prints = (workspace_status.state_of(manifest, each) for each in files if each is not None)
     key: tuple[Hashable, ...] = ("health", *known, run.run_id, _stamps(store, run.run_id), *prints)
     found = _read(key, read)
