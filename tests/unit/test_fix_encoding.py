@@ -18,12 +18,13 @@ from proofspan.cli import group
 from proofspan.errors import InputFault
 from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.manifest.check import check_workspace
+from proofspan.manifest.contents import wide_encoding
 from proofspan.manifest.load import load_manifest
 from proofspan.services.workspace.contents_check import everything
 from proofspan.store.index.build import build_index, index_state
 from proofspan.store.query.filters import Filter, Sort
 from proofspan.store.query.store import Store
-from proofspan.traces.lines.encodings import change_in, damage_of, fixed, fixed_line, wide_encoding
+from proofspan.traces.lines.encodings import change_in, damage_of, fixed, fixed_line
 from proofspan.traces.lines.unpack import plain_source
 from proofspan.traces.records.traces import iter_traces
 from tests.unit.test_mojibake import damaged, texts

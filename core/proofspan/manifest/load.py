@@ -26,16 +26,16 @@ SCHEMA_FILE = SCHEMAS / "manifest-1.0.json"
 #: The artifacts that the manifest and its runs name, and the content of their files.
 _ARTIFACTS: Mapping[str, Kind] = {
     "chunks": "chunks",
-    "gold": "jsonl",
-    "catalogue": "jsonl",
+    "gold": "table",
+    "catalogue": "table",
     "sprint": "journal",
     "annotations": "journal",
     "cohorts": "journal",
-    "redirects": "jsonl",
+    "redirects": "table",
 }
 _RUN_ARTIFACTS: Mapping[str, Kind] = {
     "traces": "jsonl",
-    "report": "jsonl",
+    "report": "table",
     "bundles": "jsonl",
     "metrics": "json",
 }

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Sequence
 from pathlib import Path
 
 from proofspan.errors import Problem
+from proofspan.manifest.contents import HEAD, Code, content_of, wide_encoding
 from proofspan.manifest.types import Kind
 
-#: Bytes read from the start of a file. The PDF header may be anywhere in the first 1,024.
-HEAD = 64 * 1024
+#: The PDF header may be anywhere in this many bytes.
 PDF_HEADER_WITHIN = 1024
 
 _COMPRESSED = ((b"\x1f\x8b", ".gz"), (b"\x28\xb5\x2f\xfd", ".zst"))
-_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+#: The codes of contents under another name here.
+_CODES: dict[Code, str] = {"is_csv": "jsonl_is_csv", "not_jsonl": "not_json", "json_array": "not_json"}
 
 
 def content_problem(file: Path, kind: Kind, *, is_fixed: bool = False) -> Problem | None:
@@ -24,9 +23,9 @@ def content_problem(file: Path, kind: Kind, *, is_fixed: bool = False) -> Proble
     """
     with file.open("rb") as stream:
         head = stream.read(HEAD)
-    if is_fixed and (head.startswith(_UTF16) or b"\0" in head[:4]):
+    if is_fixed and wide_encoding(head) is not None:
         return None  # the readers decode it
-    if kind == "jsonl" and not head.strip():
+    if kind in ("jsonl", "table") and not head.strip():
         fix = "let the pipeline write the first line, or take the file out of the manifest"
         return Problem("no_line_yet", "has no line yet", fix=fix, severity="warning")
     if not head:
@@ -59,28 +58,18 @@ def _json_problem(file: Path, head: bytes, kind: Kind) -> Problem | None:
         message = f"is compressed, but its name does not end in {suffix}"
         fix = f"rename it to {file.name}{suffix}, here and in the manifest"
         return None if file.suffix == suffix else Problem("compressed", message, fix=fix)
-    if head.startswith(_UTF16):
-        fix = "save the file as UTF-8, or let it be read repaired: fix_encoding: true"
-        return Problem("not_utf8", "is UTF-16 text", fix=fix)
     if _is_html(head):
         return Problem("json_is_html", "is a web page, not JSON", fix="download the file again")
+    content = content_of(head)
     lines = [line for line in head.removeprefix(b"\xef\xbb\xbf").splitlines() if line.strip()]
     line = lines[0].decode("utf-8", "replace").strip() if lines else ""
-    if line.startswith("{") or (line.startswith("[") and kind in ("chunks", "json")):
-        return None
-    fix = "write one JSON object a line"
-    if lines and not line.startswith(("{", "[")) and csv_columns(lines):
-        message = f"is CSV, not JSON: its first line is {line[:80]!r}"
-        fix += "; with pandas: read_csv(FILE).to_json(OUT, orient='records', lines=True)"
-        return Problem("jsonl_is_csv", message, fix=fix)
-    return Problem("not_json", f"does not begin with a JSON object: its first line is {line[:80]!r}", fix=fix)
-
-
-def csv_columns(lines: Sequence[bytes]) -> list[str]:
-    """Return the header of a table with separated values, [] if its first two lines do not look like one."""
-    first = lines[0].decode("utf-8", "replace")
-    for delimiter in ",;\t|":
-        header = [cell.strip() for cell in next(csv.reader([first], delimiter=delimiter), [])]
-        if len(header) > 1 and all(header) and all(delimiter.encode() in line for line in lines[1:2]):
-            return header
-    return []
+    may_be_whole = kind == "json" or (kind in ("chunks", "table") and content.code == "json_array")
+    if content.code == "lines" or (may_be_whole and content.code.startswith("json_")):
+        if line.startswith("{") or (line.startswith("[") and may_be_whole):
+            return None
+        message = f"does not begin with a JSON object: its first line is {line[:80]!r}"
+        return Problem("not_json", message, fix="write one JSON object a line")
+    message = f"is {content.what}"
+    if content.code != "not_utf8":
+        message += f": its first line is {line[:80]!r}"
+    return Problem(_CODES.get(content.code, content.code), message, fix=content.fix)

@@ -9,8 +9,9 @@ from typing import Any, Literal
 
 from proofspan.errors import Problem
 
-#: The expected content of an artifact. A journal is JSONL that people append to: it may not exist yet.
-Kind = Literal["pdf", "text", "jsonl", "json", "chunks", "journal"]
+#: The expected content of an artifact. A table is JSONL or one JSON array, as are chunks. A journal is JSONL
+#: that people append to: it may not exist yet.
+Kind = Literal["pdf", "text", "jsonl", "table", "json", "chunks", "journal"]
 
 
 @dataclass(frozen=True, slots=True)

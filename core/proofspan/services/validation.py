@@ -67,14 +67,14 @@ from proofspan.traces.lines.reader import (
     read_lines,
     unfinished_bytes,
 )
-from proofspan.traces.lines.sniff import foreign_file
+from proofspan.traces.lines.sniff import content, foreign_file
 from proofspan.traces.lines.unpack import is_packed, plain_source
 from proofspan.traces.lines.worker_process import end_with_parent, interrupts_held
 from proofspan.traces.records.chunks import chunk_from, read_chunks
 from proofspan.traces.records.citations import line_payload
 from proofspan.traces.records.redirects import redirects_of
 from proofspan.traces.records.trace_record import trace_from
-from proofspan.traces.separate.log_lines import log_fields, read_log_line
+from proofspan.traces.separate.log_lines import is_folded, log_fields, read_log, read_log_line
 
 #: Called with the file, the bytes of it that are done, and its size.
 OnProgress = Callable[[str, int, int], None]
@@ -137,7 +137,8 @@ class Job:
     `file` is its name in findings. `record_type` is the type that the caller names, None if each record names
     its own; `usual_type` is that of the first record, used for records that name none. `profile` decides
     which answers decline. `run_id` is the manifest's; separate records of one `group` belong together.
-    `is_final`: the last line counts without its line end. `is_whole`: the file is one JSON value.
+    `is_final`: the last line counts without its line end. `is_whole`: the file is one JSON value;
+    `is_folded`: a log with records over several lines.
     `unreadable`: how many lines are declared to hold no record. `fix_encoding`: it is read repaired.
     """
 
@@ -151,6 +152,7 @@ class Job:
     group: str = ""
     is_final: bool = True
     is_whole: bool = False
+    is_folded: bool = False
     unreadable: int = 0
     fix_encoding: bool = False
 
@@ -308,9 +310,13 @@ def _looked_into(job: Job, cache_dir: Path) -> Job:
     """
     plain = plain_source(job.path, cache_dir=cache_dir, fix_encoding=job.fix_encoding)
     job = replace(job, path=plain, is_final=job.is_final or is_packed(job.path))
-    open_source(job.path).close()
-    if job.record_type != "log":  # its lines are text
-        job = replace(job, is_whole=is_whole_json(job.path, file=job.file))
+    found = content(job.path)
+    if job.record_type is None and found.code == "is_log":
+        job = replace(job, record_type="log")
+    if job.record_type == "log":  # its lines are text
+        job = replace(job, is_folded=is_folded(job.path))
+    else:
+        job = replace(job, is_whole=is_whole_json(found))
         if not job.is_whole and (foreign := foreign_file(job.path, file=job.file)) is not None:
             raise InputFault(foreign)
     if job.record_type is not None:
@@ -482,8 +488,9 @@ def _entries(
         yield from read_entries(job.path, file=job.file)
         return
     start, line, end = (0, 1, None) if lines is None else (lines.start, lines.line, lines.end)
+    read = read_log if job.record_type == "log" else read_lines
     for number, raw in enumerate(
-        read_lines(job.path, offset=start, line=line, end=end, final=job.is_final), start=1
+        read(job.path, offset=start, line=line, end=end, final=job.is_final), start=1
     ):
         if not holding or any(text in raw.data for text in holding):
             try:  # a line of JSON, or of a log as text, under the names of its keys
@@ -522,7 +529,7 @@ def check_file(job: Job, counts: Counts, *, workers: int, on_done: OnDone | None
     """
     with open_source(job.path) as file:
         size = os.fstat(file.fileno()).st_size
-    if workers <= 1 or size < WORTH_IT or job.is_whole:
+    if workers <= 1 or size < WORTH_IT or job.is_whole or job.is_folded:
         yield from _check_entries(job, counts, on_done=on_done)
         return
     ranges = cut(job.path, start=0, line=1, end=size, target=RANGE_BYTES, final=job.is_final)

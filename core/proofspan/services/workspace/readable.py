@@ -178,7 +178,7 @@ def rows_of(checks: Iterable[ArtifactCheck]) -> Mapping[str, int]:
     found: dict[str, int] = {}
     for check in checks:
         file, kind = check.file, check.artifact.kind
-        if file is None or check.size is None or kind not in ("jsonl", "chunks", "journal"):
+        if file is None or check.size is None or kind not in ("jsonl", "table", "chunks", "journal"):
             continue
         if check.size <= (MOST_BYTES // 4 if file.suffix in _PACKED else MOST_BYTES):
             with suppress(Fault, OSError), unpacked(file) as plain:  # reported by the check itself

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from proofspan.errors import InputFault, Problem
+from proofspan.manifest.contents import wide_encoding
 from proofspan.mojibake import Change, first_change, repaired
 from proofspan.traces.lines.reader import BOM, MAX_LINE, open_source
 from proofspan.wording import counted
@@ -27,35 +28,14 @@ READ_FIXED: Final = (
 )
 #: Bytes read at once.
 _BLOCK = 1 << 20
-#: How many bytes tell the encoding of a file.
+#: How many bytes the encoding of a file is recognized by.
 _HEAD = 4
 
-_MARKS = (
-    (codecs.BOM_UTF32_LE, "utf-32-le"),
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
-#: Which of the first four bytes are zero where the first two characters are ASCII, as in RFC 4627, section 3.
-_ZEROS = {
-    (True, True, True, False): "utf-32-be",
-    (True, False, True, False): "utf-16-be",
-    (False, True, True, True): "utf-32-le",
-    (False, True, False, True): "utf-16-le",
-}
 #: Windows-1252, its five undefined bytes passed through.
 _WINDOWS: Final = "".join(bytes([byte]).decode("cp1252", "ignore") or chr(byte) for byte in range(256))
 #: Damaged text has two characters outside ASCII side by side, as bytes or as escapes.
 _SUSPECT = re.compile(rb"(?:[\x80-\xbf]|\\u[0-9A-Fa-f]{4})(?:[\xc2-\xf4]|\\u)")
 _ESCAPES = re.compile(r"(?<!\\)(?P<before>(?:\\\\)*)(?P<run>(?:\\u[0-9A-Fa-f]{4})+)")
-
-
-def wide_encoding(head: bytes) -> str | None:
-    """Return the encoding of a file by its first bytes if it is UTF-16 or UTF-32, else None."""
-    for mark, encoding in _MARKS:
-        if head.startswith(mark):
-            return encoding
-    return _ZEROS.get(tuple(byte == 0 for byte in head[:_HEAD]))  # type: ignore[arg-type]
 
 
 def fixed(pieces: Iterable[bytes], *, where: str) -> Iterator[bytes]:

@@ -17,10 +17,10 @@ from proofspan.contracts.records.records import Json
 from proofspan.contracts.rules.catalogue import problem
 from proofspan.contracts.rules.context import shown
 from proofspan.errors import Problem
+from proofspan.manifest.contents import Content
 from proofspan.mojibake import first_change
 from proofspan.traces.lines.encodings import change_in
 from proofspan.traces.lines.reader import MAX_DEPTH, Number, Pairs, is_deeper, parse_as_written
-from proofspan.traces.lines.sniff import first_byte, foreign_file
 from proofspan.traces.lines.tables import entry_lines, whole_json
 from proofspan.wording import counted
 
@@ -33,12 +33,9 @@ class Entry(NamedTuple):
     problems: tuple[Problem, ...]
 
 
-def is_whole_json(path: Path, *, file: str) -> bool:
-    """Return whether a file is one JSON value rather than one a line."""
-    if first_byte(path) == b"[":
-        return True
-    foreign = foreign_file(path, file=file)
-    return foreign is not None and foreign.code == "json_over_lines"
+def is_whole_json(content: Content) -> bool:
+    """Return whether a file of this content is one JSON value rather than one a line."""
+    return content.code in ("json_array", "json_over_lines")
 
 
 def read_entries(path: Path, *, file: str) -> Iterator[Entry]:

@@ -4,11 +4,12 @@
     embed=bge-large-en-v1.5 citations=[hb24-0007,hb24-0008] scores=[0.8421,0.8034] kpos=[18,7] kfinal=[3,1]
     section_id=policies/security/keys rev=3b91f2a
 
-(all in one line). A name followed by `=` begins an entry only at the beginning of the line or after white
-space, so `=` and `|` in chunk ids need no quoting, and a value may contain blanks. A value that could be
-misread is written as a JSON string: one that is empty, contains white space, a control character or a lone
-surrogate, or begins with `"` or `[`; in a list also one that contains `,`, `]` or `"`. An absent value has
-no key; in a list of numbers it is `null`.
+(all in one line, or, as in the contract's own example, over several: a record then begins where a key
+repeats or after a blank line). A name followed by `=` begins an entry only at the beginning of the line or
+after white space, so `=` and `|` in chunk ids need no quoting, and a value may contain blanks. A value that
+could be misread is written as a JSON string: one that is empty, contains white space, a control character or
+a lone surrogate, or begins with `"` or `[`; in a list also one that contains `,`, `]` or `"`. An absent value
+has no key; in a list of numbers it is `null`.
 
 The `rag_traces` table has the same records, one a row.
 """
@@ -21,6 +22,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import orjson
@@ -40,7 +42,16 @@ from proofspan.contracts.records.records import Json, StageName, Trace
 from proofspan.contracts.rules.catalogue import problem
 from proofspan.contracts.rules.records import length_problems
 from proofspan.errors import Problem
-from proofspan.traces.lines.reader import NOT_UTF8, RawLine, UnusableError, refuse_overlong
+from proofspan.manifest.contents import HEAD
+from proofspan.traces.lines.reader import (
+    BOM,
+    NOT_UTF8,
+    RawLine,
+    UnusableError,
+    open_source,
+    read_lines,
+    refuse_overlong,
+)
 from proofspan.traces.records.trace_record import Measures, lengths, listed, measures, score_of
 
 T = TypeVar("T")
@@ -66,6 +77,8 @@ _NUMBERS: Final = frozenset({"deltaS", "scores"})
 UNCLOSED_SCANS: Final = 8
 
 _KEY = re.compile(r"(?:^|(?<=\s))(?P<key>[^\W\d][\w.-]*)=")
+_KEY_BYTES = re.compile(rb"(?:^|(?<=\s))([A-Za-z_][\w.-]*)=")
+_LINE_END = b"\r\n"
 _NAME = re.compile(r"[^\W\d][\w.-]*")
 _WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,15}")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
@@ -112,6 +125,50 @@ class LogRecord:
 _FIELDS: Final[Mapping[str, str]] = {"deltaS": "delta_s", "lambda": "lambda_state", "embed_model": "embed"}
 
 
+def is_folded(path: Path) -> bool:
+    """Return whether the records of a log go on over several lines: its second line goes on with the first.
+
+    Raises InputFault if it cannot be read.
+    """
+    with open_source(path) as source:
+        lines = source.read(HEAD).removeprefix(BOM).lstrip().split(b"\n")[:2]
+    first, second = (_keys(line) for line in (*lines, b"")[:2])
+    return bool(first and second) and b"qid" not in second and not first & second
+
+
+def read_log(
+    path: Path, *, offset: int = 0, line: int = 1, end: int | None = None, final: bool = False
+) -> Iterator[RawLine]:
+    """Yield the records of a log as `read_lines` yields its lines; one over several lines has their bytes."""
+    lines = read_lines(path, offset=offset, line=line, end=end, final=final)
+    if not is_folded(path):
+        yield from lines
+        return
+    record: RawLine | None = None
+    known: set[bytes] = set()
+    last = 0
+    for raw in lines:
+        keys = _keys(raw.data)
+        if record is not None:
+            between = raw.offset - record.offset - record.length
+            goes_on = raw.line == last + 1 and keys and not keys & known and between <= len(_LINE_END)
+            if goes_on and len(record.data) == record.length:
+                data = record.data + _LINE_END[-between:] + raw.data
+                record = record._replace(length=raw.offset + raw.length - record.offset, data=data)
+                known, last = known | keys, raw.line
+                continue
+            yield record
+        record, known, last = raw, keys, raw.line
+    if record is not None:
+        yield record
+
+
+def _keys(line: bytes) -> set[bytes]:
+    """Return the keys of a line that begins with one; none of a line of JSON."""
+    keys = {match[1] for match in _KEY_BYTES.finditer(line)}
+    return keys if _KEY_BYTES.match(line.lstrip()) else set()
+
+
 def read_log_line(raw: RawLine) -> tuple[LogRecord, tuple[Problem, ...]]:
     """Return the record of a line of a file and its findings, as `parse_log_line`. Raises UnusableError."""
     refuse_overlong(raw)
@@ -152,7 +209,7 @@ def parse_log_line(line: str) -> tuple[LogRecord, tuple[Problem, ...]]:
     if known.get("qid") is None:
         raise UnusableError(
             "qid_missing",
-            "the line has no qid= and so belongs to no question; a record is one physical line",
+            "the line has no qid= and so belongs to no question",
             "Write one line for each question and segment, with qid=… in it.",
         )
     findings += length_problems(known)

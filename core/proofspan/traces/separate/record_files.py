@@ -40,7 +40,7 @@ from proofspan.traces.separate.join_question import (
     Record,
     joined_trace,
 )
-from proofspan.traces.separate.log_lines import LogRecord, read_log_line, record_of_row
+from proofspan.traces.separate.log_lines import LogRecord, read_log, read_log_line, record_of_row
 
 #: The record types, in the order of reading.
 TYPES: Final = ("answer", "query", "log", "rag_traces", "retrieved", "rerank", "prompt")
@@ -104,7 +104,7 @@ def unreadable(name: str, path: Path, *, file: str, final: bool) -> Iterator[Lin
     if name != "log" and (foreign := foreign_file(path, file=file)):
         yield foreign
         return
-    for raw in read_lines(path, final=final):
+    for raw in (read_log if name == "log" else read_lines)(path, final=final):
         try:
             if name in SEGMENTED:
                 _refuse_uneven(_log_record_of(name, raw))
@@ -179,7 +179,8 @@ class Separate:
         if name != "log" and (foreign := foreign_file(source.needed_path, file=source.file)):
             self.issues.append(foreign)
             return
-        for raw in read_lines(source.needed_path, final=source.is_final):
+        read = read_log if name == "log" else read_lines
+        for raw in read(source.needed_path, final=source.is_final):
             try:
                 if name in SEGMENTED:
                     log = _log_record_of(name, raw)
