@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,6 +31,7 @@ from proofspan.services.workspace.open import chosen_run, profile_of_options
 from proofspan.store.files.cache_dir import default_cache_dir
 from proofspan.store.index.build import build_index
 from proofspan.store.query.store import Store
+from proofspan.traces.lines.unpack import temporary_folder
 
 #: Seconds for one quote: if it is not on the cited page, the worker reads the whole document.
 LOCATE_TIMEOUT_S = 60.0
@@ -84,7 +84,7 @@ class Workspace:
 
     def triage(self, run: str | None = None) -> TriageReport:
         """Label the questions of a run, by default the latest, as the dashboard does."""
-        with tempfile.TemporaryDirectory(prefix="proofspan-") as unpacked:
+        with temporary_folder() as unpacked:
             return _report(run_sources(self.manifest, run, None, cache_dir=Path(unpacked)))
 
     def validate(self) -> list[Finding]:
@@ -156,7 +156,7 @@ def triage(
     Raises InputFault if a file cannot be read, or the chunk file has no chunk.
     """
     profile = profile_of_options(template, refusal) or Profile()
-    with tempfile.TemporaryDirectory(prefix="proofspan-") as unpacked:
+    with temporary_folder() as unpacked:
         return _report(bare_sources(Path(traces), Path(chunks), profile, cache_dir=Path(unpacked)))
 
 
@@ -180,7 +180,7 @@ def validate(*paths: str | Path, record_type: str | None = None) -> list[Finding
     InputFault for unreadable files.
     """
     tally = Tally()
-    with tempfile.TemporaryDirectory(prefix="proofspan-") as unpacked:
+    with temporary_folder() as unpacked:
         files = [Path(path) for path in paths]
         findings = list(findings_of(files, record_type, cache_dir=Path(unpacked), tally=tally))
     if tally.problems:

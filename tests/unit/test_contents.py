@@ -75,7 +75,7 @@ records = st.recursive(
 
 
 @given(st.dictionaries(st.text(max_size=5), records), st.integers(1, 4))
-def test_lines_and_written_out_values_are_told_apart(record: dict[str, object], count: int) -> None:
+def test_lines_and_written_out_values_are_distinguished(record: dict[str, object], count: int) -> None:
     line = orjson.dumps(record) + b"\n"
     assert content_of(line * count).code == "lines"
     pretty = orjson.dumps(record, option=orjson.OPT_INDENT_2)

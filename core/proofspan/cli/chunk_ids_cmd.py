@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
@@ -38,7 +37,7 @@ from proofspan.manifest.load import load_manifest
 from proofspan.metrics.gold_cover import DEFAULT_SEED, one_to_one_audit
 from proofspan.services.chunk_ids import Sources, audit, load_chunks, minted, workspace_chunks
 from proofspan.traces.lines.encodings import damage_of
-from proofspan.traces.lines.unpack import plain_source
+from proofspan.traces.lines.unpack import plain_source, temporary_folder
 from proofspan.wording import counted
 
 WIDTH_WITHOUT_TERMINAL = 160
@@ -92,7 +91,7 @@ def command(
         raise click.UsageError("--json and -o - would both write to stdout")
     if aliases and (mint or against is not None):
         raise click.UsageError("--aliases prints the aliases alone: leave out --mint and --against")
-    with tempfile.TemporaryDirectory(prefix="proofspan-") as folder, PdfPool() as pool:
+    with temporary_folder() as folder, PdfPool() as pool:
         cache = Path(folder)
         named = documents or (chunks if chunks.is_dir() else None)
         manifest = load_manifest(named) if named is not None else None

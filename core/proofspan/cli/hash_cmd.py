@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 from pathlib import Path
 
 import click
@@ -11,7 +10,7 @@ import click
 from proofspan.cli.output import NamedPath, json_text
 from proofspan.errors import InputFault, Problem, printable
 from proofspan.traces.lines.canonical_hash import Hashed, hash_file
-from proofspan.traces.lines.unpack import PACKED, plain_source
+from proofspan.traces.lines.unpack import PACKED, plain_source, temporary_folder
 from proofspan.wording import counted
 
 #: How many issues of a file are printed; `--json` has the first thousand.
@@ -35,7 +34,7 @@ def command(files: tuple[Path, ...], as_json: bool) -> None:
     for path in files:
         try:
             name = path.with_suffix("") if path.suffix.lower() in PACKED else path
-            with tempfile.TemporaryDirectory(prefix="proofspan-") as folder:
+            with temporary_folder() as folder:
                 plain = plain_source(path, cache_dir=Path(folder))
                 result = hash_file(plain, file=str(path), whole=name.suffix.lower() == ".json")
             hashed.append((path, result))

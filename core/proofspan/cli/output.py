@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import io
 import os
 import secrets
@@ -10,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -22,10 +22,9 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from proofspan.errors import Fault, InputFault, Problem, printable
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Artifact, Manifest
+from proofspan.write_errors import OF_WRITING, Refusal, refused, write_refusal
 
 STDOUT = "-"
-#: Errors of writing to an open file.
-_OF_WRITING = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 
 @contextmanager
@@ -48,6 +47,8 @@ def output_to(name: str) -> Iterator[BinaryIO]:
             with path.open("wb") as stream:
                 yield stream
             return
+        if (why := refused(path)) is not None:
+            raise InputFault(_unwritable(name, why))
         try:
             with part.open("xb") as stream:
                 yield stream
@@ -63,21 +64,23 @@ def output_to(name: str) -> Iterator[BinaryIO]:
 
 def is_write_error(error: OSError) -> bool:
     """True if the error is of writing to an open file, such as a full disk; a closed pipe is not one."""
-    return error.filename is None and error.errno in _OF_WRITING
+    return error.filename is None and error.errno in OF_WRITING
 
 
 def not_written(name: str, error: OSError) -> Problem:
     """Return the problem for an output that the system refuses to write."""
-    message = f"the output cannot be written: {error.strerror or error}"
-    fix = "name a file in a folder that you may write to, on a disk with free space"
-    return Problem("cannot_write", message, name, fix)
+    return _unwritable(name, write_refusal(error, Path(name)))
+
+
+def _unwritable(name: str, why: Refusal) -> Problem:
+    return Problem("cannot_write", f"the output cannot be written: {why.reason}", name, why.fix)
 
 
 def check_outputs(names: Sequence[str], inputs: Iterable[Path]) -> None:
-    """Raise InputFault for outputs that are inputs, are folders, lack a folder, or are named twice."""
+    """Raise InputFault for outputs that are inputs, cannot be written, or are named twice."""
     given, problems = list(inputs), []
     for name in names:
-        folder, is_input = Path(name).parent, False
+        is_input = False
         with suppress(OSError):
             is_input = any(path.exists() and Path(name).samefile(path) for path in given)
         if name == STDOUT:
@@ -89,9 +92,10 @@ def check_outputs(names: Sequence[str], inputs: Iterable[Path]) -> None:
         # os.path.isdir: Path.is_dir raises for a name that is too long.
         elif os.path.isdir(name):  # noqa: PTH112
             problems.append(Problem("output_is_folder", "this is a folder", name, "name a file in it"))
-        elif not os.path.isdir(folder):  # noqa: PTH112
-            fix = f"make it first: mkdir -p {folder}"
-            problems.append(Problem("no_folder", "its folder does not exist", name, fix))
+        elif (why := refused(Path(name))) is not None:
+            is_absent = not os.path.lexists(Path(name).parent)
+            code = "no_folder" if is_absent else "cannot_write"
+            problems.append(replace(_unwritable(name, why), code=code))
     if len({name if name == STDOUT else os.path.realpath(name) for name in names}) < len(names):
         fix = "name a file for each"
         problems.append(Problem("same_output", "two outputs would go into one file", names[0], fix))

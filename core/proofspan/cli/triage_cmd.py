@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -30,6 +29,7 @@ from proofspan.errors import printable
 from proofspan.manifest.load import MANIFEST_SUFFIXES, load_manifest
 from proofspan.services import triage
 from proofspan.services.workspace.open import profile_of_options
+from proofspan.traces.lines.unpack import temporary_folder
 from proofspan.wording import counted
 
 
@@ -68,7 +68,7 @@ def command(
     if as_json and STDOUT in outputs:
         raise click.UsageError("--json prints its summary on stdout, so -o and --markdown need files")
     with ExitStack() as stack:
-        unpacked = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="proofspan-")))
+        unpacked = Path(stack.enter_context(temporary_folder()))
         if chunks is not None:
             if run_id is not None:
                 raise click.UsageError("--run chooses among the runs of a workspace; bare files hold one")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from proofspan.contracts.rules.catalogue import Finding, rule_of
 from proofspan.contracts.rules.context import Context
 from proofspan.errors import InputFault, printable
 from proofspan.services.validation import Tally, validate
+from proofspan.traces.lines.unpack import temporary_folder
 from proofspan.traces.lines.worker_process import collector_paused
 from proofspan.wording import counted
 
@@ -98,7 +98,7 @@ def command(
     line_of = json_line if as_json else terminal_line if on_terminal else piped_line
     tally = Tally()
     with (
-        tempfile.TemporaryDirectory(prefix="proofspan-") as unpacked,
+        temporary_folder() as unpacked,
         output_to(report) as output,
         progress_bar("validating", quiet=on_terminal) as on_progress,
         collector_paused(),

@@ -10,6 +10,7 @@ import errno
 import fcntl
 import os
 import stat
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,10 +20,13 @@ import orjson
 
 from proofspan.contracts.records.records import Json, LineIssue, SourceLine
 from proofspan.errors import InputFault
+from proofspan.write_errors import write_refusal
 
 #: Journals stay far below this; a larger file is something else.
 MAX_BYTES = 64 * 1024 * 1024
 EXCERPT = 200
+#: How long to wait for another process that writes, and how long between attempts, in seconds.
+WAIT_S, _PAUSE_S = 10, 0.01
 
 _BOM = b"\xef\xbb\xbf"
 _FIX = "Correct the line in an editor; until then it stays as it is."
@@ -95,8 +99,24 @@ def open_journal(path: Path, *, file: str) -> Iterator[Journal]:
     with stream:
         if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
             _refuse(path, OSError(errno.EINVAL, "it is not a regular file"))
-        fcntl.flock(stream, fcntl.LOCK_EX)
+        _lock(stream, path)
         yield Journal(stream, path, file)
+
+
+def _lock(stream: BinaryIO, path: Path) -> None:
+    """Wait for the others that add lines. Raises InputFault if one of them does not end."""
+    until = time.monotonic() + WAIT_S
+    while True:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            if time.monotonic() >= until:
+                message = f"another process has been writing to it for {WAIT_S} seconds"
+                fix = "Try again; if that process hangs, end it."
+                raise InputFault.of("journal_busy", message, where=str(path), fix=fix) from error
+            time.sleep(_PAUSE_S)
+        else:
+            return
 
 
 def read_journal(path: Path, *, file: str) -> Read:
@@ -162,7 +182,8 @@ def _too_large(path: Path) -> InputFault:
 
 
 def _refuse(path: Path, error: OSError) -> NoReturn:
-    reason = "it is a link" if error.errno == errno.ELOOP else error.strerror or str(error)
+    why = write_refusal(error, path)
+    reason = "it is a link" if error.errno == errno.ELOOP else why.reason
     message = f"the journal cannot be written: {reason}"
-    fix = "Name a regular file in a folder that you may write to, with room on its disk."
+    fix = f"{why.fix[:1].upper()}{why.fix[1:]}."
     raise InputFault.of("journal_not_written", message, where=str(path), fix=fix) from error

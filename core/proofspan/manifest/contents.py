@@ -138,7 +138,7 @@ def csv_rows(lines: Sequence[bytes]) -> tuple[str, list[str]] | None:
 
 
 def _json(text: bytes, lines: Sequence[bytes], *, is_whole: bool) -> Content:
-    """Tell one JSON value from lines of JSON."""
+    """Return whether text that begins with a bracket is lines of JSON or one value."""
     opened = text[0:1]
     state, end = _first_value(text, is_whole=is_whole)
     first_line = len(text.partition(b"\n")[0])
@@ -226,7 +226,10 @@ def _text(text: bytes, lines: Sequence[bytes]) -> Content:
         kind = "TSV" if delimiter == "\t" else "CSV"
         what = f"{kind} with {len(columns)} columns ({', '.join(columns)[:80]}), not JSONL"
         tab = ", sep='\\t'" if delimiter == "\t" else f", sep={delimiter!r}" * (delimiter != ",")
-        fix = f"With pandas: read_csv(FILE{tab}).to_json(OUT, orient='records', lines=True)."
+        fix = (
+            f"Convert it to one JSON object a row; with pandas: read_csv(FILE{tab}).to_json(OUT, "
+            "orient='records', lines=True)."
+        )
         return Content("is_csv", what, fix)
     return _LINES
 

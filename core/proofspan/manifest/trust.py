@@ -15,6 +15,7 @@ import platformdirs
 
 from proofspan.errors import ManifestFault
 from proofspan.manifest.types import Manifest
+from proofspan.write_errors import write_refusal
 
 _FILE = "trusted_roots.json"
 
@@ -55,7 +56,7 @@ def remember(workspace: Path, folder: Path) -> None:
     except OSError as error:
         with suppress(OSError):
             scratch.unlink(missing_ok=True)
-        message = f"the confirmation cannot be saved: {error.strerror}"
+        message = f"the confirmation cannot be saved: {write_refusal(error, target).reason}"
         fix = "name a folder that can be written: PROOFSPAN_CONFIG_DIR=FOLDER proofspan …"
         raise ManifestFault.of("not_remembered", message, where=str(target), fix=fix) from None
 

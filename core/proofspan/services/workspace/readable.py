@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -17,7 +16,7 @@ from proofspan.manifest.check import BUILD_BUNDLES, LINES_UNREADABLE, ArtifactCh
 from proofspan.manifest.types import Artifact
 from proofspan.traces.lines.encodings import damage_of
 from proofspan.traces.lines.reader import unfinished_bytes
-from proofspan.traces.lines.unpack import is_packed, plain_source
+from proofspan.traces.lines.unpack import is_packed, plain_source, temporary_folder
 from proofspan.traces.records.chunks import read_chunks
 from proofspan.traces.records.gold import read_gold
 from proofspan.traces.records.redirects import read_redirects
@@ -82,7 +81,7 @@ def wrongly_decoded(artifact: Artifact, plain: Path, file: Path) -> list[Problem
 @contextmanager
 def unpacked(file: Path, *, fix_encoding: bool = False) -> Iterator[Path]:
     """Yield the file, or a temporary copy, unpacked or repaired. Raises InputFault if it is damaged."""
-    with tempfile.TemporaryDirectory(prefix="proofspan-") as folder:
+    with temporary_folder() as folder:
         yield plain_source(file, cache_dir=Path(folder), fix_encoding=fix_encoding)
 
 

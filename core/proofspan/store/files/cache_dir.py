@@ -17,6 +17,7 @@ import platformdirs
 
 from proofspan.errors import Problem, StoreFault
 from proofspan.store.files.columns import BATCH_ROWS, INDEX_VERSION, ISSUE_SCHEMA, LISTED, ROW_SCHEMA
+from proofspan.write_errors import FULL, NO_FOLDER, READ_ONLY, write_refusal
 
 _FILES = repr((INDEX_VERSION, ROW_SCHEMA.to_string(), ISSUE_SCHEMA.to_string(), LISTED, BATCH_ROWS))
 #: Part of every path, made from version and columns: program versions with other columns never read or
@@ -52,14 +53,18 @@ def writing_to(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
-            code, message = "cache_read_only", "the cache folder cannot be written"
+        why = write_refusal(error, folder)
+        if error.errno in READ_ONLY:
+            code, message = "cache_read_only", f"the cache folder cannot be written: {why.reason}"
             fix = f"make it writable, or {elsewhere}"
-        elif error.errno in (errno.ENOSPC, errno.EDQUOT):
+        elif error.errno in FULL:
             code, message = "cache_full", "there is no room left for the index"
             fix = f"free some space, or {elsewhere}"
-        elif isinstance(error, (NotADirectoryError, FileExistsError)):
-            code, message, fix = "cache_not_a_folder", "the cache folder is a file", elsewhere
+        elif error.errno in NO_FOLDER:
+            code, message, fix = "cache_not_a_folder", f"the cache folder is a file: {why.reason}", elsewhere
+        elif error.errno not in (errno.ENOENT, None):
+            code, message = "cache_not_writable", f"the cache folder cannot be written: {why.reason}"
+            fix = f"look after it, or {elsewhere}"
         else:
             raise
         raise StoreFault.of(code, message, where=str(folder), fix=fix) from error

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from operator import itemgetter
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import orjson
 
@@ -28,7 +27,7 @@ from proofspan.traces.lines.encodings import damage_of
 from proofspan.traces.lines.reader import MAX_DEPTH, is_deeper
 from proofspan.traces.lines.sniff import first_byte
 from proofspan.traces.lines.tables import entry_lines, read_table, whole_json
-from proofspan.traces.lines.unpack import plain_source
+from proofspan.traces.lines.unpack import plain_source, temporary_folder
 
 #: The document of a chunk whose source names none.
 NO_DOCUMENT = "unknown"
@@ -66,7 +65,7 @@ class _Conversion:
     def __init__(self, mapping: ImportMapping, source: Path, fix_encoding: bool) -> None:
         self.map, self.source = mapping, source
         self.damage: list[Problem] = []
-        self._copies = TemporaryDirectory(prefix="proofspan-") if fix_encoding else None
+        self._copies = temporary_folder() if fix_encoding else None
         self.passages: set[Passage] = set()
         self.ids: Mapping[Passage, str] = {}
         self.own: dict[str, Passage] = {}

@@ -14,6 +14,7 @@ import orjson
 from proofspan.contracts.records.records import Json
 from proofspan.errors import InputFault, Problem
 from proofspan.fingerprints import sha256_of
+from proofspan.write_errors import write_refusal
 
 #: The file that lists what an import made, so that `--force` knows what it may replace.
 RECORD = "import.json"
@@ -52,8 +53,9 @@ def staged(target: Path, *, force: bool) -> Iterator[Path]:
         finally:
             shutil.rmtree(stage, ignore_errors=True)
     except OSError as error:
-        message = f"cannot be written: {error.strerror or error}"
-        fix = "Name another folder, or free some space on its disk."
+        why = write_refusal(error, target)
+        fix = f"{why.fix[:1].upper()}{why.fix[1:]}."
+        message = f"cannot be written: {why.reason}"
         raise InputFault.of("not_writable", message, where=str(target), fix=fix) from error
 
 

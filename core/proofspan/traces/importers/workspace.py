@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -19,6 +20,7 @@ from proofspan.manifest.load import MANIFEST_NAME
 from proofspan.manifest.paths import refusal_of, resolve_reference
 from proofspan.traces.importers.field_getters import FieldCount
 from proofspan.traces.importers.staging import RECORD, staged
+from proofspan.write_errors import write_refusal
 
 CHUNKS = "corpus/chunks.jsonl"
 GOLD = "gold/goldset.jsonl"
@@ -262,7 +264,11 @@ def _take(source: Path, place: Path, *, link: bool) -> None:
             shutil.copyfile(source, place)
     except OSError as error:
         message = f"cannot be {'linked' if link else 'copied'}: {error.strerror or error}"
-        fix = "Use --copy: a link needs both folders on one file system." if link else "Free some space."
+        fix = f"Make it readable: chmod u+r {shlex.quote(str(source))}"
+        if link:
+            fix = "Use --copy: a link needs both folders on one file system."
+        elif error.filename != str(source):
+            fix = f"{place.parent}: {write_refusal(error, place).fix}"
         raise InputFault.of("document_not_taken", message, where=str(source), fix=fix) from error
 
 

@@ -24,6 +24,7 @@ from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Artifact, Manifest
 from proofspan.traces.lines.encodings import fixed
 from proofspan.traces.lines.reader import open_source
+from proofspan.write_errors import write_refusal
 
 #: The suffixes of packed files.
 PACKED = (".gz", ".zst")
@@ -35,6 +36,19 @@ ALWAYS_ALLOWED = 256 << 20
 MAX_RATIO = 200
 
 _PIECE = 1 << 20
+_ELSEWHERE = (
+    "Make it writable, free some space, or name another folder: --cache-dir or PROOFSPAN_CACHE_DIR for the "
+    "cache, TMPDIR for temporary files."
+)
+
+
+def temporary_folder() -> tempfile.TemporaryDirectory[str]:
+    """Make a folder that is removed when its block ends. InputFault if none can be made."""
+    try:
+        return tempfile.TemporaryDirectory(prefix="proofspan-")
+    except OSError as error:
+        message = f"temporary files cannot be written: {error.strerror or error}"
+        raise InputFault.of("cache_not_writable", message, fix=_ELSEWHERE) from error
 
 
 def artifact_source(manifest: Manifest, artifact: Artifact, *, cache_dir: Path) -> Path:
@@ -154,12 +168,8 @@ def write_copy(
             with suppress(OSError):  # a failed write was reported
                 out.close()
     except OSError as error:  # errors of the source are InputFaults
-        message = f"{lost}: {folder} cannot be written: {error.strerror or error}"
-        fix = (
-            "Make it writable, free some space, or name another folder: --cache-dir or "
-            "PROOFSPAN_CACHE_DIR for the cache, TMPDIR for temporary files."
-        )
-        raise InputFault.of("cache_not_writable", message, where=where, fix=fix) from error
+        message = f"{lost}: {folder} cannot be written: {write_refusal(error, folder).reason}"
+        raise InputFault.of("cache_not_writable", message, where=where, fix=_ELSEWHERE) from error
 
 
 def remove_stale(folder: Path, key: str, *, keep: Collection[Path]) -> None:
