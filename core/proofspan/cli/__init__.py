@@ -37,6 +37,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "cohort": ("cohort_cmd", "Name the questions of a bucket, and count conversions."),
     "pin": ("pin_cmd", "Check pinning records, or make one to fill in."),
     "determinism": ("determinism_cmd", "Decide PASS or FAIL on the outputs of two runs."),
+    "sprint": ("sprint_cmd", "Show, write, import and export the sprint's record."),
     "contract": ("contract_cmd", "Print the prompt contract, its smoke test, and the schemas."),
     "hash": ("hash_cmd", "Print the canonical sha256 of JSONL and JSON files."),
 }

@@ -11,8 +11,9 @@ import fcntl
 import os
 import stat
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, NoReturn
 
@@ -146,10 +147,20 @@ def _read_all(stream: BinaryIO, path: Path) -> bytes:
 
 def _entries(data: bytes, file: str) -> Read:
     """Return the objects, and the issues of other lines. A whole last line counts without its line end."""
+    lines = data.split(b"\n")
+    entries, issues = entries_in(enumerate(lines, start=1), file)
+    if issues and issues[-1].source.line == len(lines) and issues[-1].code == "not_json":
+        last = replace(issues[-1], code="unfinished_line", message="the last line is unfinished")
+        issues = (*issues[:-1], last)
+    return entries, issues
+
+
+def entries_in(lines: Iterable[tuple[int, bytes]], file: str) -> Read:
+    """Return the objects in numbered lines, and an issue for each other line that is not blank."""
     entries: list[Entry] = []
     issues: list[LineIssue] = []
     offset = 0
-    for number, line in enumerate(data.split(b"\n"), start=1):
+    for number, line in lines:
         text = line.removeprefix(_BOM) if number == 1 else line
         source = SourceLine(file, number, offset, len(line))
         offset += len(line) + 1
@@ -158,10 +169,8 @@ def _entries(data: bytes, file: str) -> Read:
         try:
             record = orjson.loads(text)
         except orjson.JSONDecodeError as error:
-            code, message = "unfinished_line", "the last line is unfinished"
-            if offset <= len(data):
-                code, message = "not_json", f"the line is not valid JSON: {error.msg}"
-            issues.append(_issue(source, text, code, message, _FIX))
+            message = f"the line is not valid JSON: {error.msg}"
+            issues.append(_issue(source, text, "not_json", message, _FIX))
             continue
         if isinstance(record, dict):
             entries.append(Entry(record, source, text))

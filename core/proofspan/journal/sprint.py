@@ -101,7 +101,7 @@ def entries_of(read: Read) -> Record:
             message = "the line was changed after it was written: its entry_id belongs to another content"
             fix = "Restore the line, and correct it by an entry of its own: proofspan sprint add --corrects."
             issues.append(line.issue("edited_entry", message, fix))
-        if entry.corrects is not None and (reason := _not_correctable(entry, found)):
+        if entry.corrects is not None and (reason := not_correctable(entry, found)):
             fix = "Name an earlier entry of the same item: proofspan sprint show --json lists their entry_id."
             issues.append(line.issue("corrects_nothing", reason, fix))
             entry = replace(entry, corrects=None)
@@ -138,7 +138,7 @@ def _add(journal: Journal, entries: Iterable[SprintEntry]) -> int:
     wanted: list[SprintEntry] = []
     for entry in entries:
         if entry.entry_id not in known:
-            if entry.corrects is not None and (reason := _not_correctable(entry, known)):
+            if entry.corrects is not None and (reason := not_correctable(entry, known)):
                 fix = "name an earlier entry of the same item: proofspan sprint show --json lists them"
                 raise InputFault.of("corrects_nothing", reason, where=where_of(entry), fix=fix)
             wanted.append(entry)
@@ -245,7 +245,7 @@ def _is_time(text: str) -> bool:
     return True
 
 
-def _not_correctable(entry: SprintEntry, known: Mapping[str, SprintEntry]) -> str:
+def not_correctable(entry: SprintEntry, known: Mapping[str, SprintEntry]) -> str:
     """Return why the entry cannot correct what it names; "" if it can."""
     earlier = known.get(entry.corrects or "")
     if earlier is None:

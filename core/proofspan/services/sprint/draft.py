@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 
 from proofspan.contracts.records.records import Json
 from proofspan.journal.sprint import EntryKind, SprintEntry, entry_id_of
@@ -51,6 +52,11 @@ def _tidy(value: Json) -> Json:
         if isinstance(value, dict)
         else value
     )
+
+
+def written_now() -> str:
+    """Return the time at which a person saves an entry, in UTC to the second."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def checkpoint_draft(

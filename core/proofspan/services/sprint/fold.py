@@ -90,7 +90,7 @@ def links(decisions: Sequence[Item], packages: Sequence[Item]) -> Links:
                 other = _resolved(named, items)
                 if other is None or other == item.name:
                     what = "which is neither a decision nor a work package" if other is None else "itself"
-                    message = f"{item.name}: {field_name} names {named}, {what}"
+                    message = f"{field_name} names {named}, {what}"
                     fix = "add the item, or take the reference out by an entry of its own"
                     problems.append(Problem("unknown_reference", message, item.name, fix, severity="warning"))
                     continue
@@ -165,3 +165,14 @@ def named_before(text: str) -> list[str]:
 def _named(words: re.Pattern[str], text: str) -> list[str]:
     found = (name for match in words.finditer(text) for name in re.findall(_NAME, match[1]))
     return list(dict.fromkeys(found))
+
+
+def agenda_links(text: str) -> dict[str, list[str]]:
+    """Return what the lines of an agenda unblock, by the item that each line names first."""
+    found: dict[str, list[str]] = {}
+    for line in text.split("\n"):
+        after = named_before(line)
+        subject = re.search(_NAME, line.partition("nblock")[0]) if after else None
+        if subject is not None:
+            found[key_of("package", subject[0])] = after
+    return found
