@@ -69,9 +69,17 @@ LINES = (
         "(PROPOSED)",
         LEGEND,
     ),
-    *("SectionMatch@1", "SectionMatch@1 ≥ 70%", "x ≥ 0.5", "**b** (≥ 1/2)", "depends on D2", "→ unblocks D3"),
+    *(
+        "SectionMatch@1",
+        "SectionMatch@1 ≥ 70%",
+        "x ≥ 0.5",
+        "**b** (≥ 1/2)",
+        "depends on D2",
+        "`a`",
+        "`a`, `b`",
+    ),
     *("Approve D2 → unblocks D3 / WP-A2", "=1+1", "{#key}", "a {#b}", "Sprint record", "WP-A1 — Check-in"),
-    *("Day N checkpoint — YYYY-MM-DD", "<br>", "a|b", "\\|", DERIVED, *HEADINGS.values()),
+    *("Day N checkpoint — YYYY-MM-DD", "<br>", "a|b", "\\|", DERIVED, LEGEND, *HEADINGS.values()),
 )
 _CHARS = st.text(st.sampled_from("aB 1\\|<>#-*_=`~.:•,)/!{}→—é🧪"), min_size=1, max_size=12)
 ONE_LINE = (

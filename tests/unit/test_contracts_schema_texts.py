@@ -15,7 +15,7 @@ from proofspan.contracts.records.schemas import both, expanded, schema, schema_a
 
 #: What says by itself what it allows.
 _SPEAKING = ({"boolean"}, {"null"})
-WRITTEN_BY_PEOPLE = ("cohort", "manifest", "mapping", "pinning", "sprint")
+WRITTEN_BY_PEOPLE = ("cohort", "manifest", "mapping", "pinning")
 
 
 def _named_parts(node: dict[str, Any], place: str) -> Iterator[tuple[str, dict[str, Any]]]:

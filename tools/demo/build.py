@@ -29,6 +29,7 @@ from tools.demo.records import Facts, chunk_records, lambda_states, timed, trace
 from tools.demo.reports import report
 from tools.demo.runs import SETTINGS, Outcome, Pipeline, Setting
 from tools.demo.sources import BULLETIN, MANUAL, PATHS, TITLES, Indexes, Sources, load
+from tools.demo.sprint import LOG, sprint_log
 from tools.demo.summary import summary
 
 Json = Any
@@ -97,6 +98,7 @@ class _Build:
         copy_packs(made, self.faults)
         for run in runs:
             run["metrics"] = self._artifact(run["metrics"]["path"])
+        made[LOG] = sprint_log()
         made[MANIFEST_NAME] = self._manifest(runs).encode()
         return made
 
@@ -172,6 +174,7 @@ class _Build:
             "goals": GOALS,
             "gates": GATES,
             "runs": runs,
+            "sprint": {"path": LOG},
             "cohorts": {"path": COHORTS},
         }
         return yaml.safe_dump(manifest, sort_keys=False, allow_unicode=True, width=110)

@@ -35,7 +35,7 @@ from proofspan.errors import Problem
 RECORD_TYPES: Final = (
     *("envelope", "chunk", "query", "retrieved", "rerank", "prompt-frame", "answer", "metrics"),
     *("citation", "auditable-answer", "log", "rag-traces", "trace", "report", "gold", "redirect"),
-    "catalogue",
+    *("catalogue", "sprint"),
 )
 #: The names of a record's own id; other types go by their question.
 _IDS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -44,6 +44,7 @@ _IDS: Final[Mapping[str, tuple[str, ...]]] = {
     "metrics": ("dataset",),
     "redirect": ("old_id",),
     "catalogue": ("attachment_id",),
+    "sprint": ("entry_id", "key"),
     "auditable-answer": (),
 }
 _QUESTION: Final = ("q_id", "qid")

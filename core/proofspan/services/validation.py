@@ -629,6 +629,7 @@ _IDENTITY: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "chunk": ("chunk_id", ()),
     "catalogue": ("attachment_id", ()),
     "redirect": ("old_id", ()),
+    "sprint": ("entry_id", ()),
     "gold": ("q_id", ()),
     "retrieved": ("q_id", ("ranker", *_VARIANT)),
     "rerank": ("q_id", ("model", *_VARIANT)),

@@ -1,4 +1,4 @@
-"""What the entries of a sprint's record add up to: items with their fields, the log, who waits for whom."""
+"""Fold the entries of a sprint's record: items with their fields, the log, who waits for whom."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def links(decisions: Sequence[Item], packages: Sequence[Item]) -> Links:
 
 
 def _resolved(named: str, items: Mapping[str, Item]) -> str | None:
-    """Return the name of the item that is meant, None if there is none: a decision before a package."""
+    """Return the name of the item that is meant, None if it is unknown: a decision before a package."""
     if named in items and not named.upper().startswith(PREFIX):
         return named
     package = PREFIX + key_of("package", named)

@@ -79,7 +79,7 @@ def plain(text: str) -> str:
 
 
 def _is_code(lines: Sequence[str], kept: Guard) -> list[bool]:
-    """Return which lines are code. Code that begins beside a bullet is none where bullets have a meaning."""
+    """Return which lines are code. Where bullets have a meaning, code beside one is text."""
     inside = fenced(lines)
     if kept.match("- x") is not None:
         beside = {

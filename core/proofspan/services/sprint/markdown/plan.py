@@ -38,7 +38,7 @@ _FIX = "Correct the text and import the file again; what is in the record alread
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a file adds: `entries` in their order; `known` of its entries are in the record already.
+    """The entries that a file adds, in their order; `known` of its entries are in the record already.
 
     `read` counts what was read by kind, `leftovers` are texts that were kept without being understood,
     `issues` what could not be kept.

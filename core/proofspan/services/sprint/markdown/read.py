@@ -314,7 +314,7 @@ def _signs(legend: str) -> dict[str, str]:
 
 
 class _Section(NamedTuple):
-    """What is below a heading of the third or fourth level, and the line of the heading."""
+    """The lines below a heading of the third or fourth level, and the line of the heading."""
 
     heading: str
     line: int
