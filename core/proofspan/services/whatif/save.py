@@ -35,11 +35,13 @@ def save(
     settings: Settings,
     *,
     save_as: str,
+    title: str = "",
     on_progress: OnProgress | None = None,
 ) -> Path:
     """Write what settings lead to as the run `save_as`, name it in the manifest, and return its trace file.
 
-    All traces of the run are written, with other lists and the logged answers. Saving the same again changes
+    All traces of the run are written, with other lists and the logged answers. Without a `title` it is made
+    of the settings. Saving the same again changes
     nothing. InputFault for settings that cannot be used or change no list, for a run id that exists with
     other contents, and where the files have changed since they were indexed or cannot be written.
     """
@@ -52,7 +54,7 @@ def save(
         manifest,
         run,
         run_id=save_as,
-        title=f"{run.run_id} with {written}",
+        title=title or f"{run.run_id} with {written}",
         kind=KIND,
         records=_records(lists, lists_by(lists, settings), parents, save_as),
         settings=_stated(lists, settings),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 import pandas as pd
@@ -258,7 +258,13 @@ def matrices(
                 name = split.title.lower()
                 with st.container(key=f"matrix-{name}", gap="xsmall"):
                     markup.titled(f"{split.title} ", f"{number} changed from {view.vs} to {view.run}")
-                    show_grid(moves_grid(split, moved, view), key=f"grid-{name}")
+                    grid = moves_grid(
+                        split,
+                        moved,
+                        names=(view.vs or "", view.run),
+                        link=partial(_moved_address, split, view),
+                    )
+                    show_grid(grid, key=f"grid-{name}")
         for title, counts, unknown, grid in shown:
             left_out = sum(count for was, now, count in counts if was is None and now is None)
             besides = f" · {left_out:,} {unknown} in both runs" if left_out else ""
@@ -268,17 +274,32 @@ def matrices(
                 show_grid(grid, key=f"grid-{title.lower()}")
 
 
-def moves_grid(split: Split, moved: Sequence[tuple[str, str, int]], view: ViewState) -> Grid:
-    """Return a row per change of a value, what is worst now first, with the questions of each."""
+def moves_grid(
+    split: Split,
+    moved: Sequence[tuple[str | None, str | None, int]],
+    *,
+    names: tuple[str, str],
+    link: Callable[[str | None, str | None], str | None],
+    opens: str = "Open in Triage",
+) -> Grid:
+    """Return a row per change of a value, what is worst now first, with the questions of each.
+
+    `names` are those of both sides. `link` is the address of a change's questions, None where they cannot be
+    listed, and `opens` the words for it.
+    """
     rows = []
-    place = list(split.names).index
-    for was, now, count in sorted(moved, key=lambda each: (place(each[1]), place(each[0]))):
-        words = f"{split.names[was]} → {split.names[now]}"
-        href = view.change(**{split.was: (was,), split.field: (now,)}).link("")
-        spoken = f"{words}: {counted(count, 'question')}. Open in Triage."
+    known = [*split.names, None]
+    for was, now, count in sorted(moved, key=lambda each: (known.index(each[1]), known.index(each[0]))):
+        words = " → ".join(split.names[value] if value else split.none for value in (was, now))
+        href = link(was, now)
+        spoken = f"{words}: {counted(count, 'question')}. {opens}." if href else ""
         rows.append(Row(Cell(words), (Cell(f"{count:,}", href=href, spoken=spoken),)))
-    title = f"{split.title}: changes from {view.vs} to {view.run}"
-    return Grid(title, f"{view.vs} → {view.run}", (Column(Cell("Questions"), "end"),), tuple(rows))
+    title = f"{split.title}: changes from {names[0]} to {names[1]}"
+    return Grid(title, " → ".join(names), (Column(Cell("Questions"), "end"),), tuple(rows))
+
+
+def _moved_address(split: Split, view: ViewState, was: str | None, now: str | None) -> str:
+    return view.change(**{split.was: (was,), split.field: (now,)}).link("")
 
 
 def metrics(pairs: Sequence[MetricPair], view: ViewState) -> None:
@@ -296,8 +317,8 @@ def metrics(pairs: Sequence[MetricPair], view: ViewState) -> None:
         Row(
             Cell(pair.metric.name, tip=f"{pair.metric.counted} {pair.metric.source}."),
             (
-                _value_cell(pair.there, view.change(run=vs, vs=None)),
-                _value_cell(pair.here, view),
+                value_cell(pair.there, view.change(run=vs, vs=None)),
+                value_cell(pair.here, view),
                 difference_cell(pair),
             ),
         )
@@ -383,21 +404,24 @@ def flips_grid(rows: pd.DataFrame, view: ViewState, kind: FlipKind) -> Grid:
     return Grid(title, "Question", columns, tuple(listed))
 
 
-def _value_cell(value: MetricValue | None, view: ViewState) -> Cell:
+def value_cell(value: MetricValue | None, view: ViewState | None) -> Cell:
+    """Return a number with its interval and counts; with a `view` it opens the questions against it."""
     if value is None or value.value is None:
         return Cell("–", look="quiet", tip=left_out_in_words(value) if value else "")
     metric, words = value.metric, value_in_words(value)
     counted = counted_in_words(value)
     # What is counted may take several words, which wrap in a narrow window: "35 answers with claims".
     shown = unbroken(counted) if value.numerator is not None else counted.replace(" ", "\u00a0", 1)
-    href = view.change(miss=metric.metric_id).link("") if metric.metric_id in MISSES else None
-    spoken = f"{metric.name} of {view.run}: {words}. Open the questions that count against it in Triage."
+    href, spoken = None, ""
+    if view is not None and metric.metric_id in MISSES:
+        href = view.change(miss=metric.metric_id).link("")
+        spoken = f"{metric.name} of {view.run}: {words}. Open the questions that count against it in Triage."
     return Cell(
         number_in_words(metric, value.value),
         note=", ".join(filter(None, (unbroken(interval_in_words(value)), shown))),
         tip=left_out_in_words(value),
         href=href,
-        spoken=spoken if href else "",
+        spoken=spoken,
     )
 
 

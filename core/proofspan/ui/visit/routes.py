@@ -18,6 +18,7 @@ PAGES: dict[str, tuple[tuple[str, str, str], ...]] = {
     "Measure": (
         ("pages/trends.py", "Trends", "trends"),
         ("pages/compare.py", "Compare", "compare"),
+        ("pages/whatif.py", "What-if", "whatif"),
     ),
     "Trust": (
         (HEALTH_PAGE, HEALTH_TITLE, "health"),

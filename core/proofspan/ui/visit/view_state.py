@@ -50,6 +50,11 @@ _SORT_NAMES = {"sort": "by", "desc": "descending"}
 _FILTER_NAMES = tuple(part.name for part in fields(Filter))
 #: A playlist survives a change of these.
 _RUN_NAMES = {"run", "vs"}
+#: Parameters that What-if alone reads, in the order of an address (`proofspan.ui.whatif.asked`).
+WHAT_IF_NAMES = (
+    *("k", "weight", "depth", "top", "ties", "rerank", "prompt", "relabel", "refuse", "least"),
+    *("sweep", "sweep_of", "from", "to", "metric", "moved", "moved_by", "saved"),
+)
 
 Params = Mapping[str, Sequence[str]]
 
@@ -69,7 +74,8 @@ class ViewState:
     slices the metrics, `order` and `find` sort and search the ranks of questions, `leaf` is their 1-based
     page. On Sprint, `item` is the goal, work package, decision, risk, run or entry that is open, such as
     `decision:D2`; `status` and `stream` keep work packages, `kind`, `author`, `day` and `find` entries, and
-    `leaf` is their page. `notes` lists what in the URL could not be used; it is not part of the state.
+    `leaf` is their page. `what_if` holds the parameters of What-if as they are written, a pair for each
+    value. `notes` lists what in the URL could not be used; it is not part of the state.
     """
 
     filter: Filter = field(default_factory=lambda: Filter(run=""))
@@ -101,6 +107,7 @@ class ViewState:
     kind: tuple[str, ...] = ()
     author: str | None = None
     day: str | None = None
+    what_if: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = field(default=(), compare=False)
 
     @property
@@ -131,7 +138,9 @@ class ViewState:
         template = reader.text("template", allowed=get_args(Template))
         phrases = reader.texts("refusal") or Profile().refusal
         profile = Profile(cast(Template, template), phrases) if template is not None else None
-        return cls(filter=shown, sort=sort, profile=profile, **values, notes=tuple(reader.notes))
+        what_if = tuple((name, value) for name in WHAT_IF_NAMES for value in reader.texts(name))
+        named: dict[str, Any] = values | {"profile": profile, "what_if": what_if}
+        return cls(filter=shown, sort=sort, **named, notes=tuple(reader.notes))
 
     def params(self, **changes: Any) -> dict[str, list[str]]:
         """Return the URL parameters of this state with `changes`; defaults are left out."""
@@ -144,6 +153,8 @@ class ViewState:
             held = state.filter if name in _FILTER_NAMES else state
             if written := param.values(sort[name] if name in sort else getattr(held, name)):
                 params[name] = written
+        for name, value in state.what_if:
+            params.setdefault(name, []).append(value)
         return params
 
     def link(self, page: str, **changes: Any) -> str:
