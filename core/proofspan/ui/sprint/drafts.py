@@ -56,7 +56,7 @@ class Draft:
 
     @property
     def name(self) -> str:
-        """What distinguishes it from other drafts."""
+        """Its name among the drafts of this session."""
         return f"{self.kind}-{self.key}-{self.corrects or ''}"
 
     @property
@@ -160,7 +160,7 @@ def typed(shape: Shape, value: Json) -> str:
 
 
 def value_of(shape: Shape, text: str) -> Json:
-    """Return the value of what was typed, None of nothing. A number that is none stays a text."""
+    """Return the value of what was typed, None of nothing. A number that cannot be read stays a text."""
     text = text.replace("\r\n", "\n").strip()
     if not text:
         return None

@@ -46,7 +46,7 @@ _IN_HEAD = ("title", "day", "date")
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What entries are drawn with: the record, the page's address, and what starts the correction of one.
+    """The record, the page's address, and what starts the correction of an entry: entries are drawn with it.
 
     `correct` is None where nothing can be written.
     """
