@@ -22,7 +22,7 @@ sprint = load.load(opened, store)
 
 def edit(item: Item) -> None:
     """Open the draft of a change of the item."""
-    drafts.begin(sprint, item.kind, item.key)
+    drafts.open_form(sprint, item.kind, item.key)
 
 
 can_write = not sprint.record.can_write
@@ -35,7 +35,6 @@ with st.container(horizontal=True, vertical_alignment="center", key="sprint-head
     export_popover(opened.manifest, sprint.record)
 head.about_line(sprint.record)
 notices.notes(view.notes)
-form.saved_note()
 head.read_only(sprint.record)
 form.form_panel(opened, store, shown)
 head.show_goals(sprint.record.goals, shown, change)

@@ -23,6 +23,7 @@ from proofspan.ui.sprint.load import Sprint
 from proofspan.ui.sprint.words import words_of
 
 _DRAFTS, _ACTIVE, _AUTHOR = "sprint:drafts", "sprint:active", "sprint:author"
+_OPENED, _SAVED, _SAVES = "sprint:opened", "sprint:saved", "sprint:saves"
 #: The kinds that can be added, in the order of their buttons.
 ADDED: tuple[EntryKind, ...] = ("log", "checkpoint", "checkin", "decision", "package", "risk", "goal")
 
@@ -109,6 +110,33 @@ def begin(
     drafts = _drafts()
     drafts.setdefault(draft.name, draft)
     st.session_state[_ACTIVE] = draft.name
+
+
+def open_form(sprint: Sprint, kind: EntryKind, key: str = "", *, corrects: SprintEntry | None = None) -> None:
+    """Open a draft and bring its form into sight."""
+    st.session_state[_OPENED] = times_opened() + 1
+    begin(sprint, kind, key, corrects=corrects)
+
+
+def times_opened() -> int:
+    """Return how many times this session opened the form."""
+    return int(st.session_state.get(_OPENED, 0))
+
+
+def keep_saved(words: str) -> None:
+    """Keep what was saved until the page has shown it."""
+    st.session_state[_SAVED] = words
+    st.session_state[_SAVES] = times_saved() + 1
+
+
+def times_saved() -> int:
+    """Return how many entries this session saved."""
+    return int(st.session_state.get(_SAVES, 0))
+
+
+def saved() -> str:
+    """Return what was saved and has not been shown yet, once."""
+    return str(st.session_state.pop(_SAVED, ""))
 
 
 def active() -> Draft | None:

@@ -15,6 +15,8 @@ from proofspan.contracts.records.records import Json
 from proofspan.journal.sprint import SprintEntry
 from proofspan.services.sprint.fold import LOG_KINDS
 from proofspan.services.sprint.types import Item
+from proofspan.ui.component import component
+from proofspan.ui.sprint import drafts
 from proofspan.ui.sprint.load import Change, Sprint
 from proofspan.ui.sprint.words import (
     KIND_NAMES,
@@ -65,6 +67,8 @@ def show_entry(entry: SprintEntry, shown: Shown, *, place: Place) -> None:
     is_open = place == "log" and shown.view.item == f"entry:{entry.entry_id}"
     name = f"{'open' if is_open else 'is'}-entry-{place}-{entry.entry_id}"
     with st.container(key=name):
+        if is_open:
+            saved_note()
         with st.container(horizontal=True, vertical_alignment="center", key=f"head-of-{name}"):
             _head(entry, shown, place=place, is_open=is_open)
             if shown.correct is not None and not corrections and (is_open or place == "history"):
@@ -84,6 +88,22 @@ def show_entry(entry: SprintEntry, shown: Shown, *, place: Place) -> None:
     for correction in corrections:
         with st.container(key=f"correction-{place}-{correction.entry_id}"):
             show_entry(correction, shown, place=place)
+
+
+def saved_note() -> None:
+    """Draw once that an entry was saved."""
+    words = drafts.saved()
+    if words:
+        with st.container(key="saved"):
+            markup.show(markup.text([Piece("✓ Saved", "pass"), Piece(f" {words}")], role="line"))
+
+
+def reveal(part: Literal["opened", "writing"], focus: str) -> None:
+    """Bring what is open, or the form, into sight, once for each `focus` and after each save."""
+    with st.container(key=f"reveal-{part}"):
+        component("ui/sprint/reveal")(
+            key=f"reveal-{part}-script", data={"part": part, "focus": f"{focus} {drafts.times_saved()}"}
+        )
 
 
 def title_words(entry: SprintEntry) -> str:

@@ -18,7 +18,7 @@ from proofspan.services.sprint.fold import fold
 from proofspan.store.query.store import Store
 from proofspan.ui.sprint import drafts
 from proofspan.ui.sprint.drafts import ADDED, Draft
-from proofspan.ui.sprint.entries import Shown, show_entry, title_words
+from proofspan.ui.sprint.entries import Shown, reveal, show_entry, title_words
 from proofspan.ui.sprint.items import show_item
 from proofspan.ui.sprint.load import Sprint
 from proofspan.ui.sprint.words import KIND_NAMES, STATES, STATUSES, moment, name_of
@@ -31,7 +31,6 @@ from proofspan.ui.widgets.markup import Piece
 from proofspan.ui.widgets.text import shortened
 from proofspan.wording import counted
 
-_SAVED = "sprint:saved"
 #: Height in CSS pixels of the fields for a list and for a text.
 LIST_PIXELS, TEXT_PIXELS = 96, 128
 _NEW = ""
@@ -47,22 +46,14 @@ def add_button(sprint: Sprint) -> None:
             key="sprint-add",
             icon=":material/edit:",
             disabled=drafts.active() is not None,
-            on_click=drafts.begin,
+            on_click=drafts.open_form,
             args=(sprint, "log"),
         )
 
 
 def correct(sprint: Sprint, entry: SprintEntry) -> None:
     """Open the draft of a correction of the entry."""
-    drafts.begin(sprint, entry.kind, entry.key, corrects=entry)
-
-
-def saved_note() -> None:
-    """Draw once that an entry was saved."""
-    words = st.session_state.pop(_SAVED, "")
-    if words:
-        with st.container(key="saved"):
-            markup.show(markup.text([Piece("✓ Saved", "pass"), Piece(f" {words}")], role="line"))
+    drafts.open_form(sprint, entry.kind, entry.key, corrects=entry)
 
 
 def form_panel(opened: session.Opened, store: Store, shown: Shown) -> None:
@@ -75,6 +66,7 @@ def form_panel(opened: session.Opened, store: Store, shown: Shown) -> None:
             _preview(draft, opened.manifest, shown)
         else:
             _form(draft, shown, partial(_known_of, opened.manifest, store, shown.sprint))
+    reveal("writing", f"{drafts.times_opened()} {draft.is_previewed}")
 
 
 def _known_of(manifest: Manifest, store: Store, sprint: Sprint, date: str) -> Mapping[str, Json]:
@@ -332,6 +324,6 @@ def _save(manifest: Manifest, name: str, entry: SprintEntry) -> None:
         drafts.put(replace(draft, at=entry.at, problems=tuple(fault.problems)))
         return
     drafts.drop(draft)
-    st.session_state[_SAVED] = f"{title_words(written)} by {written.author}, {moment(written.at)}"
+    drafts.keep_saved(f"{title_words(written)} by {written.author}, {moment(written.at)}")
     item = f"{written.kind}:{written.key}" if draft.is_item else f"entry:{written.entry_id}"
     change_view(item=item, find="", kind=(), author=None, day=None, leaf=1)

@@ -23,7 +23,7 @@ from proofspan.services.sprint.types import AgendaItem, GoalNow, SprintRecord
 from proofspan.store.query.metric_sql import MISSES
 from proofspan.store.query.store import Store
 from proofspan.ui.sprint.entries import Shown
-from proofspan.ui.sprint.items import Edit, reveal, show_item
+from proofspan.ui.sprint.items import Edit, opened_panel, show_item
 from proofspan.ui.sprint.load import Sprint, address, authors, days
 from proofspan.ui.sprint.words import (
     listed,
@@ -119,9 +119,7 @@ def show_goals(goals: Sequence[GoalNow], shown: Shown, edit: Edit | None) -> Non
                 _card_links(goal, shown.view)
     item = shown.sprint.items.get(shown.view.item or "")
     if item is not None and item.kind == "goal":
-        with st.container(key="opened", border=True):
-            show_item(item, shown, edit)
-            reveal(address(item))
+        opened_panel(lambda: show_item(item, shown, edit), focus=address(item))
 
 
 def _card(goal: GoalNow) -> Iterable[Markup]:

@@ -10,8 +10,7 @@ import streamlit as st
 
 from proofspan.journal.sprint import EntryKind
 from proofspan.services.sprint.types import Item, SprintRecord
-from proofspan.ui.component import component
-from proofspan.ui.sprint.entries import Shown, show_entry
+from proofspan.ui.sprint.entries import Shown, reveal, saved_note, show_entry
 from proofspan.ui.sprint.load import address
 from proofspan.ui.sprint.words import (
     KIND_NAMES,
@@ -104,7 +103,6 @@ def show_item(item: Item, shown: Shown, edit: Edit | None, *, place: str = "") -
         if sign := sign_of(item):
             markup.show(markup.text([Piece(sign.words, sign.kind)], role="line"), width="content")
         if not place:
-            st.space("stretch")
             with st.container(
                 horizontal=True, vertical_alignment="center", wrap=False, width="content", key="item-tools"
             ):
@@ -172,15 +170,15 @@ def beside(name: str, table: Callable[[], None], opened: Callable[[], None] | No
         with st.container(key=f"table-of-{name}"):
             table()
         if opened is not None:
-            with st.container(key="opened", border=True):
-                opened()
-                reveal(view.item or "")
+            opened_panel(opened, focus=view.item or "")
 
 
-def reveal(focus: str) -> None:
-    """Scroll the open item into sight, once for each `focus`, where it is not."""
-    with st.container(key="reveal"):
-        component("ui/sprint/reveal")(key="reveal-script", data={"focus": focus})
+def opened_panel(draw: Callable[[], None], *, focus: str) -> None:
+    """Draw what is open in a frame, and bring it into sight once for each `focus`."""
+    with st.container(key="opened", border=True):
+        saved_note()
+        draw()
+    reveal("opened", focus)
 
 
 def _package_filters(packages: Sequence[Item], view: ViewState) -> None:

@@ -9,8 +9,7 @@ from itertools import groupby
 import streamlit as st
 
 from proofspan.journal.sprint import SprintEntry
-from proofspan.ui.sprint.entries import Shown, show_entry
-from proofspan.ui.sprint.items import reveal
+from proofspan.ui.sprint.entries import Shown, reveal, show_entry
 from proofspan.ui.sprint.load import authors, days
 from proofspan.ui.sprint.words import KIND_NAMES, day_in_words, day_of
 from proofspan.ui.visit.view_state import ViewState, change_view
@@ -42,7 +41,7 @@ def log_panel(shown: Shown) -> None:
             for entry in entries:
                 show_entry(entry, shown, place="log")
         if (view.item or "").startswith("entry:"):
-            reveal(view.item or "")
+            reveal("opened", view.item or "")
         if pages > 1:
             _pages(leaf, pages, len(found))
 
