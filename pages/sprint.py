@@ -30,9 +30,9 @@ change = edit if can_write else None
 shown = Shown(sprint, view, (lambda entry: form.correct(sprint, entry)) if can_write else None)
 with st.container(horizontal=True, vertical_alignment="center", key="sprint-head"):
     head.title_line(sprint)
-    st.space("stretch")
-    form.add_button(sprint)
-    export_popover(opened.manifest, sprint.record)
+    with st.container(horizontal=True, wrap=False, width="content", key="sprint-tools"):
+        form.add_button(sprint)
+        export_popover(opened.manifest, sprint.record)
 head.about_line(sprint.record)
 notices.notes(view.notes)
 head.read_only(sprint.record)

@@ -22,10 +22,12 @@ from proofspan.ui.sprint.words import (
     KIND_NAMES,
     in_order,
     listed,
+    marked,
     moment,
     state_sign,
     status_sign,
     title_of,
+    unmarked,
     words_of,
 )
 from proofspan.ui.visit.view_state import ViewState
@@ -108,7 +110,7 @@ def reveal(part: Literal["opened", "writing"], focus: str) -> None:
 
 def title_words(entry: SprintEntry) -> str:
     """Return what an entry is called: its own title, else its kind with its key."""
-    own = words_of(entry.fields.get("title")) if entry.kind in LOG_KINDS else ""
+    own = unmarked(words_of(entry.fields.get("title"))) if entry.kind in LOG_KINDS else ""
     if entry.kind == "checkpoint":
         day, date = (words_of(entry.fields.get(name)) for name in ("day", "date"))
         about = " · ".join(filter(None, (f"Day {day} checkpoint" if day else "Checkpoint", date)))
@@ -147,7 +149,7 @@ def _blocks(entry: SprintEntry, sprint: Sprint, *, place: Place, is_void: bool) 
         shown_above = (*_IN_HEAD, "text", "notes", "parts")
     for name, value in in_order(entry.kind, entry.fields).items():
         if name not in shown_above:
-            yield ([Piece(f"{title_of(entry.kind, name)}\n", "strong"), Piece(words_of(value), kind)],)
+            yield ([Piece(f"{title_of(entry.kind, name)}\n", "strong"), *marked(words_of(value), kind)],)
 
 
 def _as_facts(entry: SprintEntry, *, is_void: bool) -> list[tuple[str, Sequence[Piece]]]:
@@ -159,7 +161,7 @@ def _as_facts(entry: SprintEntry, *, is_void: bool) -> list[tuple[str, Sequence[
     words = {name: words_of(value) for name, value in fields.items() if name not in _IN_HEAD}
     if any(len(text) > MAX_FACT for text in words.values()):
         return []
-    return [(title_of(entry.kind, name), [Piece(text, kind)]) for name, text in words.items() if text]
+    return [(title_of(entry.kind, name), marked(text, kind)) for name, text in words.items() if text]
 
 
 def _log_blocks(entry: SprintEntry, kind: Kind) -> Iterator[Block]:
@@ -167,9 +169,9 @@ def _log_blocks(entry: SprintEntry, kind: Kind) -> Iterator[Block]:
     parts = entry.fields.get("parts")
     for part in ({**entry.fields, "title": ""}, *(parts if isinstance(parts, list) else ())):
         title, raw, beside_it = (words_of(part.get(name)) for name in ("title", "text", "notes"))
-        given = [Piece(f"{title}\n", "strong")] if title else []
+        given = [Piece(f"{unmarked(title)}\n", "strong")] if title else []
         given += [Piece(raw, kind)] if raw else []
-        notes = [Piece("Orchestrator notes\n", "strong"), Piece(beside_it, kind)] if beside_it else []
+        notes = [Piece("Orchestrator notes\n", "strong"), *marked(beside_it, kind)] if beside_it else []
         if given or notes:
             yield tuple(filter(None, (given, notes)))
 
@@ -188,7 +190,7 @@ def _changed(entry: SprintEntry, changes: Sequence[Change], kind: Kind, item: It
         if was:
             is_short = max(len(was), len(now)) <= SHORT and "\n" not in was + now
             yield Piece(f"{was} → " if is_short else "changed to\n", "muted")
-        yield Piece(now or "nothing", kind)
+        yield from marked(now or "nothing", kind)
         yield Piece("\n")
     if same:
         yield Piece(f"As above: {', '.join(same)}", "muted")

@@ -1,4 +1,4 @@
-"""The whole record as a file: the lines of its entries, as they are in the workspace."""
+"""The whole record as a file: Markdown in the structure of the sprint plan, or the lines as they are."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import streamlit as st
 
 from proofspan.journal.sprint import line_of
 from proofspan.manifest.types import Manifest
+from proofspan.services.sprint.markdown.write import markdown_of
 from proofspan.services.sprint.types import SprintRecord
 from proofspan.ui.widgets.markup import clean
 from proofspan.wording import counted
@@ -26,6 +27,7 @@ def _written(write: Callable[[SprintRecord], str], record: SprintRecord) -> byte
 
 #: Title → suffix, media type, and what writes the file.
 _FILES: Mapping[str, tuple[str, str, Callable[[SprintRecord], str]]] = {
+    "Markdown": ("md", "text/markdown", markdown_of),
     "JSON lines": ("jsonl", "application/x-ndjson", _json_lines),
 }
 

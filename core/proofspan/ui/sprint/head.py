@@ -30,6 +30,7 @@ from proofspan.ui.sprint.words import (
     moment,
     name_of,
     sign_of,
+    unmarked,
     words_of,
 )
 from proofspan.ui.status import background, notices, release
@@ -74,7 +75,7 @@ def about_line(record: SprintRecord) -> None:
             record.sprint.line("purpose"),
         )
         if any(words):
-            markup.note(shortened(" · ".join(filter(None, words)), MAX_CRITERIA), "muted")
+            markup.note(shortened(unmarked(" · ".join(filter(None, words))), MAX_CRITERIA), "muted")
 
 
 def nothing_named(manifest: Manifest) -> None:
@@ -151,7 +152,7 @@ def _unmeasured(goal: GoalNow) -> Iterable[Markup]:
     missing = "no status yet" if goal.metric_id is None else goal.why or "not measured yet"
     pieces = [Piece(shortened(status, 60))] if status else [Piece("–"), Piece(missing, "muted")]
     yield markup.text(pieces, role="title")
-    criteria = shortened(listed(goal.item.fields.get("criteria")), MAX_CRITERIA)
+    criteria = shortened(unmarked(listed(goal.item.fields.get("criteria"))), MAX_CRITERIA)
     if criteria:
         yield markup.text([Piece(criteria, "muted")], role="hint")
     if status and goal.item.history:
@@ -258,7 +259,7 @@ _AGENDA_COLUMNS = (
 def _agenda_row(agenda: AgendaItem, view: ViewState) -> Row:
     sign, key = sign_of(agenda.item), address(agenda.item)
     head = Cell(
-        shortened(agenda.what, 240),
+        shortened(unmarked(agenda.what), 240),
         href=view.change(item=key).link("sprint"),
         spoken=f"{shortened(agenda.what, 120)}: open {agenda.item.name}",
     )

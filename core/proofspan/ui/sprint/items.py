@@ -18,10 +18,12 @@ from proofspan.ui.sprint.words import (
     Sign,
     in_order,
     listed,
+    marked,
     moment,
     name_of,
     sign_of,
     title_of,
+    unmarked,
     words_of,
 )
 from proofspan.ui.visit.view_state import ViewState, change_view
@@ -98,7 +100,7 @@ def show_item(item: Item, shown: Shown, edit: Edit | None, *, place: str = "") -
     """
     name = f"{place}{item.kind}-{item.key}"
     with st.container(horizontal=True, vertical_alignment="center", key=f"item-head-{name}"):
-        title = " · ".join(filter(None, (item.name, words_of(item.fields.get("title")))))
+        title = " · ".join(filter(None, (item.name, unmarked(item.line("title")))))
         markup.note(shortened(title, 200), "strong", role="line", width="content")
         if sign := sign_of(item):
             markup.show(markup.text([Piece(sign.words, sign.kind)], role="line"), width="content")
@@ -113,11 +115,8 @@ def show_item(item: Item, shown: Shown, edit: Edit | None, *, place: str = "") -
                 st.page_link("pages/sprint.py", label="Close", query_params=closed)
     record = shown.sprint.record
     stated = {field: listed(item.fields.get(field)) for field in _FACTS}
-    stated["depends_on"] = ", ".join(record.waits_for.get(item.name, ())) or listed(
-        item.fields.get("depends_on")
-    )
-    stated["unblocks"] = ", ".join(record.unblocks.get(item.name, ())) or listed(item.fields.get("unblocks"))
-    facts = [(title_of(item.kind, field), [Piece(words)]) for field, words in stated.items() if words]
+    stated["depends_on"], stated["unblocks"] = _before(item, record), _after(item, record)
+    facts = [(title_of(item.kind, field), marked(words)) for field, words in stated.items() if words]
     if facts:
         markup.show(markup.facts(facts))
     texts = [
@@ -147,7 +146,7 @@ def _history(item: Item, shown: Shown) -> None:
 def _text(item: Item, field: str, name: str) -> None:
     words = words_of(item.fields.get(field))
     if words:
-        pieces = [Piece(f"{title_of(item.kind, field)}\n", "strong"), Piece(words)]
+        pieces = [Piece(f"{title_of(item.kind, field)}\n", "strong"), *marked(words)]
         markup.show_long(pieces, key=f"field-{field}-{name}", limit=LIMIT)
 
 
@@ -228,8 +227,10 @@ def _grid(kind: EntryKind, items: Sequence[Item], shown: Shown, *, is_beside: bo
 def _row(item: Item, view: ViewState, *cells: Cell) -> Row:
     key = address(item)
     name = shortened(" · ".join(filter(None, (item.name, name_of(item)))), MAX_CELL)
+    notes = "" if name_of(item) else shortened(unmarked(item.line("notes")), 100)
     head = Cell(
         name,
+        note=notes,
         href=view.change(item=None if view.item == key else key).link("sprint"),
         spoken=f"{KIND_NAMES[item.kind]} {shortened(name, 80)}: open it with its history",
     )
@@ -237,12 +238,17 @@ def _row(item: Item, view: ViewState, *cells: Cell) -> Row:
 
 
 def _cell(value: object) -> Cell:
-    words = shortened(listed(value), MAX_CELL)
+    words = shortened(unmarked(listed(value)), MAX_CELL)
     return Cell(words) if words else NOTHING
 
 
-def _names(names: Sequence[str]) -> Cell:
-    return _cell(", ".join(names))
+def _before(item: Item, record: SprintRecord) -> str:
+    """Return what comes before an item: items that either of the two names, or what it states itself."""
+    return ", ".join(record.waits_for.get(item.name) or item.listed("depends_on"))
+
+
+def _after(item: Item, record: SprintRecord) -> str:
+    return ", ".join(record.unblocks.get(item.name) or item.listed("unblocks"))
 
 
 def _signed(item: Item) -> Cell:
@@ -276,7 +282,7 @@ _COLUMNS: Mapping[EntryKind, tuple[ItemColumn, ...]] = {
         _plain("artifacts", _column("Artifact", 13.0, folds=58.0)),
         ItemColumn(
             _column("Depends on", 6.0, folds=40.0, titled=True),
-            lambda item, record: _names(record.waits_for.get(item.name, ())),
+            lambda item, record: _cell(_before(item, record)),
         ),
         _plain("owner", _column("Owner", 6.0, folds=50.0, titled=True)),
         _plain("next", _column("Next step", None, folds=34.0, titled=True)),
@@ -285,7 +291,7 @@ _COLUMNS: Mapping[EntryKind, tuple[ItemColumn, ...]] = {
         ItemColumn(_column("State", 7.6), lambda item, _: _signed(item)),
         ItemColumn(
             _column("Unblocks", 11.0, folds=38.0, titled=True),
-            lambda item, record: _names(record.unblocks.get(item.name, ())),
+            lambda item, record: _cell(_after(item, record)),
         ),
         ItemColumn(_column("Last change", 9.5, folds=32.0), lambda item, _: _changed(item)),
     ),

@@ -9,11 +9,11 @@ from pathlib import PurePosixPath
 import streamlit as st
 
 from proofspan.metrics.statistics import share_in_words
-from proofspan.services.sprint.types import LedgerRow
+from proofspan.services.sprint.types import Item, LedgerRow
 from proofspan.ui.sprint.entries import LIMIT, Shown
 from proofspan.ui.sprint.items import HEIGHT, beside
 from proofspan.ui.sprint.load import address
-from proofspan.ui.sprint.words import in_order, moment, name_of, title_of, words_of
+from proofspan.ui.sprint.words import in_order, marked, moment, name_of, title_of, words_of
 from proofspan.ui.visit.view_state import ViewState
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.controls import panel
@@ -45,20 +45,26 @@ def ledger_panel(shown: Shown) -> None:
 
 def sections(shown: Shown) -> None:
     """Draw the other texts of the record, each folded."""
-    for item in shown.sprint.record.sections:
-        if not item.fields.keys() - {"title"}:
-            continue
-        is_open = shown.view.item == address(item)
-        title = markup.label(name_of(item) or item.key, limit=120)
-        with st.expander(title, expanded=is_open, key=f"section-{item.key}"):
-            for field, value in in_order(item.kind, item.fields).items():
-                if field != "title":
-                    name = [] if field == "text" else [Piece(f"{title_of(item.kind, field)}\n", "strong")]
-                    key = f"section-{item.key}-{field}"
-                    markup.show_long([*name, Piece(words_of(value))], key=key, limit=LIMIT)
-            if item.history:
-                last = item.history[-1]
-                markup.note(f"{moment(last.at)} · {shortened(last.author, 60)}", "muted")
+    texts = [item for item in shown.sprint.record.sections if item.fields.keys() - {"title"}]
+    if texts:
+        markup.note("Other sections", role="heading")
+        with st.container(key="sprint-sections"):
+            for item in texts:
+                _section(item, shown)
+
+
+def _section(item: Item, shown: Shown) -> None:
+    is_open = shown.view.item == address(item)
+    title = markup.label(name_of(item) or item.key, limit=120)
+    with st.expander(title, expanded=is_open, key=f"section-{item.key}"):
+        for field, value in in_order(item.kind, item.fields).items():
+            if field != "title":
+                name = [] if field == "text" else [Piece(f"{title_of(item.kind, field)}\n", "strong")]
+                key = f"section-{item.key}-{field}"
+                markup.show_long([*name, *marked(words_of(value))], key=key, limit=LIMIT)
+        if item.history:
+            last = item.history[-1]
+            markup.note(f"{moment(last.at)} · {shortened(last.author, 60)}", "muted")
 
 
 def _ledger_grid(rows: Sequence[LedgerRow], view: ViewState, *, is_beside: bool) -> Grid:

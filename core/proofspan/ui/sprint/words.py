@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -10,7 +11,7 @@ from proofspan.contracts.records.records import Json
 from proofspan.journal.sprint import EntryKind, SprintEntry
 from proofspan.services.sprint.fields import FIELDS
 from proofspan.services.sprint.types import Item
-from proofspan.ui.widgets.markup import Kind
+from proofspan.ui.widgets.markup import Kind, Piece
 from proofspan.ui.widgets.table import Chip, Look
 from proofspan.ui.widgets.text import shortened
 
@@ -25,6 +26,10 @@ KIND_NAMES: Mapping[EntryKind, str] = {
     "section": "Section",
     "sprint": "About the sprint",
 }
+
+
+#: Words that stand out in a text: **bold** and `code`.
+_MARKS = re.compile(r"\*\*([^*\n]+)\*\*|`([^`\n]+)`")
 
 
 class Sign(NamedTuple):
@@ -94,9 +99,25 @@ def listed(value: Json) -> str:
     return words_of(value)
 
 
+def marked(words: str, kind: Kind = "plain") -> list[Piece]:
+    """Return a text in pieces: what is between two asterisks, or between backticks, stands out without them.
+
+    The words themselves stay plain text. A text of another kind stays as it is.
+    """
+    if kind != "plain":
+        return [Piece(words, kind)]
+    parts = enumerate(_MARKS.split(words))
+    return [Piece(part, ("plain", "strong", "code")[place % 3]) for place, part in parts if part]
+
+
+def unmarked(words: str) -> str:
+    """Return a line of text without such marks, for a title or a cell."""
+    return "".join(piece.text for piece in marked(words))
+
+
 def name_of(item: Item) -> str:
     """Return what an item is called: its title, else its own text."""
-    return words_of(item.fields.get("title")) or words_of(item.fields.get("text"))
+    return unmarked(words_of(item.fields.get("title")) or words_of(item.fields.get("text")))
 
 
 def sign_of(item: Item) -> Sign | None:
