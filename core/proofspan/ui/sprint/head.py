@@ -264,5 +264,6 @@ def _agenda_row(agenda: AgendaItem, view: ViewState) -> Row:
         spoken=f"{shortened(agenda.what, 120)}: open {agenda.item.name}",
     )
     state = Cell(chips=(sign.chip(),)) if sign else NOTHING
-    linked = (Cell(shortened(", ".join(names), 120)) for names in (agenda.unblocks, agenda.waits_for))
+    after = agenda.unblocks or agenda.item.listed("unblocks")
+    linked = (Cell(shortened(", ".join(names), 120)) for names in (after, agenda.waits_for))
     return Row(head, (state, *linked), key=f"agenda-{key}")
