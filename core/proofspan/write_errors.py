@@ -27,8 +27,10 @@ class Refusal(NamedTuple):
 
 
 def write_refusal(error: OSError, place: Path) -> Refusal:
-    """Return why writing the file or folder `place` failed."""
+    """Return why writing the file or folder `place`, or what the error names, failed."""
     code, reason = error.errno, error.strerror or str(error)
+    if isinstance(error.filename, (str, bytes)):
+        place = Path(os.fsdecode(error.filename))
     nearest = _nearest(place)
     if code == errno.EROFS:
         return Refusal(reason, "name a place on another file system")

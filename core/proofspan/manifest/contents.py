@@ -84,6 +84,8 @@ _TOKEN = re.compile(
     rb'[ \t\r\n]*(?:(?P<text>"(?:[^"\\\x00-\x1f]|\\.)*")|(?P<sign>[][{},:])'
     rb"|(?P<scalar>-?[0-9][0-9.eE+-]*|true|false|null|NaN|-?Infinity))"
 )
+#: A line of signs, numbers, words and texts of JSON, however they are put together.
+_LIKE_JSON = re.compile(rb'(?:[\s\d\[\]{},:.+-]|"[^"]*"?|true|false|null|[eE](?=[-+\d]))*+')
 #: An object's plain values up to its first list, and the name of that.
 _FIRST_LIST = re.compile(
     rb'\{\s*(?:"[^"\\\x00-\x1f]*"\s*:\s*(?:"[^"\\\x00-\x1f]*"|[\w.+-]+)\s*,\s*)*+"([A-Za-z_]\w*)"\s*:\s*\['
@@ -143,9 +145,8 @@ def _json(text: bytes, lines: Sequence[bytes], *, is_whole: bool) -> Content:
     state, end = _first_value(text, is_whole=is_whole)
     first_line = len(text.partition(b"\n")[0])
     if opened == b"[":
-        inside = text[1:].lstrip()[:1]
-        if state == "broken" and inside not in (b"", b"{", b"[", b'"', b"]") and end <= first_line:
-            return _text(text, lines)
+        if state == "broken" and end <= first_line and not _LIKE_JSON.fullmatch(lines[0]):
+            return _log(lines) or _LINES  # such as a time in brackets
         return Content("json_array", "one JSON array, not JSONL", "Write one entry a line: jq -c '.[]' FILE.")
     if end <= first_line or not text[first_line:end].strip() or _is_object(lines[0]):
         return _LINES
@@ -218,9 +219,8 @@ def _text(text: bytes, lines: Sequence[bytes]) -> Content:
     if all(map(_TREC_EVAL.fullmatch, lines[:2])):
         fix = "Its numbers are not read; write the run itself as traces: proofspan metrics computes them."
         return Content("is_trec", "the output of trec_eval, not JSONL", fix)
-    if any(map(_QID.search, lines)) and sum(len(_LOG_ENTRY.findall(line)) for line in lines) > 2:
-        fix = "Check it with `proofspan validate`; in a manifest it is a run's records: {log: {path: …}}."
-        return Content("is_log", "a log of key=value entries, not JSONL", fix)
+    if (log := _log(lines)) is not None:
+        return log
     if (table := csv_rows(lines)) is not None:
         delimiter, columns = table
         kind = "TSV" if delimiter == "\t" else "CSV"
@@ -232,6 +232,13 @@ def _text(text: bytes, lines: Sequence[bytes]) -> Content:
         )
         return Content("is_csv", what, fix)
     return _LINES
+
+
+def _log(lines: Sequence[bytes]) -> Content | None:
+    if not any(map(_QID.search, lines)) or sum(len(_LOG_ENTRY.findall(line)) for line in lines) < 3:
+        return None
+    fix = "Check it with `proofspan validate`; in a manifest it is a run's records: {log: {path: …}}."
+    return Content("is_log", "a log of key=value entries, not JSONL", fix)
 
 
 def _is_object(line: bytes) -> bool:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from proofspan.errors import InputFault
+from proofspan.write_errors import write_refusal
 
 
 class Together:
@@ -77,8 +78,8 @@ def together(what: str, *, where: Path) -> Iterator[Together]:
     try:
         yield files
     except OSError as error:
-        message = f"{what} cannot be written: {error.strerror or error}"
-        fix = "Make its folder writable, or free some space on its disk."
+        why = write_refusal(error, where)
+        message, fix = f"{what} cannot be written: {why.reason}", f"{why.fix[:1].upper()}{why.fix[1:]}."
         raise InputFault.of("not_writable", message, where=str(where), fix=fix) from error
     finally:
         files.discard()

@@ -8,7 +8,6 @@ with the files.
 from __future__ import annotations
 
 import hashlib
-import tempfile
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack
@@ -33,7 +32,7 @@ from proofspan.traces.lines.reader import (
     parse_as_written,
     parse_line,
 )
-from proofspan.traces.lines.unpack import PACKED, plain_source
+from proofspan.traces.lines.unpack import PACKED, plain_source, temporary_folder
 from proofspan.wording import counted
 
 #: What two outputs are to each other; the first two are deterministic.
@@ -190,7 +189,7 @@ def output_sha256(path: Path, *, of: str, ignore: Sequence[str] = ()) -> str | N
     open_source(path).close()
     if of != "records":
         return sha256_of(path)
-    with tempfile.TemporaryDirectory(prefix="proofspan-") as folder:
+    with temporary_folder() as folder:
         plain = plain_source(path, cache_dir=Path(folder))
         records = _Records(tuple(map(field_path, ignore)))
         for raw in raw_values(plain, whole=_form_of(path, plain) == "value"):
@@ -252,10 +251,7 @@ def _compare_files(name: str, a: Path, b: Path, ignore: Collection[FieldPath]) -
             open_source(path).close()  # a clear reason, where it cannot be read
         hashes = sha256_of(a), sha256_of(b)
         plain = [
-            plain_source(
-                path, cache_dir=Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="proofspan-")))
-            )
-            for path in (a, b)
+            plain_source(path, cache_dir=Path(stack.enter_context(temporary_folder()))) for path in (a, b)
         ]
         forms = {_form_of(path, each) for path, each in zip((a, b), plain, strict=True)}
         form: Form = forms.pop() if len(forms) == 1 else "bytes"
