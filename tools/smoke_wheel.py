@@ -77,7 +77,7 @@ class Room:
         _expect(True, f"installed with Python {version}: {megabytes:,.0f} MB")
 
     def check_commands(self) -> None:
-        """`--version`, `validate`, `triage`, `locate`, `metrics` and `gate` on the demo inside the wheel."""
+        """Run the commands that need no documents of their own on the demo inside the wheel."""
         demo = Path(self._python("from proofspan.resources import DEMO; print(DEMO)").strip())
         _expect(demo.is_relative_to(self.environment), "the demo is inside the installed package")
         self._command("--version", prints=r"^proofspan \d+\.\d+\.\d+( \([0-9a-f]{7,}(-dirty)?\))?$")
@@ -95,6 +95,10 @@ class Room:
         self._command(
             "gate", str(demo), "--run", "R006", exits=1, prints=r"R006, .*Not ready; \d+ of \d+ checks pass"
         )
+        model = self.work / "model"
+        model.mkdir()
+        (model / "model.onnx").touch()
+        self._command("rerank", str(demo), "--model", str(model), exits=2, prints=r"proofspan\[rerank\]")
 
     def check_examples(self) -> None:
         """The examples that need nothing but the package itself."""

@@ -132,11 +132,16 @@ def test_the_metadata_is_complete(metadata: Message) -> None:
     assert addresses == {"Homepage", "Documentation", "Repository", "Issues", "Changelog"}
 
 
-def test_the_dashboards_libraries_are_an_extra(metadata: Message) -> None:
+def test_the_libraries_of_the_dashboard_and_of_reranking_are_extras(metadata: Message) -> None:
     required = metadata.get_all("Requires-Dist", [])
-    extra = {re.split(r"[<>=;\[ ]", line)[0] for line in required if "extra == 'dashboard'" in line}
+
+    def named(mark: str) -> set[str]:
+        return {re.split(r"[<>=;\[ ]", line)[0] for line in required if mark in line}
+
     always = {re.split(r"[<>=;\[ ]", line)[0] for line in required if "extra" not in line}
-    assert extra == {"plotly", "streamlit"} and not always & extra and "pymupdf" in always
+    extras = {"dashboard": {"plotly", "streamlit"}, "rerank": {"onnxruntime", "tokenizers"}}
+    assert {name: named(f"extra == '{name}'") for name in extras} == extras
+    assert not always & set().union(*extras.values()) and "pymupdf" in always
 
 
 def test_the_commands_work_beside_a_hostile_package(installed: Installed) -> None:
