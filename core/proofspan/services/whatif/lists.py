@@ -5,6 +5,7 @@ The columns of a question are its candidates in the pinned order of ties: by sec
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -136,7 +137,7 @@ def load_lists(
     trails = None
     if labeller.corpus is not None and store.are_claims_checked(run.run_id):
         trails = GoldTrails(labeller.corpus.texts, labeller.places)
-    gathered = _Gathered(labeller, trails)
+    gathered = Gathered(labeller, trails)
     with collector_paused():
         for number, trace in enumerate(_traces(manifest, run, store, table), start=1):
             gathered.add(trace)
@@ -225,9 +226,9 @@ def _joined(known: Mapping[str, Json], entry: Mapping[str, Json]) -> dict[str, J
 class _Column:
     """Numbers of some questions and candidates, as they come."""
 
-    rows: list[int] = field(default_factory=list)
-    columns: list[int] = field(default_factory=list)
-    values: list[float] = field(default_factory=list)
+    rows: array[int] = field(default_factory=lambda: array("i"))
+    columns: array[int] = field(default_factory=lambda: array("i"))
+    values: array[float] = field(default_factory=lambda: array("d"))
 
     def add(self, row: int, column: int, value: float) -> None:
         self.rows.append(row)
@@ -236,7 +237,8 @@ class _Column:
 
     def array(self, shape: tuple[int, int], missing: float, kind: Any) -> NDArray[Any]:
         found = np.full(shape, missing, kind)
-        found[self.rows, self.columns] = self.values
+        rows, columns, values = map(np.asarray, (self.rows, self.columns, self.values))
+        found[rows, columns] = values
         return found
 
 
@@ -245,8 +247,8 @@ def _by_stage() -> dict[StageName, _Column]:
 
 
 @dataclass(slots=True)
-class _Gathered:
-    """The lists of the traces that were read already."""
+class Gathered:
+    """The lists of traces, one added after the other, with what their gold looks for."""
 
     labeller: Labeller
     trails: GoldTrails | None

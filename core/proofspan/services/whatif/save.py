@@ -107,19 +107,19 @@ def _stated(lists: Lists, settings: Settings) -> dict[str, Json]:
 
 def _records(lists: Lists, new: NewLists, parents: ParentTraces, run_id: str) -> Iterator[Mapping[str, Json]]:
     """Yield the record of each trace, in the order of the file."""
-    repeats = _repeating(lists)
+    repeats = repeating(lists)
     rows = 0
     for row, trace in enumerate(parents):
         if row >= lists.questions or trace.source.offset != lists.traces[row].source.offset:
             raise changed(lists.manifest, lists.run)
         rows += 1
-        lists_of = _Row(lists, new, row, trace, repeats)
-        yield derived_record(trace, run_id=run_id, stages=lists_of.stages(), chunks=lists_of.prompt())
+        written = WrittenLists(lists, new, row, trace, repeats)
+        yield derived_record(trace, run_id=run_id, stages=written.stages(), chunks=written.prompt())
     if rows != lists.questions:
         raise changed(lists.manifest, lists.run)
 
 
-def _repeating(lists: Lists) -> frozenset[str]:
+def repeating(lists: Lists) -> frozenset[str]:
     """Return the features of the fused list that only repeat its score."""
     scores, found = lists.scores["fused"], []
     for name, values in lists.features.items():
@@ -130,7 +130,7 @@ def _repeating(lists: Lists) -> frozenset[str]:
 
 
 @dataclass(slots=True)
-class _Row:
+class WrittenLists:
     """The lists of one trace as they would be written."""
 
     lists: Lists
