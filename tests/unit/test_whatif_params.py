@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given
+from hypothesis import settings as limited
 from hypothesis import strategies as st
 
 from proofspan.diagnosis.types import Profile
@@ -18,6 +19,7 @@ PHRASES = st.lists(st.text("abc ", min_size=1).map(str.strip).filter(bool), uniq
 )
 
 
+@limited(max_examples=40)
 @given(
     st.builds(
         Settings,
