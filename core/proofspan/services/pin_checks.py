@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
+from proofspan.contracts.pinning.requirements import at
 from proofspan.manifest.types import Manifest, Run
 from proofspan.services.pinning.findings import WRONG, PinReport, in_a_sentence, pin_report
 from proofspan.services.pinning.proof import proof_problem
@@ -65,8 +66,10 @@ def _determinism(manifest: Manifest, run: Run, report: PinReport) -> Check:
         problem: str | None = f"{report.run_id} names no pinning record that can be read"
     else:
         problem = proof_problem(manifest, run, report.record.values)
-    if problem is None:
-        message = f"{report.path} states the same sha256 for two runs, and its output has it"
+    if report.record is not None and problem is None:
+        output = at(report.record.values, "determinism.file")
+        has_it = f"{output} has it" if output else "it names no output to compare"
+        message = f"{report.path} states the same sha256 for two runs; {has_it}"
         return Check(name, title, "pass", message, subject="settings")
     change = f"run it twice, then `proofspan determinism A B --record {report.path or 'FILE'}`"
-    return Check(name, title, "fail", problem, subject="settings", change=change)
+    return Check(name, title, "fail", problem or "", subject="settings", change=change)

@@ -169,10 +169,15 @@ _OF_RECORD = {
 
 
 def record_findings(manifest: Manifest, run: Run) -> Iterator[RunFinding]:
-    """Yield findings about the record that the run's pins name."""
+    """Yield findings about the record that the run's pins name, one of each kind."""
+    alike: dict[str, list[Problem]] = {}
     for problem in pin_problems(manifest, run):
-        message = f"{run.record.path if run.record else 'The record'}: {problem.message}."
-        yield RunFinding(replace(problem, message=message), _OF_RECORD[problem.code], is_of_file=True)
+        alike.setdefault(problem.code, []).append(problem)
+    for code, problems in alike.items():
+        first, others = problems[0], len(problems) - 1
+        more = f", and {counted(others, 'other contradiction')}" if others else ""
+        message = f"{run.record.path if run.record else 'The record'}: {first.message}{more}."
+        yield RunFinding(replace(first, message=message), _OF_RECORD[code], is_of_file=True)
 
 
 def unpinned(run: Run) -> dict[str, str]:

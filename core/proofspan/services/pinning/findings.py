@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -198,7 +199,8 @@ def pin_problems(manifest: Manifest, run: Run) -> list[Problem]:
         for each in report.of(*_CODES)
     ]
     if lacking := in_a_sentence(report):
-        fix = f"proofspan pin WORKSPACE --run {run.run_id} lists them, and with --new fills in what it can"
+        command = f"proofspan pin {shlex.quote(str(manifest.folder))} --run {shlex.quote(run.run_id)}"
+        fix = f"{command} lists them, and with --new fills in what it can"
         problems.append(Problem("pin_incomplete", lacking, report.path, fix, "warning"))
     if unread := report.of("unread"):
         message = f"{counted(len(unread), 'line')} not understood; {unread[0].message}"
