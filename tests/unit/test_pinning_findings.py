@@ -80,6 +80,8 @@ def test_a_record_that_is_lost_is_an_error(tmp_path: Path) -> None:
     manifest = workspace(tmp_path / "w", {})
     (tmp_path / "w/pin.json").unlink()
     assert found(manifest) == [("unusable", "")]
+    (tmp_path / "w/pin.json").mkdir()
+    assert found(manifest) == [("unusable", "")]
 
 
 @pytest.mark.parametrize(
@@ -156,6 +158,7 @@ def test_separate_records_and_packed_files_are_read_too(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "pin.json").write_bytes(b"{}")
     retrieved = {
+        "fusion": {"k": 60},
         "q_id": "Q1",
         "ranker": "hybrid",
         "k": 2,
@@ -184,6 +187,7 @@ def test_separate_records_and_packed_files_are_read_too(tmp_path: Path) -> None:
         "index_hash": {"faiss:2f7d41c": 1},
         "embed_model": {"bge-m3": 1},
         "reranker": {"bge": 1},
+        "fusion_k": {"60": 1},
     }
     assert (logged.stages, logged.longest, len(logged.fused)) == ({"fused", "reranked"}, 2, 1)
 

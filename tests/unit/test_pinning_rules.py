@@ -186,6 +186,8 @@ def test_the_constant_of_a_fusion_has_to_fit_the_logged_scores() -> None:
     weighted = {"bm25": 0.7, "dense": 1.3}
     assert _found({"fusion": {"k": 10, "weights": weighted}}, logged=_scores(10, weighted)) == []
     assert _found({"fusion": {"k": 10, "weights": plain}}, logged=_scores(10, weighted)) == []  # no k fits
+    assert _found({"fusion": {"k": 10}}, logged=Logged({"fusion_k": {"10": 2, "60": 3}})) == ["fusion.k"]
+    assert _found({"fusion": {"k": 60}}, logged=Logged({"fusion_k": {"10": 2, "60": 3}})) == []
     assert _found({"fusion": {"k": -1}}, logged=_scores(10, plain)) == []
 
 

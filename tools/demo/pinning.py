@@ -10,6 +10,7 @@ from typing import Any
 
 import orjson
 
+from proofspan.services.rerank.section_text import MAX_CHARS, MIN_FRAGMENT
 from tools.demo import dense, lexical, reader, rerank
 from tools.demo.analyzer import EVERYDAY, EVERYDAY_FILE, PINNED, STOPWORDS
 from tools.demo.fuse import DEPTH, FUSED, K
@@ -126,7 +127,7 @@ def _reranker(index: Index) -> dict[str, Json]:
         "revision": "1",
         "weights": {"source": source, "sha256": index.dense.hashes()["components"]},
         "tokenizer": _tokenizer(),
-        "truncation": {"max_chars": 1500, "at": "word", "min_fragment": 50},
+        "truncation": {"max_chars": MAX_CHARS, "at": "word", "min_fragment": MIN_FRAGMENT},
         "parts": rerank.WEIGHTS,
     }
 

@@ -34,9 +34,9 @@ class Fused(NamedTuple):
 class Logged:
     """The settings that the traces of a run log.
 
-    `values` maps index_hash, embed_model, analyzer and reranker to how many records log each value. `stages`
-    are the names of their ranked lists, `longest` the length of the longest fused one, `fused` are some of
-    its candidates. `records` were read.
+    `values` maps index_hash, embed_model, analyzer, reranker and fusion_k to how many records log each value.
+    `stages` are the names of their ranked lists, `longest` the length of the longest fused one, `fused` are
+    some of its candidates. `records` were read.
     """
 
     values: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
@@ -167,6 +167,11 @@ def _fusion(record: Mapping[str, Json], logged: Logged) -> Iterator[Problem]:
     top, k = index_of(at(record, "fusion.top")), number_of(at(record, "fusion.k"))
     if top is not None and logged.longest > top:
         yield contradiction("fusion.top", f"is {top:,}, but a fused list has {logged.longest:,} candidates")
+    logged_k = logged.values.get("fusion_k", {})
+    most = max(logged_k, key=lambda each: (logged_k[each], each), default=None)
+    if k is not None and most is not None and most != f"{k:g}":
+        yield contradiction("fusion.k", f"is {k:g}, but {counted(logged_k[most], 'record')} log {most}")
+        return
     weights = at(record, "fusion.weights")
     weights = weights if isinstance(weights, Mapping) else {}
     if k is None or k < 0 or not logged.fused or 2 * _fitting(logged, k, weights) >= len(logged.fused):

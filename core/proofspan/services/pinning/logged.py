@@ -75,6 +75,9 @@ class _Tally:
                 self.values[name][value] += 1
         if (model := _reranker(record, kind)) is not None:
             self.values["reranker"][model] += 1
+        fusion = record.get("fusion")
+        if isinstance(fusion, dict) and (k := number_of(fusion.get("k"))) is not None:
+            self.values["fusion_k"][f"{k:g}"] += 1
         for name, items in _lists(record, kind).items():
             self.stages.add(name)
             if name == "fused":
