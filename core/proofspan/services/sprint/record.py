@@ -12,6 +12,7 @@ from proofspan.manifest.types import Manifest
 from proofspan.services.sprint.fold import Links, fold, links
 from proofspan.services.sprint.goals_now import goals_now
 from proofspan.services.sprint.ledger import ledger, sums_of
+from proofspan.services.stop_rule import stop_rules
 from proofspan.services.sprint.types import AgendaItem, Item, SprintRecord
 from proofspan.store.query.store import Store
 
@@ -100,5 +101,5 @@ def why_not_writable(manifest: Manifest) -> str:
 
 
 def _stopped(manifest: Manifest, store: Store | None) -> tuple[str, ...]:
-    """Return the sentences of the stop rule that is raised."""
-    return ()
+    """Return a sentence for each class of runs for which the stop rule is raised."""
+    return () if store is None else tuple(each.sentence for each in stop_rules(store, manifest))

@@ -12,6 +12,7 @@ from proofspan.errors import Fault, InputFault, Problem
 from proofspan.evidence.bundles import BundleLine, read_bundles
 from proofspan.journal.cohorts import cohorts_of
 from proofspan.journal.lines import read_journal
+from proofspan.journal.sprint import entries_of
 from proofspan.manifest.check import BUILD_BUNDLES, LINES_UNREADABLE, ArtifactCheck, OnBytes
 from proofspan.manifest.types import Artifact
 from proofspan.traces.lines.encodings import damage_of
@@ -43,10 +44,10 @@ def reading(artifact: Artifact, file: Path, on_bytes: OnBytes) -> Iterable[Probl
     """
     part = artifact.key.rsplit("].", 1)[-1]
     try:
-        if part == "cohorts":
-            entries, damaged = read_journal(file, file=artifact.path)
-            known = cohorts_of((entries, damaged))
-            return lines_problems(artifact, file, len(entries) + len(damaged), known.issues)
+        if part in ("cohorts", "sprint"):
+            read = read_journal(file, file=artifact.path)
+            issues = cohorts_of(read).issues if part == "cohorts" else entries_of(read)[1]
+            return lines_problems(artifact, file, len(read[0]) + len(read[1]), issues)
         if part not in ("bundles", "metrics", "traces", *_READERS) and not part.startswith("records."):
             return []
         with unpacked(file, fix_encoding=artifact.fix_encoding) as plain:
