@@ -48,7 +48,7 @@ def imported(text: str, existing: Sequence[SprintEntry] = (), **options: str) ->
 
 
 def content(entries: Sequence[SprintEntry]) -> Any:
-    """What the visible part of a file holds: items with their fields, in their order, and the log."""
+    """The visible part of a file: items with their fields, in their order, and the log."""
     found = record(entries)
     items = [*(goal.item for goal in found.goals), *found.packages, *found.decisions, *found.risks]
     return (

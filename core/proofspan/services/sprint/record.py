@@ -12,8 +12,8 @@ from proofspan.manifest.types import Manifest
 from proofspan.services.sprint.fold import Links, fold, links
 from proofspan.services.sprint.goals_now import goals_now
 from proofspan.services.sprint.ledger import ledger, sums_of
-from proofspan.services.stop_rule import stop_rules
 from proofspan.services.sprint.types import AgendaItem, Item, SprintRecord
+from proofspan.services.stop_rule import stop_rules
 from proofspan.store.query.store import Store
 
 #: The states in which a decision or a work package no longer keeps others waiting.

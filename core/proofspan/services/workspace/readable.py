@@ -46,8 +46,8 @@ def reading(artifact: Artifact, file: Path, on_bytes: OnBytes) -> Iterable[Probl
     try:
         if part in ("cohorts", "sprint"):
             read = read_journal(file, file=artifact.path)
-            issues = cohorts_of(read).issues if part == "cohorts" else entries_of(read)[1]
-            return lines_problems(artifact, file, len(read[0]) + len(read[1]), issues)
+            unread = cohorts_of(read).issues if part == "cohorts" else entries_of(read)[1]
+            return lines_problems(artifact, file, len(read[0]) + len(read[1]), unread)
         if part not in ("bundles", "metrics", "traces", *_READERS) and not part.startswith("records."):
             return []
         with unpacked(file, fix_encoding=artifact.fix_encoding) as plain:
