@@ -66,7 +66,11 @@ def test_a_typed_setting_is_in_the_address_marked_and_can_be_reset(whatif: WhatI
     app.number_input(key="field-k").set_value(5.0).run()
     assert app.query_params["k"] == "5" or app.query_params["k"] == ["5"]
     text = words(app)
-    assert "● changed, logged 60" in text and "With RRF k 5 (logged 60)." in text
+    assert (
+        "● changed" in text
+        and app.button(key="reset-k").label == "Reset to 60"
+        and "With RRF k 5 (logged 60)." in text
+    )
     assert app.slider(key="slider-k").value == 5
     app.number_input(key="field-weight-1").set_value(2.0).run()
     assert "weight of dense 2 (logged 1)" in words(app)
@@ -97,7 +101,7 @@ def test_what_cannot_be_used_is_left_out_with_a_note(whatif: WhatIfPage) -> None
     assert not app.exception
     text = words(app)
     for name in ("k=-1", "depth=1.5", "sweep=moon", "moved=x", "least=7"):
-        assert f"In the address, {name} is left out" in text, name
+        assert f"In the address, {name} is not used" in text, name
     assert "R003 logs no list or score 'nope'" in text
     assert "These are the numbers of R003 as logged." in text
 

@@ -121,7 +121,7 @@ def test_every_label_has_a_chip_and_a_rule() -> None:
     assert safe.chip(None).text == NO_LABEL
 
 
-@pytest.mark.parametrize("page", ["", "compare", "health", "question", "trends", "walkthrough"])
+@pytest.mark.parametrize("page", ["", "compare", "health", "question", "trends", "walkthrough", "whatif"])
 def test_the_stylesheet_fetches_nothing(page: str) -> None:
     assert not re.search(r"url\(|@import|https?:|<", safe._css(page))
 

@@ -30,9 +30,11 @@ class Asked:
     `swept` is the setting of a sweep (None: the page chooses), `of` its list or feature, `low` and `high`
     its range (None: the usual one), `metric` the metric that it draws ("": the usual one). `moved` limits
     the list of questions, `moved_by` is its order with a `-` in front where it is reversed. `saved` is the
-    run that was saved last. `notes` say what in the address could not be used.
+    run that was saved last. `notes` say what in the address could not be used. `logged` is what the shown run
+    logs.
     """
 
+    logged: Logged
     settings: Settings = field(default_factory=Settings)
     swept: Swept | None = None
     of: str = ""
@@ -60,6 +62,10 @@ class Asked:
         ends = {"from": self.low, "to": self.high}
         pairs += [(name, number(end)) for name, end in ends.items() if end is not None]
         return (*pairs, *((name, text) for name, text in named.items() if text))
+
+    def now(self) -> Asked:
+        """Return the state of the address as it is now; for callbacks, as it may be later than this one."""
+        return ask(read_view(), self.logged)
 
     def change(self, **changes: Any) -> Asked:
         """Return this state with some fields, or settings by their names in `Settings`, changed."""
@@ -97,6 +103,7 @@ def ask(view: ViewState, logged: Logged) -> Asked:
     settings, notes = settings_of(params, own=logged.settings.profile)
     reader = _Reader(given, [f"In the address, {_in_address(note)}" for note in notes])
     return Asked(
+        logged,
         settings=_known(_changes(settings, logged.settings), logged, reader.notes),
         swept=cast("Swept | None", reader.one_of("sweep", SWEPT) or None),
         of=reader.text("sweep_of"),
@@ -143,7 +150,7 @@ class _Reader:
         return found
 
     def _refuse(self, name: str, value: str, wanted: str) -> None:
-        self.notes.append(f"In the address, {name}={value[:40]} is left out: give {wanted}.")
+        self.notes.append(f"In the address, {name}={value[:40]} is not used: give {wanted}.")
 
 
 def _known(settings: Settings, logged: Logged, notes: list[str]) -> Settings:

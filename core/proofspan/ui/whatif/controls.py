@@ -46,8 +46,7 @@ def panel(asked: Asked, logged: Logged, profile: Profile, *, is_reranked: bool, 
                 "Reset all",
                 key="reset-all",
                 type="tertiary",
-                on_click=change_asked,
-                args=(asked.change(settings=Settings(), saved=""),),
+                on_click=lambda: change_asked(asked.now().change(settings=Settings(), saved="")),
             )
     with st.container(key="whatif-groups"):
         with st.container(key="group-fusion", gap="small"):
@@ -67,7 +66,7 @@ def _group(title: str, absent: str = "") -> None:
 
 
 @contextmanager
-def _setting(name: str, logged: str, reset: Asked | None) -> Iterator[None]:
+def _setting(name: str, logged: str, reset: Callable[[], Asked] | None) -> Iterator[None]:
     """Draw what is inside, and below it that the setting differs, with its Reset, where `reset` is given."""
     with st.container(key=f"setting-{name}", gap="xxsmall"):
         yield
@@ -75,14 +74,17 @@ def _setting(name: str, logged: str, reset: Asked | None) -> Iterator[None]:
             with st.container(
                 horizontal=True, vertical_alignment="center", wrap=False, gap="small", key=f"changed-{name}"
             ):
-                markup.note(f"● changed, logged {logged}", "strong")
+                markup.note("● changed", "strong")
                 st.button(
-                    "Reset",
+                    markup.label(f"Reset to {logged}"),
                     key=f"reset-{name}",
                     type="tertiary",
-                    on_click=change_asked,
-                    args=(reset,),
+                    on_click=lambda: change_asked(reset()),
                 )
+
+
+def _reset(asked: Asked, name: str, is_changed: bool) -> Callable[[], Asked] | None:
+    return (lambda: asked.now().without(name)) if is_changed else None
 
 
 def _number(
@@ -155,7 +157,7 @@ def _fusion(asked: Asked, logged: Logged) -> None:
     for name, words, tip, usual, unknown in ranks:
         held = getattr(settings, name)
         shown = unknown if usual is None else number(usual)
-        with _setting(name, shown, asked.without(name) if held is not None else None):
+        with _setting(name, shown, _reset(asked, name, held is not None)):
             _number(
                 f"field-{name}",
                 words,
@@ -163,18 +165,18 @@ def _fusion(asked: Asked, logged: Logged) -> None:
                 about=_about(held is not None, shown),
                 tip=tip,
                 of=name,
-                on_change=lambda value, name=name, usual=usual: asked.change(  # type: ignore[misc]
+                on_change=lambda value, name=name, usual=usual: asked.now().change(  # type: ignore[misc]
                     **{name: None if value == usual else value}
                 ),
             )
-    with _setting("ties", "order", asked.without("ties") if settings.ties is not None else None):
+    with _setting("ties", TIES[own.ties or "section"], _reset(asked, "ties", settings.ties is not None)):
         select(
             "Equal scores",
             {name: f"{words}, logged" if name == own.ties else words for name, words in TIES.items()},
             settings.ties or own.ties or "section",
             key="field-ties",
             shows_words=True,
-            on_choose=lambda ties: change_asked(asked.change(ties=None if ties == own.ties else ties)),
+            on_choose=lambda ties: change_asked(asked.now().change(ties=None if ties == own.ties else ties)),
         )
 
 
@@ -184,9 +186,9 @@ def _k(asked: Asked, own: Settings) -> None:
     shown = "unknown" if own.k is None else number(own.k)
 
     def change(value: float) -> Asked:
-        return asked.change(k=None if value == own.k else float(value))
+        return asked.now().change(k=None if value == own.k else float(value))
 
-    with _setting("k", shown, asked.without("k") if held is not None else None):
+    with _setting("k", shown, _reset(asked, "k", held is not None)):
         _number(
             "field-k",
             "RRF k",
@@ -212,10 +214,11 @@ def _weight(asked: Asked, own: Settings, place: int, each: LoggedList) -> None:
     is_changed = each.name in weights
 
     def changed(value: float) -> Asked:
-        kept = {name: weight for name, weight in weights.items() if name != each.name}
-        return asked.change(weights=tuple((kept if value == usual else kept | {each.name: value}).items()))
+        now = asked.now()
+        kept = {name: weight for name, weight in now.settings.weights if name != each.name}
+        return now.change(weights=tuple((kept if value == usual else kept | {each.name: value}).items()))
 
-    with _setting(f"weight-{place}", number(usual), changed(usual) if is_changed else None):
+    with _setting(f"weight-{place}", number(usual), (lambda: changed(usual)) if is_changed else None):
         _number(
             f"field-weight-{place}",
             f"Weight of {each.name}",
@@ -244,11 +247,11 @@ def _rerank(asked: Asked, logged: Logged, *, is_reranked: bool) -> None:
         rerank: Weights = one if chosen == ONE else ()
         if chosen == SEVERAL:
             rerank = tuple((name, dict(one).get(name, 0.0)) for name in names)
-        change_asked(asked.change(rerank=rerank, is_unranked=chosen == OFF))
+        change_asked(asked.now().change(rerank=rerank, is_unranked=chosen == OFF))
 
     modes = {LOGGED: "As logged"} | ({OFF: "Off: the fused order"} if is_reranked or mode == OFF else {})
     modes |= {ONE: "By one score"} | ({SEVERAL: "By weighted scores"} if len(names) > 1 else {})
-    with _setting("rerank", "order", asked.without("rerank") if mode != LOGGED else None):
+    with _setting("rerank", "the logged order", _reset(asked, "rerank", mode != LOGGED)):
         select("Order of the candidates", modes, mode, key="field-rerank", shows_words=True, on_choose=choose)
         if mode == ONE:
             select(
@@ -257,7 +260,7 @@ def _rerank(asked: Asked, logged: Logged, *, is_reranked: bool) -> None:
                 settings.rerank[0][0],
                 key="field-rerank-by",
                 shows_words=True,
-                on_choose=lambda name: change_asked(asked.change(rerank=((name, 1.0),))),
+                on_choose=lambda name: change_asked(asked.now().change(rerank=((name, 1.0),))),
             )
         elif mode == SEVERAL:
             markup.note("Each score is normalised to 0–1 within its question.", "muted")
@@ -266,6 +269,11 @@ def _rerank(asked: Asked, logged: Logged, *, is_reranked: bool) -> None:
 
 def _score(asked: Asked, place: int, each: LoggedList) -> None:
     weights = dict(asked.settings.rerank)
+
+    def changed(value: float) -> Asked:
+        now = asked.now()
+        return now.change(rerank=tuple((dict(now.settings.rerank) | {each.name: value}).items()))
+
     _number(
         f"field-score-{place}",
         each.name,
@@ -274,7 +282,7 @@ def _score(asked: Asked, place: int, each: LoggedList) -> None:
         spoken=f"Weight of the score {each.name}",
         of="rerank",
         step=0.25,
-        on_change=lambda value: asked.change(rerank=tuple((weights | {each.name: value}).items())),
+        on_change=changed,
     )
 
 
@@ -282,7 +290,7 @@ def _prompt(asked: Asked, logged: Logged) -> None:
     own, held = logged.settings.prompt, asked.settings.prompt
     _group("Prompt")
     shown = "unknown" if own is None else number(own)
-    with _setting("prompt", shown, asked.without("prompt") if held is not None else None):
+    with _setting("prompt", shown, _reset(asked, "prompt", held is not None)):
         _number(
             "field-prompt",
             "Chunks",
@@ -291,7 +299,7 @@ def _prompt(asked: Asked, logged: Logged) -> None:
             tip="The first of the last list; causes depend on whether the gold passage is among them.",
             spoken="Chunks in the prompt",
             of="prompt",
-            on_change=lambda value: asked.change(prompt=None if value == own else value),
+            on_change=lambda value: asked.now().change(prompt=None if value == own else value),
         )
 
 
@@ -301,9 +309,9 @@ def _answers(asked: Asked, logged: Logged, profile: Profile) -> None:
 
     def choose(template: Template) -> None:
         chosen = Profile(template, profile.refusal)
-        change_asked(asked.change(profile=None if chosen == profile else chosen))
+        change_asked(asked.now().change(profile=None if chosen == profile else chosen))
 
-    with _setting("profile", profile.template, asked.without("profile") if settings.profile else None):
+    with _setting("profile", profile.template, _reset(asked, "profile", settings.profile is not None)):
         select(
             "Label template",
             {name: f"{name}, logged" if name == profile.template else name for name in TEMPLATES},
@@ -320,7 +328,7 @@ def _support(asked: Asked, logged: Logged, *, is_checked: bool) -> None:
         return
     usual = logged.settings.support if logged.settings.support is not None else SUPPORTED
     held = asked.settings.support
-    with _setting("support", number(usual), asked.without("support") if held is not None else None):
+    with _setting("support", number(usual), _reset(asked, "support", held is not None)):
         _number(
             "field-support",
             "Least support",
@@ -330,7 +338,7 @@ def _support(asked: Asked, logged: Logged, *, is_checked: bool) -> None:
             spoken="Least support of a supported claim",
             of="support",
             step=0.02,
-            on_change=lambda value: asked.change(support=None if value == usual else round(value, 4)),
+            on_change=lambda value: asked.now().change(support=None if value == usual else round(value, 4)),
         )
 
 

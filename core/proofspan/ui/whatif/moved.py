@@ -97,7 +97,7 @@ def questions(found: WhatIf, asked: Asked, view: ViewState, *, workspace: str) -
             names,
             asked.moved,
             key="moved-kind",
-            on_choose=lambda kind: change_asked(asked.change(moved=kind)),
+            on_choose=lambda kind: change_asked(asked.now().change(moved=kind)),
         )
     at = min(view.at, max(1, -(-len(shown) // ROWS_A_PAGE)))
     page = shown.iloc[(at - 1) * ROWS_A_PAGE : at * ROWS_A_PAGE]
@@ -107,7 +107,7 @@ def questions(found: WhatIf, asked: Asked, view: ViewState, *, workspace: str) -
         show_grid(
             grid,
             key="grid-moved",
-            on_sort=lambda name: change_asked(asked.change(moved_by=_next(asked, name))),
+            on_sort=lambda name: change_asked(asked.now().change(moved_by=_next(asked, name))),
         )
     else:
         markup.note("No question moves in this way.", role="line")

@@ -122,7 +122,8 @@ def _without_gold(found: WhatIf) -> str:
 
 
 def _besides(found: WhatIf, flips: Flips | None) -> str:
-    parts = [f"{counted(len(found.moved), 'question')} of {found.logged.questions:,} differ in anything"]
+    verb = "differs" if len(found.moved) == 1 else "differ"
+    parts = [f"{len(found.moved):,} of {counted(found.logged.questions, 'question')} {verb} in something"]
     if found.prompts_changed:
         parts.append(f"{found.prompts_changed:,} would have another prompt, to which no answer is known")
     if flips is not None and flips.left_out:

@@ -70,7 +70,7 @@ def popover(opened: session.Opened, store: Store, result: WhatIf, asked: Asked) 
         run_id = st.text_input("Run id", suggested, key=f"save-id:{suggested}", max_chars=100).strip()
         title = st.text_input(
             "Title",
-            markup.clean(f"{parent.title or parent.run_id}; what-if: {words}")[:MAX_TITLE],
+            markup.clean(whatif.title_of(result.settings, logged))[:MAX_TITLE],
             key=f"save-title:{words}",
             max_chars=MAX_TITLE,
         ).strip()

@@ -185,7 +185,7 @@ def _choices(
     metric: Metric,
 ) -> None:
     def choose(named: tuple[Swept, str]) -> None:
-        change_asked(asked.change(swept=named[0], of=named[1], low=None, high=None))
+        change_asked(asked.now().change(swept=named[0], of=named[1], low=None, high=None))
 
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="sweep-choices"):
         select(
@@ -209,7 +209,7 @@ def _choices(
             key="sweep-metric",
             width=210,
             shows_words=True,
-            on_choose=lambda name: change_asked(asked.change(metric=name)),
+            on_choose=lambda name: change_asked(asked.now().change(metric=name)),
         )
 
 
@@ -225,7 +225,7 @@ def _end(asked: Asked, swept: Swept, name: str, words: str, value: float) -> Non
         format=None if swept in _WHOLE else "%g",
         key=key,
         width=112,
-        on_change=lambda: change_asked(asked.change(**{name: float(st.session_state[key])})),
+        on_change=lambda: change_asked(asked.now().change(**{name: float(st.session_state[key])})),
     )
 
 

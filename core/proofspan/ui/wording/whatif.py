@@ -66,13 +66,21 @@ def changed(settings: Settings, logged: Logged) -> tuple[Changed, ...]:
     return tuple(found)
 
 
-def in_words(settings: Settings, logged: Logged) -> str:
-    """Return `RRF k 10 (logged 60), weight of dense 2 (logged 1)`; "" where nothing differs."""
+def in_words(settings: Settings, logged: Logged, *, with_logged: bool = True) -> str:
+    """Return `RRF k 10 (logged 60), weight of dense 2 (logged 1)`; "" where nothing differs.
+
+    Without `with_logged` the logged values are left out.
+    """
     words: list[str] = []
     for each in changed(settings, logged):
         title = each.title if not words or each.title.startswith("RRF") else _lower(each.title)
-        words.append(f"{title} {each.now}" + (f" (logged {each.was})" if each.was else ""))
+        words.append(f"{title} {each.now}" + (f" (logged {each.was})" if each.was and with_logged else ""))
     return ", ".join(words)
+
+
+def title_of(settings: Settings, logged: Logged) -> str:
+    """Return a title for a run with these settings: `R003 with RRF k 10, weight of dense 2`."""
+    return f"{logged.run_id} with {in_words(settings, logged, with_logged=False)}"
 
 
 def _lower(title: str) -> str:
