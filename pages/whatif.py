@@ -1,4 +1,4 @@
-"""What-if: what would this run have ranked with other settings, and is that better than chance?"""
+"""The What-if page: how would this run have ranked with other settings, and is that more than chance?"""
 
 import streamlit as st
 

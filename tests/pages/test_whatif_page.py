@@ -1,4 +1,4 @@
-"""What-if by AppTest: settings in the address, what follows, sweeps, saving, and runs that log too little."""
+"""The What-if page by AppTest: settings in the address, results, sweeps, saving, runs that log too little."""
 
 from __future__ import annotations
 

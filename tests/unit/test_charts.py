@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proofspan.charts.figures import Line, Point, Rule, line_figure, stack_figure
+from proofspan.charts.sweep import SweepMark, sweep_figure
 from proofspan.charts.theme import (
     DARK,
     FONT,
@@ -180,3 +181,32 @@ def test_what_is_written_in_a_figure_can_be_read(palette: Palette) -> None:
     for name in get_args(Hue):
         assert contrast(palette.ink(name), palette.hue(name)) > 4.4, name
         assert contrast(palette.hue(name), palette.ground) > 2.3, name
+
+
+def mark(x: float, y: float | None, **more: Any) -> SweepMark:
+    return SweepMark(
+        x, y, None if y is None else y - 0.1, None if y is None else y + 0.1, (f"{x:g}",), f"./{x:g}", **more
+    )
+
+
+def test_a_sweep_has_its_band_and_marks_what_is_beyond_chance_by_shape_and_word() -> None:
+    marks = [mark(1, 0.5), mark(5, None), mark(20, 0.7, is_clear=True, is_better=True), mark(60, 0.5)]
+    figure = sweep_figure(
+        marks, palette=LIGHT, x_title="k <b>", y_title="S<i>, of 37", is_share=True, logged=60, now=20
+    )
+    band, line, clear = figure.data
+    assert list(band.x) == [1, 20, 60, 60, 20, 1] and band.fill == "toself"
+    assert list(line.y) == [0.5, None, 0.7, 0.5] and [each[0] for each in line.customdata][0] == "./1"
+    assert (list(clear.x), list(clear.text), clear.marker.symbol) == ([20], ["better"], "diamond")
+    assert clear.name == "better, beyond chance"
+    assert figure.layout.xaxis.type == "log" and list(figure.layout.xaxis.tickvals) == [1, 5, 20]
+    assert [each.text for each in figure.layout.annotations] == ["logged 60", "now 20"]
+    assert "<" not in figure.layout.xaxis.title.text + figure.layout.yaxis.title.text + line.name
+
+
+def test_a_sweep_from_zero_has_an_even_axis_and_room_above_its_numbers() -> None:
+    figure = sweep_figure(
+        [mark(0, 3), mark(1, 4)], palette=LIGHT, x_title="w", y_title="ms", is_share=False, logged=1, now=1
+    )
+    assert figure.layout.xaxis.type is None and figure.layout.yaxis.range[1] > 4.1
+    assert [each.text for each in figure.layout.annotations] == ["logged 1"]

@@ -1,4 +1,4 @@
-"""What settings change: a sentence, the headline numbers, all metrics, and how values changed."""
+"""The consequences of settings: a sentence, the headline numbers, all metrics, and how values changed."""
 
 from __future__ import annotations
 
