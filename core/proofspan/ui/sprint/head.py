@@ -127,7 +127,10 @@ def _card(goal: GoalNow) -> Iterable[Markup]:
     """Yield a goal's name, its number with a bar, what it takes, and what moved it."""
     metric = METRICS.get(goal.metric_id or "")
     name = name_of(goal.item) or (metric.name if metric is not None else goal.item.key)
-    yield markup.text([Piece(shortened(name, 120), "strong")], role="line")
+    title = [Piece(shortened(name, 120), "strong")]
+    if metric is not None and name.casefold() != metric.name.casefold():
+        title.append(Piece(f" by {metric.name}", "muted"))
+    yield markup.text(title, role="line")
     if metric is None or goal.value is None:
         yield from _unmeasured(goal)
         return
@@ -144,6 +147,7 @@ def _card(goal: GoalNow) -> Iterable[Markup]:
     if goal.moved_by and goal.was is not None and goal.was.value is not None:
         was, now = (_short(value) for value in (goal.was, goal.value))
         yield markup.text([Piece(f"{goal.moved_by}: {was} → {now}", "muted")], role="hint")
+    yield from _criteria(goal)
 
 
 def _unmeasured(goal: GoalNow) -> Iterable[Markup]:
@@ -152,12 +156,16 @@ def _unmeasured(goal: GoalNow) -> Iterable[Markup]:
     missing = "no status yet" if goal.metric_id is None else goal.why or "not measured yet"
     pieces = [Piece(shortened(status, 60))] if status else [Piece("–"), Piece(missing, "muted")]
     yield markup.text(pieces, role="title")
-    criteria = shortened(unmarked(listed(goal.item.fields.get("criteria"))), MAX_CRITERIA)
-    if criteria:
-        yield markup.text([Piece(criteria, "muted")], role="hint")
+    yield from _criteria(goal)
     if status and goal.item.history:
         last = goal.item.history[-1]
         yield markup.text([Piece(f"{moment(last.at)} · {last.author}", "muted")], role="hint")
+
+
+def _criteria(goal: GoalNow) -> Iterable[Markup]:
+    criteria = shortened(unmarked(listed(goal.item.fields.get("criteria"))), MAX_CRITERIA)
+    if criteria:
+        yield markup.text([Piece(criteria, "muted")], role="hint")
 
 
 def _goal_words(goal: GoalNow) -> list[Piece]:
