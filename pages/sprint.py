@@ -16,6 +16,7 @@ if opened.manifest.sprint is None:
     st.stop()
 latest = load.latest(opened)
 indexed = latest is not None and session.index(latest)[0] is not None
+is_reading = latest is not None and (not indexed or session.others_are_indexed(latest))
 store = session.store_of(opened)
 sprint = load.load(opened, store)
 
@@ -37,9 +38,9 @@ head.about_line(sprint.record)
 notices.notes(view.notes)
 head.read_only(sprint.record)
 form.form_panel(opened, store, shown)
-head.show_goals(sprint.record.goals, shown, change)
+head.show_goals(shown, change, is_reading=is_reading)
 if latest is not None:
-    head.release_part(latest, store, view, indexed=indexed)
+    head.release_part(latest, store, view, indexed=indexed, is_reading=is_reading)
 head.agenda_panel(shown)
 items.packages_panel(shown, change)
 items.decisions_panel(shown, change)

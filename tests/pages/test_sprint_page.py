@@ -16,9 +16,12 @@ from proofspan.contracts.records.records import Json
 from proofspan.errors import InputFault
 from proofspan.journal.sprint import EntryKind, SprintEntry, append_all, read_sprint
 from proofspan.manifest.load import load_manifest
+from proofspan.metrics.catalogue import METRICS
+from proofspan.metrics.goals import DEFAULT_GOALS, judge
+from proofspan.metrics.values import Tally, metric_value
 from proofspan.services.sprint.draft import drafted
-from proofspan.services.sprint.types import SprintRecord
-from proofspan.ui.sprint import form
+from proofspan.services.sprint.types import GoalNow, Item, SprintRecord
+from proofspan.ui.sprint import form, load
 from proofspan.ui.sprint.drafts import typed, value_of
 from proofspan.ui.sprint.entries import title_words
 from proofspan.ui.sprint.load import Sprint
@@ -127,6 +130,38 @@ def test_the_page_in_its_words(
     assert len(lines[release]) == 3
     del lines[release]
     golden("sprint/page", "\n".join(lines))
+
+
+def test_goals_against_now_and_the_stop_rule(
+    record: Callable[..., Path], open_app: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    goal, metric = DEFAULT_GOALS["section_match_at_1"], METRICS["section_match_at_1"]
+    was, now = (metric_value(metric, Tally(of=37, total=right)) for right in (21, 25))
+    item = Item("goal", "G1", {"title": "First section right"}, (RECORD[1],))
+    needs = {"needed": 26, "questions": 37, "moved_by": "R6", "was": was}
+    measured = GoalNow(item, metric.metric_id, "R6", now, judge(goal, now), **needs)
+    stopped = ("the last 2 runs of class recall lifted nothing: stop",)
+    made = SprintRecord("Five days", goals=(measured,), stopped=stopped)
+    monkeypatch.setattr(load, "sprint_record", lambda manifest, store: made)
+    app = open_app(record(), page=PAGE)
+    assert not app.exception
+    lines = words(app)
+    card = ["First section right", "by SectionMatch@1", "68 %", "25 of 37 · 51–80 % in R6", "✗ not reached"]
+    card += [
+        "goal 26 of 37",
+        ", 1 more",
+        "R6: 21 of 37 → 25 of 37",
+        "[View 12 failing questions]",
+        "[Trends]",
+    ]
+    start = lines.index(card[0])
+    assert lines[start : start + len(card)] == card
+    rule = lines.index("Stop rule:")
+    assert lines[rule + 1] == stopped[0]
+    bar = re.search(
+        r'ps-gauge"[^>]*><span style="width: ([\d.]+)%"></span>.*?<b style="left: ([\d.]+)%">', shown(app)
+    )
+    assert bar is not None and bar.groups() == ("67.6", "70.3")
 
 
 def test_what_was_corrected_is_struck_through_beside_its_correction(

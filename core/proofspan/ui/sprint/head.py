@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import streamlit as st
 
@@ -109,21 +109,22 @@ def unread_lines(record: SprintRecord) -> None:
                 markup.note(f"{len(problems) - MAX_PROBLEMS:,} more, which proofspan check prints.", "muted")
 
 
-def show_goals(goals: Sequence[GoalNow], shown: Shown, edit: Edit | None) -> None:
+def show_goals(shown: Shown, edit: Edit | None, *, is_reading: bool) -> None:
     """Draw a card per goal: the number now, what it takes, and the run that moved it last."""
+    goals = shown.sprint.record.goals
     if not goals:
         return
     with st.container(key="goal-cards"):
         for goal in goals:
             with st.container(border=True, key=f"goal-{goal.item.key}"):
-                markup.show(*_card(goal))
+                markup.show(*_card(goal, is_reading=is_reading))
                 _card_links(goal, shown.view)
     item = shown.sprint.items.get(shown.view.item or "")
     if item is not None and item.kind == "goal":
         opened_panel(lambda: show_item(item, shown, edit), focus=address(item))
 
 
-def _card(goal: GoalNow) -> Iterable[Markup]:
+def _card(goal: GoalNow, *, is_reading: bool) -> Iterable[Markup]:
     """Yield a goal's name, its number with a bar, what it takes, and what moved it."""
     metric = METRICS.get(goal.metric_id or "")
     name = name_of(goal.item) or (metric.name if metric is not None else goal.item.key)
@@ -132,7 +133,7 @@ def _card(goal: GoalNow) -> Iterable[Markup]:
         title.append(Piece(f" by {metric.name}", "muted"))
     yield markup.text(title, role="line")
     if metric is None or goal.value is None:
-        yield from _unmeasured(goal)
+        yield from _unmeasured(goal, is_reading=is_reading)
         return
     if goal.value.value is None:
         yield markup.text([Piece("–"), Piece(missing_in_words(goal.value), "muted")], role="title")
@@ -150,10 +151,11 @@ def _card(goal: GoalNow) -> Iterable[Markup]:
     yield from _criteria(goal)
 
 
-def _unmeasured(goal: GoalNow) -> Iterable[Markup]:
+def _unmeasured(goal: GoalNow, *, is_reading: bool) -> Iterable[Markup]:
     """Yield the status that a person gave to a goal without a metric, and its criteria."""
     status = words_of(goal.item.fields.get("status"))
     missing = "no status yet" if goal.metric_id is None else goal.why or "not measured yet"
+    missing = "being read …" if goal.metric_id is not None and is_reading else missing
     pieces = [Piece(shortened(status, 60))] if status else [Piece("–"), Piece(missing, "muted")]
     yield markup.text(pieces, role="title")
     yield from _criteria(goal)
@@ -210,9 +212,11 @@ def _card_links(goal: GoalNow, view: ViewState) -> None:
             st.page_link("pages/sprint.py", label="History", query_params=history)
 
 
-def release_part(latest: session.Opened, store: Store, view: ViewState, *, indexed: bool) -> None:
+def release_part(
+    latest: session.Opened, store: Store, view: ViewState, *, indexed: bool, is_reading: bool
+) -> None:
     """Draw the release check of the latest run, and wait for what is still being read."""
-    if not indexed or session.others_are_indexed(latest):
+    if is_reading:
         words = "Runs are being read; their numbers appear here when that is done."
         notices.wait(lambda: _is_read(latest), words, "muted")
     if indexed:

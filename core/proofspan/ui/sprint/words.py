@@ -95,7 +95,8 @@ def _indented(words: str) -> str:
 def listed(value: Json) -> str:
     """Return a field's value on one line, the items of a list with dots between them."""
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return " · ".join(filter(None, map(words_of, value)))
+        words = [text for text in map(words_of, value) if text]
+        return words[0] if len(words) == 1 else " · ".join(text.removesuffix(".") for text in words)
     return words_of(value)
 
 
