@@ -278,6 +278,23 @@ def test_traces_joined_from_separate_records(tmp_path: Path) -> None:
     assert check_workspace(load_manifest(folder)).ok
 
 
+def test_the_record_has_what_differs_and_leaves_out_the_determinism_of_the_parent(
+    room: tuple[Manifest, Path],
+) -> None:
+    manifest, cache = room
+    parent = {"libraries": {"a": "1", "b": "1"}, "commands": ["first"], "determinism": {"of": "bytes"}}
+    (manifest.folder / "r1.json").write_bytes(orjson.dumps({**parent, "reranker": {"model": "old"}}))
+    own = {"libraries": {"b": "2"}, "commands": ["second"], "reranker": {"revision": "3"}}
+    save(manifest, cache, record=own, pinned={"reranker": "new"})
+    record = orjson.loads((manifest.folder / "pinning/D1.json").read_bytes())
+    assert record.keys() == {"libraries", "commands", "reranker", "run_id", "derived"}
+    assert record["libraries"] == {"a": "1", "b": "2"}
+    assert (record["commands"], record["reranker"]) == (["first", "second"], {"revision": "3"})
+    run = load_manifest(manifest.folder).run("D1")
+    assert run is not None
+    assert run.pinned["reranker"] == "new"
+
+
 def test_lines_without_a_trace_are_counted(tmp_path: Path) -> None:
     manifest = write_workspace(tmp_path / "w", {"R1": [trace("Q1"), b"{", trace("Q2"), b'{"q": 1}']})
     assert [each["q_id"] for each in records_of(save(manifest, tmp_path / "cache"))] == ["Q1", "Q2"]

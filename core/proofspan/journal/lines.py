@@ -21,6 +21,7 @@ import orjson
 
 from proofspan.contracts.records.records import Json, LineIssue, SourceLine
 from proofspan.errors import InputFault
+from proofspan.manifest.put_files import flush_folder
 from proofspan.write_errors import write_refusal
 
 #: Journals stay far below this; a larger file is something else.
@@ -76,11 +77,7 @@ class Journal:
                 line = line[os.write(self._stream.fileno(), line) :]
             os.fsync(self._stream.fileno())
             # A new file's name is part of its folder: without this a crash could lose the whole file.
-            folder = os.open(self._path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
+            flush_folder(self._path.parent)
         except OSError as error:
             _refuse(self._path, error)
 

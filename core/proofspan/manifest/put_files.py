@@ -43,7 +43,7 @@ class Together:
             for part, target in self._waiting:
                 new += [] if target.exists() else [target]
                 part.replace(target)
-                _flush_folder(target.parent)
+                flush_folder(target.parent)
         except OSError:
             for target in new if self._waiting[-1][0].exists() else []:
                 with suppress(OSError):
@@ -90,7 +90,7 @@ def _flush(stream: BinaryIO) -> None:
     os.fsync(stream.fileno())
 
 
-def _flush_folder(folder: Path) -> None:
+def flush_folder(folder: Path) -> None:
     """Flush the names in a folder: without this a crash could lose a renamed file."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
