@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from proofspan.errors import ManifestFault
 from proofspan.manifest.types import Manifest
 from proofspan.services.gate import release_verdict
 from proofspan.services.stop_rule import ClassLifts, Lift, class_lifts, runs_needed, stop_rules
@@ -96,19 +98,21 @@ def test_runs_without_an_index_are_named(tmp_path: Path) -> None:
     assert class_lifts(store, manifest, "recall") == ClassLifts("recall", (), ("R2", "R1"))
 
 
-@pytest.mark.parametrize(
-    ("gates", "status"), [({}, "warn"), ({"stop_rule": "warn"}, "warn"), ({"stop_rule": "fail"}, "fail")]
-)
-def test_the_gate_warns_or_fails_a_run_that_raises_it(
-    tmp_path: Path, gates: dict[str, str], status: str
-) -> None:
-    manifest = workspace(tmp_path, {name: RUNS[name] for name in ("R1", "R2", "R3", "R4", "R7")}, gates=gates)
+def test_the_gate_warns_or_fails_a_run_that_raises_it(tmp_path: Path) -> None:
+    manifest = workspace(tmp_path, {name: RUNS[name] for name in ("R1", "R2", "R3", "R4", "R7")})
     store = built(manifest, tmp_path / "cache")
 
-    def checked(run_id: str) -> list[tuple[str, object]]:
-        checks = release_verdict(store, manifest, run_id).checks
+    def checked(run_id: str, **gates: str) -> list[tuple[str, object]]:
+        checks = release_verdict(store, replace(manifest, gates=gates), run_id).checks
         return [(each.status, each.numbers["without_lift"]) for each in checks if each.name == "stop_rule"]
 
-    assert checked("R4") == [(status, 2)]
-    assert checked("R7") == [("pass", 0)]
+    assert checked("R4") == checked("R4", stop_rule="warn") == [("warn", 2)]
+    assert checked("R4", stop_rule="fail") == [("fail", 2)]
+    assert checked("R7", stop_rule="fail") == [("pass", 0)]
     assert checked("R3") == checked("R1") == []
+
+
+@pytest.mark.parametrize("value", ["off", "true"])
+def test_a_gate_that_cannot_be_understood_is_refused(tmp_path: Path, value: str) -> None:
+    with pytest.raises(ManifestFault):
+        manifest_of(tmp_path, gates={"stop_rule": value})
