@@ -178,6 +178,18 @@ def test_a_model_that_answers_otherwise_the_second_time_is_refused(
         with_model(selection, read_sources(manifest, cache_dir=tmp_path), encoder, twice=True)
 
 
+@pytest.mark.parametrize("stages", [None, [], "fused", {"fused": {"items": []}}, {"fused": "c1a"}])
+def test_stages_of_another_form_leave_the_chunks(tmp_path: Path, model: Path, stages: Any) -> None:
+    manifest = workspace(
+        tmp_path / "w", [trace_of("Q1", stages=stages, chunks=[{"id": "c1a"}, {"id": "c2a"}])]
+    )
+    selection = select(manifest, manifest.runs[0], None, cache_dir=tmp_path)
+    sources = read_sources(manifest, cache_dir=tmp_path)
+    (record,) = rerank_records(with_model(selection, sources, CrossEncoder(model)), Outcome())
+    assert [item["chunk_id"] for item in record["items"]] == ["c1a", "c2a"]
+    assert record["reranks"]["stage"] == "chunks"
+
+
 def test_candidates_and_texts_of_strangers_are_only_text(tmp_path: Path, model: Path) -> None:
     strange = "=cmd|'/c calc'!A1 <script>\u202e\x00"
     entry = {"id": strange, "section_id": "9", "text": "oil " * 3_000}

@@ -193,6 +193,7 @@ def test_only_the_first_twenty_and_each_chunk_once(tmp_path: Path, model: CrossE
         )
     )
     assert records[0]["k_in"] == 20
+    assert records[0]["gold"] == {"unranked": None, "rank_off": None, "rank_on": None}
     assert records[0]["items"][-1]["chunk_id"] != "c1a"
     assert records[0]["reranks"]["stage"] == "retrieved"
 

@@ -35,7 +35,7 @@ _NAMED = 5
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """The rank of a question's gold section OFF and ON, None where it is in neither list.
+    """The rank of a question's gold section OFF and ON, None where it is not among the candidates.
 
     `logged` is its rank in the last list that the run logs, which differs from OFF where that run reranks.
     `unranked` says why a question cannot be judged.
@@ -223,8 +223,9 @@ def _both_scores(asked: Asked, entry: Entry, score: float) -> dict[str, Json]:
 
 def _move(sources: Sources, trace: Trace, asked: Asked, entries: Sequence[Json]) -> Move:
     """Rank the gold section as metrics do: in the logged order, the new one, and the run's last list."""
-    stages = trace.raw.get("stages")
-    others = {name: each for name, each in (stages or {}).items() if name != "reranked"}
+    named = trace.raw.get("stages")
+    stages = named if isinstance(named, dict) else {}
+    others = {name: each for name, each in stages.items() if name != "reranked"}
 
     def rank_with(lists: Mapping[str, Json]) -> tuple[str | None, int | None]:
         today = of_today(
@@ -235,9 +236,9 @@ def _move(sources: Sources, trace: Trace, asked: Asked, entries: Sequence[Json])
         ranked = sources.judge.judged(today, None).ranked
         return ranked.unranked, ranked.section_rank
 
-    unranked, off = rank_with(others)
+    unranked, off = rank_with({**others, "reranked": [entry for _, entry in asked.candidates]})
     _, on = rank_with({**others, "reranked": entries})
-    logged = off if "reranked" not in lengths(trace) else rank_with({**(stages or {})})[1]
+    logged = off if "reranked" not in lengths(trace) else rank_with(stages)[1]
     return Move(trace.q_id, trace.q, unranked, off, on, logged)
 
 
