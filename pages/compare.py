@@ -27,7 +27,7 @@ elif load.is_readable(both, store):
         panels.release_check(release.verdict_of(opened, store, shown.vs), view)
         release.wait_for_claims(opened, store, shown.vs)
     changes = load.changes(both, store) if view.q is None else {}
-    panels.verdict(flips, changes, view, has_gold=opened.manifest.gold is not None, left_out=both.left_out)
+    panels.verdict(flips, changes, both)
     lists = load.flip_lists(both, store)
     if view.q is not None:
         was, now = (load.side(side, store, view) for side in (both.other, both.opened))

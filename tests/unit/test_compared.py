@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proofspan.contracts.records.records import TraceKey
+from proofspan.manifest.types import Artifact, Manifest, Run
+from proofspan.services.compare import chosen_sentence
 from proofspan.store.files.types import Flips
 from proofspan.store.index.build import index_folder
 from proofspan.store.query.filters import FLIPS, Filter, Sort
@@ -272,3 +275,23 @@ def test_a_cohort_is_the_list_of_its_questions(store: Store) -> None:
     file.write_bytes(lines([{"name": "GAPS", "q_ids": ["both"]}]))
     assert len(places) == 2
     assert store.places(shown, Sort())["q_id"].tolist() == ["both"]
+
+
+def test_only_chosen_questions_are_no_evidence(tmp_path: Path) -> None:
+    chosen = {"name": "LOST", "q_ids": ["Q1", "Q2"]}
+    records: dict[str, dict[str, object]] = {
+        "R2": {"derived": {"parent": "R1", "settings": {"cohort": chosen}}},
+        "R3": {"derived": {"parent": "R1", "settings": {"cohort": None}}},
+        "R4": {"derived": ["R1"]},
+    }
+    for run_id, record in records.items():
+        (tmp_path / f"{run_id}.json").write_text(json.dumps(record), encoding="utf-8")
+    was, *runs = (
+        Run(name, record=Artifact("record", f"{name}.json", kind="json") if name in records else None)
+        for name in ("R1", *records)
+    )
+    manifest = Manifest("Small car", tmp_path)
+    first, *others = (chosen_sentence(manifest, run, was) for run in runs)
+    assert first.startswith("Only the 2 questions of LOST were reranked; the others are as in R1.")
+    assert others == ["", ""]
+    assert chosen_sentence(manifest, runs[0], runs[1]) == ""

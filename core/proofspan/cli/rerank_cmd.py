@@ -165,8 +165,10 @@ def _in_words(reranked: Reranked, outcome: Outcome, rule: ClassLifts, saved: str
         logged = f"{outcome.first('logged'):,} of {judged:,}"
         yield f"The run reranks already: its own last list has the gold section first for {logged}."
     won, lost = len(outcome.converted), len(outcome.regressed)
-    sure = "" if outcome.p < LEVEL else "not "
-    yield f"{won:,} converted, {lost:,} regressed: {p_words(outcome.p)}, {sure}statistically significant"
+    test = "chosen because they fail, they can only improve; --all tests whether that is more than chance"
+    if outcome.p is not None:
+        test = f"{p_words(outcome.p)}, {'' if outcome.p < LEVEL else 'not '}statistically significant"
+    yield f"{won:,} converted, {lost:,} regressed: {test}"
     if won <= lost:
         fewer = f"{counted(lost - won, 'question')} fewer than" if won < lost else "as many questions as"
         yield f"Zero lift: ON has the gold section first for {fewer} OFF."

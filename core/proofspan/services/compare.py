@@ -127,6 +127,28 @@ def scope_sentences(flips: Flips, *, run: str, vs: str, outcome: str) -> tuple[s
     return tuple(sentences)
 
 
+def chosen_sentence(manifest: Manifest, run: Run, vs: Run) -> str:
+    """Return which questions alone were computed again for a run derived from `vs`; "" for all of them.
+
+    Questions are chosen because they fail, and those can only improve: their flips are no evidence.
+    """
+    try:
+        derived = read_record(manifest, run).values.get("derived")
+    except Fault:  # reported with the pinned settings
+        return ""
+    if not isinstance(derived, dict) or derived.get("parent") != vs.run_id:
+        return ""
+    settings = derived.get("settings")
+    cohort = settings.get("cohort") if isinstance(settings, dict) else None
+    if not isinstance(cohort, dict) or not isinstance(cohort.get("q_ids"), list):
+        return ""
+    questions = counted(len(cohort["q_ids"]), "question")
+    return (
+        f"Only the {questions} of {cohort.get('name')} were reranked; the others are as in {vs.run_id}. "
+        "Questions chosen because they fail can only improve, so p is no evidence here: rerank all questions."
+    )
+
+
 def p_words(p: float) -> str:
     """Return `p = 0.125`, with enough digits that it never seems to be on the other side of 0.05."""
     if p < 0.001:

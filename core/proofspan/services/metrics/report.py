@@ -19,7 +19,7 @@ from proofspan.metrics.catalogue import METRICS
 from proofspan.metrics.packs import PACK_SOURCE, RATE, RATE_COUNTED, pack_text
 from proofspan.metrics.statistics import Mean
 from proofspan.metrics.values import MetricValue, left_out_in_words, value_in_words
-from proofspan.services.compare import MetricPair, scope_sentences, verdict_sentence
+from proofspan.services.compare import MetricPair, chosen_sentence, scope_sentences, verdict_sentence
 from proofspan.services.metrics.run_metrics import (
     GoldGaps,
     RunMetrics,
@@ -83,12 +83,13 @@ def metrics_report(
     if vs:
         shown, has_gold = Filter(run_id, vs=vs), manifest.gold is not None
         pairs = paired_metrics(store, shown, measured, run_metrics(store, manifest, vs))
-        sentences: list[str] = []
+        runs = manifest.run(run_id), manifest.run(vs)
+        sentences = [chosen_sentence(manifest, *runs)] if runs[0] and runs[1] else []
         for outcome in BY:
             flips = store.flips(replace(shown, outcome=outcome))
             sentences.append(verdict_sentence(flips, run=run_id, vs=vs, outcome=outcome, has_gold=has_gold))
             sentences += scope_sentences(flips, run=run_id, vs=vs, outcome=outcome)
-        compared = Compared(vs, pairs, tuple(dict.fromkeys(sentences)))
+        compared = Compared(vs, pairs, tuple(dict.fromkeys(filter(None, sentences))))
     slices = metrics_by(store, run_id, by) if by else None
     gaps = gold_gaps(store, manifest, run_id)
     return MetricsReport(measured, store.run_facts(run_id), gaps, by, slices, compared)

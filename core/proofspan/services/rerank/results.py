@@ -76,9 +76,9 @@ class Outcome:
         return [move for move in self.judged if move.off == 1 and move.on != 1]
 
     @property
-    def p(self) -> float:
-        """Return McNemar's exact p of ON against OFF."""
-        return mcnemar(len(self.converted), len(self.regressed))
+    def p(self) -> float | None:
+        """Return McNemar's exact p of ON against OFF; None where no question is right OFF, so none can regress."""
+        return mcnemar(len(self.converted), len(self.regressed)) if self.first("off") else None
 
     def lift(self, run_id: str, parent: str) -> Lift:
         """Return the lift of the order as a run on its parent, as the stop rule counts it."""

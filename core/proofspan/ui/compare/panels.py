@@ -29,6 +29,7 @@ from proofspan.services.compare import (
     FlipKind,
     MetricPair,
     Pins,
+    chosen_sentence,
     labels_in_words,
     needs_sentence,
     p_words,
@@ -40,6 +41,7 @@ from proofspan.services.release import ReleaseVerdict
 from proofspan.store.files.types import Flips, RunFacts
 from proofspan.store.query.filters import Sort
 from proofspan.store.query.metric_sql import AXES, MISSES, OUTCOMES
+from proofspan.ui.compare.load import Compared
 from proofspan.ui.status import notices
 from proofspan.ui.status.release import show_verdict
 from proofspan.ui.triage import panels
@@ -133,24 +135,25 @@ def release_check(verdict: ReleaseVerdict, view: ViewState) -> None:
         st.page_link("pages/trends.py", label="See all checks in Trends", query_params=query)
 
 
-def verdict(
-    flips: Flips, changes: Mapping[str, Flips], view: ViewState, *, has_gold: bool, left_out: str
-) -> None:
+def verdict(flips: Flips, changes: Mapping[str, Flips], both: Compared) -> None:
     """Draw the deciding sentence, the questions needed for significance, and which questions are compared.
 
     Below are the `changes` by each outcome. Above an open question the sentence is small print.
     """
+    view, manifest = both.opened.view, both.opened.manifest
     run, vs, outcome = view.run, view.vs or "", view.filter.outcome
+    has_gold = manifest.gold is not None
     message = verdict_sentence(flips, run=run, vs=vs, outcome=outcome, has_gold=has_gold)
     if view.q is not None:
         markup.note(message, "muted")
         return
-    besides: list[str] = []
+    besides = [chosen_sentence(manifest, both.opened.run, both.other.run)]
     if run != vs:
         besides += [needs_sentence(flips), *scope_sentences(flips, run=run, vs=vs, outcome=outcome)]
     narrowed = view.filter.without_comparison.where().sentence
     besides += [f"Only questions {narrowed}."] if narrowed else []
-    besides += [f"The filter on {left_out} is not applied here: it goes by answers."] if left_out else []
+    if both.left_out:
+        besides.append(f"The filter on {both.left_out} is not applied here: it goes by answers.")
     with st.container(key="verdict", gap="xxsmall"):
         markup.show(
             markup.text([Piece(message, "strong")], role="verdict"),
