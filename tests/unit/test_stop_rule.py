@@ -11,6 +11,7 @@ import pytest
 from proofspan.errors import ManifestFault
 from proofspan.manifest.types import Manifest
 from proofspan.services.gate import release_verdict
+from proofspan.services.sprint.record import sprint_record
 from proofspan.services.stop_rule import ClassLifts, Lift, class_lifts, runs_needed, stop_rules
 from tests.unit.store_workspace import CHUNKS, built, lines, manifest_of, trace
 
@@ -83,7 +84,10 @@ def test_a_run_with_lift_ends_the_row(room: Any) -> None:
 
 def test_the_rule_is_raised_for_the_classes_that_end_without_lift(tmp_path: Path) -> None:
     manifest = workspace(tmp_path, {name: RUNS[name] for name in ("R1", "R2", "R3", "R4")})
-    assert [each.kind for each in stop_rules(built(manifest, tmp_path / "cache"), manifest)] == ["rerank"]
+    store = built(manifest, tmp_path / "cache")
+    assert [each.kind for each in stop_rules(store, manifest)] == ["rerank"]
+    assert sprint_record(manifest, store).stopped == (class_lifts(store, manifest, "rerank").sentence,)
+    assert sprint_record(manifest, None).stopped == ()
 
 
 def test_only_the_last_two_of_a_class_are_needed(room: Any) -> None:
