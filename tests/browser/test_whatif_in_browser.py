@@ -1,4 +1,4 @@
-"""The What-if page in a real browser: settings by key and address, a sweep, and a saved run in the list of runs."""
+"""What-if in a real browser: settings by key and address, a sweep, and a saved run in the list of runs."""
 
 from __future__ import annotations
 

@@ -231,7 +231,8 @@ def test_the_command_says_on_against_off(tmp_path: Path, model: CrossEncoder) ->
         "R1, cohort SCORE-POLICY: 3 questions, the top 20 of fused reranked by overlap",
         "SectionMatch@1 OFF 0 of 3, 0 % (0–56 %)",
         "SectionMatch@1 ON  2 of 3, 67 % (21–94 %)",
-        "2 converted, 0 regressed: p = 0.500, not statistically significant",
+        "2 converted, 0 regressed: chosen because they fail, they can only improve; "
+        "--all tests whether that is more than chance",
         "  Q3: rank 3 → 1",
         "  Q1: rank 2 → 1",
         "1 question at the same rank",

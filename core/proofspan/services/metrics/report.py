@@ -83,8 +83,7 @@ def metrics_report(
     if vs:
         shown, has_gold = Filter(run_id, vs=vs), manifest.gold is not None
         pairs = paired_metrics(store, shown, measured, run_metrics(store, manifest, vs))
-        runs = manifest.run(run_id), manifest.run(vs)
-        sentences = [chosen_sentence(manifest, *runs)] if runs[0] and runs[1] else []
+        sentences = [chosen_sentence(manifest, chosen_run(manifest, run_id), chosen_run(manifest, vs))]
         for outcome in BY:
             flips = store.flips(replace(shown, outcome=outcome))
             sentences.append(verdict_sentence(flips, run=run_id, vs=vs, outcome=outcome, has_gold=has_gold))

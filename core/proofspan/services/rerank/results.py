@@ -77,7 +77,7 @@ class Outcome:
 
     @property
     def p(self) -> float | None:
-        """Return McNemar's exact p of ON against OFF; None where no question is right OFF, so none can regress."""
+        """Return McNemar's exact p of ON against OFF; None if no question is right OFF: none can regress."""
         return mcnemar(len(self.converted), len(self.regressed)) if self.first("off") else None
 
     def lift(self, run_id: str, parent: str) -> Lift:
