@@ -133,6 +133,8 @@ def test_an_overlong_line_never_counts_as_the_same(tmp_path: Path, monkeypatch: 
     first = found.files[0].first
     assert conclusion(found) == "FAIL: 1 of 1 record differs"
     assert first is not None and first.a.startswith("a line of 6,009 bytes")
+    kept = (long + b'1"}')[:800]  # what is kept of the overlong line
+    assert not compared(tmp_path, kept + b"\n", long + b'1"}\n').passes
 
 
 @pytest.mark.parametrize(

@@ -84,8 +84,9 @@ class Gap:
 class Compared:
     """Two files compared. `sha256` are those of their bytes, `records_sha256` of their canonical records.
 
-    The latter are None if bytes alone were compared, or a line has no canonical form. `counts` are their
-    records or lines, and `differing` of them differ, those of the longer file included.
+    The latter are None where they are not needed (the bytes agree, or records differ of which no field is
+    ignored), and if a line has no canonical form. `counts` are their records or lines, and `differing` of
+    them differ, those of the longer file included.
     """
 
     name: str
@@ -191,10 +192,8 @@ def output_sha256(path: Path, *, of: str, ignore: Sequence[str] = ()) -> str | N
         return sha256_of(path)
     with temporary_folder() as folder:
         plain = plain_source(path, cache_dir=Path(folder))
-        records = _Records(tuple(map(field_path, ignore)))
-        for raw in raw_values(plain, whole=_form_of(path, plain) == "value"):
-            records.add(records.read(raw))
-    return records.sha256
+        fields, whole = tuple(map(field_path, ignore)), _form_of(path, plain) == "value"
+        return _records_sha256(plain, whole=whole, ignore=fields)
 
 
 def listing_sha256(files: dict[str, str]) -> str:
@@ -293,7 +292,10 @@ def _form_of(path: Path, plain: Path) -> Form:
 
 @dataclass(slots=True)
 class _Records:
-    """The canonical records of a file: their hash in order, and one that does not depend on the order."""
+    """The canonical records of a file: how many there are, their hash in order, and that of the odd ones.
+
+    The latter does not depend on the order; it is over the records that differ from those beside them.
+    """
 
     ignore: Collection[FieldPath]
     count: int = 0
@@ -306,69 +308,72 @@ class _Records:
         """Return the hash over the canonical lines; None if a line has no canonical form."""
         return self._digest.hexdigest() if self.is_canonical else None
 
-    def read(self, raw: RawLine) -> tuple[bytes, Json]:
+    def read(self, raw: RawLine | None) -> tuple[bytes, Json] | None:
         """Return a line's canonical form and value; of a line that has none its bytes and None."""
+        if raw is None:
+            return None
+        self.count += 1
         try:
             parse_line(raw)
             value = without(parse_as_written(raw.data.decode("utf-8")), self.ignore)
-            return written(value).encode("utf-8"), value
+            read = written(value).encode("utf-8"), value
         except UnusableError:
             # Of an overlong line only the beginning is known, so it equals no other.
             self.is_canonical = False
             is_whole = len(raw.data) == raw.length
-            return raw.data if is_whole else b"%d %d" % (id(raw), raw.length), None
+            read = raw.data if is_whole else b"%d %d" % (id(raw), raw.length), None
+        self._digest.update(read[0] + b"\n")
+        return read
 
-    def add(self, read: tuple[bytes, Json]) -> None:
-        """Count a record in."""
-        line = read[0] + b"\n"
-        self.count += 1
-        self._digest.update(line)
-        digest = hashlib.sha256(line).digest()
-        self.unordered = (self.unordered + int.from_bytes(digest, "big")) % _MODULUS
+    def add_odd(self, read: tuple[bytes, Json] | None) -> None:
+        """Count in a record that differs from the one beside it."""
+        if read is not None:
+            digest = hashlib.sha256(read[0]).digest()
+            self.unordered = (self.unordered + int.from_bytes(digest, "big")) % _MODULUS
+
+
+def _are_equal(a: RawLine, b: RawLine) -> bool:
+    """Return whether two lines are known as a whole and have the same bytes."""
+    return a.length == b.length == len(a.data) and a.data == b.data
+
+
+def _records_sha256(plain: Path, *, whole: bool, ignore: Collection[FieldPath]) -> str | None:
+    """Return the hash over a file's canonical records; None if a line has no canonical form."""
+    records = _Records(ignore)
+    for raw in raw_values(plain, whole=whole):
+        records.read(raw)
+    return records.sha256
 
 
 def _compare_records(
     name: str, plain: Sequence[Path], form: Form, hashes: tuple[str, str], ignore: Collection[FieldPath]
 ) -> Compared:
-    mine, theirs = _Records(ignore), _Records(ignore)
+    mine, theirs, whole = _Records(ignore), _Records(ignore), form == "value"
     differing, first, largest = 0, None, None
-    lines = (raw_values(path, whole=form == "value") for path in plain)
-    for a, b in zip_longest(*lines):
-        one = mine.read(a) if a is not None else None
-        other = theirs.read(b) if b is not None else None
-        if (
-            a is not None
-            and b is not None
-            and one is not None
-            and len(a.data) == a.length
-            and a.data == b.data
-        ):
-            other = one
-        for records, read in ((mine, one), (theirs, other)):
-            if read is not None:
-                records.add(read)
+    for a, b in zip_longest(*(raw_values(path, whole=whole) for path in plain)):
+        if not ignore and a is not None and b is not None and _are_equal(a, b):
+            mine.count += 1  # as most lines are equal, they are not parsed
+            theirs.count += 1
+            continue
+        one, other = mine.read(a), theirs.read(b)
         if one is not None and other is not None and one[0] == other[0]:
             continue
         differing += 1
+        mine.add_odd(one)
+        theirs.add_odd(other)
         found, gap = _difference(a, b, one, other)
         first = first or found
         if gap is not None and (largest is None or gap.size > largest.size):
             largest = gap
     is_reordered = mine.count == theirs.count and mine.unordered == theirs.unordered
     state: State = "reordered" if is_reordered else "different"
+    records: tuple[str | None, str | None] = (mine.sha256, theirs.sha256) if ignore else (None, None)
     if not differing:
         state = "same_records"
-    return Compared(
-        name,
-        form,
-        state,
-        hashes,
-        (mine.sha256, theirs.sha256),
-        (mine.count, theirs.count),
-        differing,
-        first,
-        largest if state == "different" else None,
-    )
+        records = records if ignore else (_records_sha256(plain[0], whole=whole, ignore=ignore),) * 2
+    counts = mine.count, theirs.count
+    gap = largest if state == "different" else None
+    return Compared(name, form, state, hashes, records, counts, differing, first, gap)
 
 
 def _difference(
