@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final, Literal, NamedTuple
 
@@ -108,7 +109,7 @@ def _best(text: str) -> tuple[Encoding, list[Run]] | None:
     """Return the code page that explains most of the text, and the runs to replace: begin, end, meant."""
     if text.isascii():
         return None
-    found = [(encoding, runs) for encoding, page in _PAGES.items() if (runs := _damaged(text, page))]
+    found = [(encoding, runs) for encoding in _PAGES if (runs := _damaged(text, encoding))]
     if not found:
         return None
     encoding, runs = max(found, key=lambda each: len(each[1]))
@@ -124,33 +125,57 @@ def _pieces(text: str, runs: list[Run]) -> Iterator[str]:
     yield text[runs[-1][1] :]
 
 
-def _damaged(text: str, page: _Page) -> list[Run]:
+def _damaged(text: str, encoding: Encoding) -> list[Run]:
     """Return the runs to replace: the certain ones, and the natural ones too if all runs come back."""
-    if page.suspect.search(text) is None:
+    opening = text.find(_OPENING)
+    if not any(is_certain for *_, is_certain in _read(text, _suspected(text, encoding), encoding, opening)):
         return []
-    runs: list[Run] = []
-    certain: list[Run] = []
-    is_whole = True
-    for match in _RUN.finditer(text):
-        begin, end = match.span()
-        meant = _meant(text, begin, end, page)
+    runs = list(_read(text, (match.span() for match in _RUN.finditer(text)), encoding, opening))
+    is_whole = all(meant is not None for _, _, meant, _ in runs)
+    return [
+        (begin, end, meant)
+        for begin, end, meant, is_certain in runs
+        if meant is not None and (is_certain or is_whole)
+    ]
+
+
+def _suspected(text: str, encoding: Encoding) -> Iterator[tuple[int, int]]:
+    """Yield where the runs are in which damage can begin: few in correct text, so that it costs little."""
+    end = 0
+    while (hit := _PAGES[encoding].suspect.search(text, end)) is not None:
+        begin = hit.start()
+        while begin > end and text[begin - 1] > "\x7f":
+            begin -= 1
+        end = hit.end()
+        if (rest := _RUN.match(text, end)) is not None:
+            end = rest.end()
+        yield begin, end
+
+
+def _read(
+    text: str, spans: Iterable[tuple[int, int]], encoding: Encoding, opening: int
+) -> Iterator[tuple[int, int, str | None, bool]]:
+    """Yield each run with what it was, None if it does not come back, and whether it is certainly damaged."""
+    natural = _PAGES[encoding].natural
+    for begin, end in spans:
+        meant = _meant(text[begin:end], encoding, 0 <= opening < begin)
         # With a control character it was damaged twice, or a person did not write it.
         has_control = meant is not None and _CONTROL.search(meant) is not None
         if meant is None or (has_control and repaired(meant).encoding is None):
-            is_whole = False
-            continue
-        runs.append((begin, end, meant))
-        natural = page.natural.match(text, begin)
-        if has_control or natural is None or natural.end() != end:
-            certain.append(runs[-1])
-    return runs if certain and is_whole else certain
+            yield begin, end, None, False
+        else:
+            found = natural.match(text, begin)
+            yield begin, end, meant, has_control or found is None or found.end() != end
 
 
-def _meant(text: str, begin: int, end: int, page: _Page) -> str | None:
-    """Return what a run was before it was damaged; None if it cannot be known."""
-    run = text[begin:end]
+@lru_cache(maxsize=4096)  # the same few runs come again and again
+def _meant(run: str, encoding: Encoding, is_quoted: bool) -> str | None:
+    """Return what a run was before it was damaged; None if it cannot be known.
+
+    `is_quoted`: an opening quotation mark came before it.
+    """
+    page = _PAGES[encoding]
     data = run.translate(page.table)
-    is_quoted = _OPENING in text[:begin]
     data = page.lost.sub(lambda lost: _LOST[lost[0]] if lost[0] != _QUOTE or is_quoted else lost[0], data)
     try:
         meant = data.encode("latin-1").decode("utf-8")
@@ -173,13 +198,20 @@ def _bytes_of(*encodings: str) -> dict[int, str]:
     return table
 
 
-def _suspect(table: dict[int, str]) -> re.Pattern[str]:
-    """Return where damage can begin: a character for a first byte of UTF-8, one for a later byte."""
+def _suspect(table: dict[int, str], harmless: str = "") -> re.Pattern[str]:
+    """Return where damage can begin: a character for a first byte of UTF-8, one for a later byte.
+
+    After a `harmless` first one they come to nothing where the run ends with them.
+    """
     first, later = (
         "".join(re.escape(chr(code)) for code, byte in table.items() if low <= byte <= high)
         for low, high in (("\xc2", "\xf4"), ("\x80", "\xbf"))
     )
-    return re.compile(f"[{first}][{later}]|ü[{later}]{{2}}")
+    if not harmless:
+        return re.compile(f"[{first}][{later}]")
+    return re.compile(
+        rf"[{first}ü](?:(?<![{harmless}ü])[{later}]|(?<!ü)[{later}](?=[^\x00-\x7f])|(?<=ü)[{later}]{{2}})"
+    )
 
 
 _WINDOWS = {
@@ -242,5 +274,5 @@ _LOST_MAC = re.compile(r"\A\x9f(?=[\x8c-\xab][\x80-\xbf])(?![\x8d\x9a\x9f]{2})")
 
 _PAGES: Final[dict[Encoding, _Page]] = {
     "cp1252": _Page(_WINDOWS, _suspect(_WINDOWS), _NATURAL_WINDOWS, _LOST_WINDOWS),
-    "mac_roman": _Page(_MAC, _suspect(_MAC), _NATURAL_MAC, _LOST_MAC),
+    "mac_roman": _Page(_MAC, _suspect(_MAC, _OPENERS), _NATURAL_MAC, _LOST_MAC),
 }

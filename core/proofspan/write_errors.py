@@ -75,7 +75,7 @@ def refused(place: Path) -> Refusal | None:
             code = errno.EROFS if _is_read_only(place.parent) else errno.EACCES
             raise OSError(code, os.strerror(code))
     except OSError as error:
-        return write_refusal(error, place)
+        return write_refusal(OSError(error.errno, error.strerror), place)
     return None
 
 

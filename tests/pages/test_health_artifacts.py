@@ -93,6 +93,20 @@ def test_every_problem_is_in_its_row_with_its_remedy(make_workspace: MakeWorkspa
     assert "2 with a problem" in shown(app)
 
 
+def test_text_that_was_decoded_wrongly_is_a_warning_with_its_remedy(
+    make_workspace: MakeWorkspace, open_app: Open
+) -> None:
+    wrong = json.dumps({**TRACES[0], "ŒîS": 0.37}, ensure_ascii=False).encode()
+    folder = make_workspace([wrong, *TRACES[1:]])
+    table = open_app(folder, page=PAGE).dataframe[0].value
+    named = dict(
+        zip(table["Artifact"], zip(table["What is wrong"], table["What to do"], strict=True), strict=True)
+    )
+    what, fix = named["runs[R1].traces"]
+    assert "'ŒîS' was 'ΔS'" in what and "fix_encoding: true" in fix
+    assert named["chunks"] == ("", "")
+
+
 def test_unreadable_lines_are_listed_with_line_reason_and_raw_text(
     make_workspace: MakeWorkspace, open_app: Open
 ) -> None:

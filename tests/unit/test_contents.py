@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import orjson
@@ -21,53 +22,59 @@ LOG = b"ts=2025-08-28 qid=Q001 seg=1 deltaS=0.37 lambda=convergent\n"
 PRETTY_LOG = b"ts=2025-08-28 qid=Q001 seg=1\ndeltaS=0.37 lambda=convergent\nk=10 store=faiss\n"
 
 
-@pytest.mark.parametrize(
-    ("data", "code", "says"),
-    [
-        (LINE * 2, "lines", ""),
-        (b'{"q": "cut\n' + LINE * 2, "lines", ""),
-        (b'{"q": 1,\n' + LINE * 3, "lines", ""),
-        (b'{"items": [\n' + LINE * 3, "lines", ""),  # a line that broke off, and whole ones
-        (b'{"q": 1}}\n{"q": 2\n{"q": 3\n', "lines", ""),
-        (b"{", "lines", ""),
-        (b"plain words\nand more of them\n", "lines", ""),
-        (b"a, b\n" + LINE, "lines", ""),
-        (b'{\n"items": [\n{"a": 1},\n{"b": 2}\n]\n}\n', "json_over_lines", "'.items[]'"),
-        (b'{"n": 1, "items": [\n' + b",\n".join([LINE[:-1]] * 9) + b"]}", "json_over_lines", "'.items[]'"),
-        (b'{"q": {\n"a": 1},\n"b": [{"c": 2}]}', "json_over_lines", "jq -c ."),
-        (b'{\n  "q": "x",\n  "a": tru\n}\n', "json_over_lines", "jq -c ."),
-        (b'\xef\xbb\xbf{\r\n"q": 1\r\n}\r\n', "json_over_lines", "jq -c ."),
-        (b'{\n"q": 1\n}\n{\n"q": 2\n}\n', "json_values_over_lines", "jq -c ."),
-        (b'[{"a": 1},\n{"b": 2}]\n', "json_array", "jq -c '.[]'"),
-        (b'[{"a": 1,\n"b": 2}]', "json_array", "jq -c '.[]'"),
-        (b'[\n{"a": 1},\n{"b": 2\n', "json_array", "jq -c '.[]'"),
-        (b"[2025-08-28 10:00:01] INFO qid=Q1 seg=1 deltaS=0.37\n", "is_log", "validate"),
-        (b"[2025-08-28 10:00:01] INFO began, well\n", "lines", ""),
-        (b"[1,, 2]\n", "json_array", "jq"),
-        (b'[ false, {"a" 1}\n', "json_array", "jq"),
-        (RUN, "is_trec", "stages"),
-        (b"301 0 CR93E-10279 0\n301 0 CR93E-1282 1\n", "is_trec", "chunks"),
-        (b"runid                 \tall\tSTANDARD\nnum_q  \tall\t3\n", "is_trec", "metrics"),
-        (LOG, "is_log", "validate"),
-        (PRETTY_LOG, "is_log", "validate"),
-        (b"question,answer\na,b\nc,d\n", "is_csv", "read_csv(FILE)"),
-        (b"question\tanswer\na, x\tb\nc, y\td\n", "is_csv", "sep='\\t'"),
-        (b"question;answer\na, x;b\n", "is_csv", "sep=';'"),
-        (b"PAR1\x15\x04", "not_jsonl", "read_parquet"),
-        (gzip.compress(LINE), "not_jsonl", ".gz"),
-        (b"PK\x03\x04..", "not_jsonl", "Unpack"),
-        (b"%PDF-1.7\n", "not_jsonl", "documents"),
-        (b"<!DOCTYPE html>\n", "not_jsonl", "Download"),
-        (b"<?xml version='1.0'?>\n", "not_jsonl", "right file"),
-        (LINE.decode().encode("utf-16-le"), "not_utf8", "fix_encoding"),
-        (LINE.decode().encode("utf-16"), "not_utf8", "fix_encoding"),
-        (LINE.decode().encode("utf-32"), "not_utf8", "fix_encoding"),
-    ],
-)
+CASES: list[tuple[bytes, str, str]] = [
+    (LINE * 2, "lines", ""),
+    (b'{"q": "cut\n' + LINE * 2, "lines", ""),
+    (b'{"q": 1,\n' + LINE * 3, "lines", ""),
+    (b'{"items": [\n' + LINE * 3, "lines", ""),  # a line that broke off, and whole ones
+    (b'{"q": 1}}\n{"q": 2\n{"q": 3\n', "lines", ""),
+    (b"{", "lines", ""),
+    (b"plain words\nand more of them\n", "lines", ""),
+    (b"a, b\n" + LINE, "lines", ""),
+    (b'{\n"items": [\n{"a": 1},\n{"b": 2}\n]\n}\n', "json_over_lines", "'.items[]'"),
+    (b'{"n": 1, "items": [\n' + b",\n".join([LINE[:-1]] * 9) + b"]}", "json_over_lines", "'.items[]'"),
+    (b'{"q": {\n"a": 1},\n"b": [{"c": 2}]}', "json_over_lines", "jq -c ."),
+    (b'{\n  "q": "x",\n  "a": tru\n}\n', "json_over_lines", "jq -c ."),
+    (b'\xef\xbb\xbf{\r\n"q": 1\r\n}\r\n', "json_over_lines", "jq -c ."),
+    (b'{\n"q": 1\n}\n{\n"q": 2\n}\n', "json_values_over_lines", "jq -c ."),
+    (b'[{"a": 1},\n{"b": 2}]\n', "json_array", "jq -c '.[]'"),
+    (b'[{"a": 1,\n"b": 2}]', "json_array", "jq -c '.[]'"),
+    (b'[\n{"a": 1},\n{"b": 2\n', "json_array", "jq -c '.[]'"),
+    (b"[2025-08-28 10:00:01] INFO qid=Q1 seg=1 deltaS=0.37\n", "is_log", "validate"),
+    (b"[2025-08-28 10:00:01] INFO began, well\n", "lines", ""),
+    (b"[1,, 2]\n", "json_array", "jq"),
+    (b'[ false, {"a" 1}\n', "json_array", "jq"),
+    (RUN, "is_trec", "stages"),
+    (b"301 0 CR93E-10279 0\n301 0 CR93E-1282 1\n", "is_trec", "chunks"),
+    (b"runid                 \tall\tSTANDARD\nnum_q  \tall\t3\n", "is_trec", "metrics"),
+    (LOG, "is_log", "validate"),
+    (PRETTY_LOG, "is_log", "validate"),
+    (b"question,answer\na,b\nc,d\n", "is_csv", "read_csv(FILE)"),
+    (b"question\tanswer\na, x\tb\nc, y\td\n", "is_csv", "sep='\\t'"),
+    (b"question;answer\na, x;b\n", "is_csv", "sep=';'"),
+    (b"PAR1\x15\x04", "not_jsonl", "read_parquet"),
+    (gzip.compress(LINE), "not_jsonl", ".gz"),
+    (b"PK\x03\x04..", "not_jsonl", "Unpack"),
+    (b"%PDF-1.7\n", "not_jsonl", "documents"),
+    (b"<!DOCTYPE html>\n", "not_jsonl", "Download"),
+    (b"<?xml version='1.0'?>\n", "not_jsonl", "right file"),
+    (LINE.decode().encode("utf-16-le"), "not_utf8", "fix_encoding"),
+    (LINE.decode().encode("utf-16"), "not_utf8", "fix_encoding"),
+    (LINE.decode().encode("utf-32"), "not_utf8", "fix_encoding"),
+]
+EXAMPLES = [data for data, _, _ in CASES]
+
+
+@pytest.mark.parametrize(("data", "code", "says"), CASES)
 def test_the_content_is_named_with_the_remedy(data: bytes, code: str, says: str) -> None:
     found = content_of(data)
     assert found.code == code
     assert says in found.fix and bool(found.what) == (code != "lines")
+
+
+def test_the_sentences_are_these(golden: Callable[[str, str], None], tmp_path: Path) -> None:
+    found = {content_of(data)[1:]: None for data in EXAMPLES if content_of(data).code != "lines"}
+    golden("contents", "".join(f"The file is {what}.\n    {fix}\n" for what, fix in found))
 
 
 records = st.recursive(

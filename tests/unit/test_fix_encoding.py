@@ -214,6 +214,16 @@ def test_triage_and_chunk_ids_warn_and_read_repaired_on_request(tmp_path: Path) 
     assert orjson.loads(run(*minted).stdout)["text"] == CHUNK["text"]
 
 
+def test_locate_warns_and_looks_for_the_repaired_quote_on_request(tmp_path: Path) -> None:
+    (tmp_path / "notes.md").write_text("The coverage is « né » ≥ 0.70 – so it counts.\n", encoding="utf-8")
+    spans = tmp_path / "spans.jsonl"
+    span = {"id": "a", "path": "notes.md", "cited_page_idx": 0, "quote": "« né » ≥ 0.70 – so it counts"}
+    spans.write_bytes(line_of(span, "windows"))
+    wrong, right = run("locate", spans, "-o", "-"), run("locate", spans, "-o", "-", "--fix-encoding")
+    assert "decoded wrongly" in wrong.stderr and "decoded wrongly" not in right.stderr
+    assert orjson.loads(wrong.stdout)["status"] != "exact" == orjson.loads(right.stdout)["status"]
+
+
 def test_an_import_reports_damage_and_writes_repaired_records_on_request(tmp_path: Path) -> None:
     source, mapping = tmp_path / "rows.jsonl", tmp_path / "map.yaml"
     source.write_bytes(line_of({"λ_question": TRACE["q"], "texts": [{"t": CHUNK["text"]}]}, "mac_roman"))

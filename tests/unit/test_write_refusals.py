@@ -71,6 +71,11 @@ def test_a_target_is_refused_before_anything_is_written(tmp_path: Path, name: st
     assert why is not None and reason in why.reason and why.fix
 
 
+def test_the_sentences_are_these(golden: Callable[[str, str], None], tmp_path: Path) -> None:
+    whys = [(name, refused(place)) for name, (place, _) in places(tmp_path).items() if name in PLACES]
+    golden("write_refusals", "".join(f"{name}: {why.reason} — {why.fix}\n" for name, why in whys if why))
+
+
 def test_a_target_that_can_be_written_is_not_refused(tmp_path: Path) -> None:
     (tmp_path / "old").touch()
     assert refused(tmp_path / "new") is refused(tmp_path / "old") is refused(Path("/dev/null")) is None

@@ -11,7 +11,14 @@ from typing import get_args
 
 import click
 
-from proofspan.cli.output import NamedPath, check_outputs, output_to, progress_bar
+from proofspan.cli.output import (
+    FIX_OPTION,
+    NamedPath,
+    check_outputs,
+    output_to,
+    print_problems,
+    progress_bar,
+)
 from proofspan.diagnosis.claims.types import ClaimStatus
 from proofspan.errors import InputFault, Problem
 from proofspan.evidence.pdf.pool import PdfPool
@@ -26,6 +33,8 @@ from proofspan.services.page_base import (
     quotes_of_spans,
     worth_saying,
 )
+from proofspan.traces.lines.encodings import damage_of
+from proofspan.traces.lines.unpack import plain_source, temporary_folder
 from proofspan.wording import counted
 
 #: The worker reads the whole document once for a quote that is not found.
@@ -38,7 +47,8 @@ STATUSES: tuple[Status, ...] = ("exact", "normalized", "fuzzy", "partial", "not_
 @click.option("-o", "--output", "found", required=True, help="The found spans to write; - for stdout.")
 @click.option("--root", type=NamedPath(), help="Folder of the documents; default: the spans' own.")
 @click.option("--workers", type=click.IntRange(1, 32), default=2, show_default=True, help="PDF processes.")
-def command(spans: Path, found: str, root: Path | None, workers: int) -> None:
+@FIX_OPTION
+def command(spans: Path, found: str, root: Path | None, workers: int, fix_encoding: bool) -> None:
     """Locate quotes on the pages of PDFs and in the lines of texts, in bulk; check claims against them.
 
     SPANS has lines of {id, pdf, cited_page_idx, quote}, pages counted from 0, `pdf` relative to --root.
@@ -68,7 +78,12 @@ def command(spans: Path, found: str, root: Path | None, workers: int) -> None:
     check_outputs([found], [spans])
     results: Counter[str] = Counter()
     claims: Counter[str] = Counter()
-    with PdfPool(workers=workers, timeout_s=TIMEOUT_S) as pool, output_to(found) as output:
+    with (
+        temporary_folder() as copies,
+        PdfPool(workers=workers, timeout_s=TIMEOUT_S) as pool,
+        output_to(found) as output,
+    ):
+        plain = plain_source(spans, cache_dir=Path(copies), fix_encoding=fix_encoding)
 
         def written(located: Iterable[SpanLine]) -> Iterator[SpanLine]:
             """Write and count each span, and pass it on, so that none is kept in memory."""
@@ -88,9 +103,9 @@ def command(spans: Path, found: str, root: Path | None, workers: int) -> None:
                 yield item
 
         with progress_bar("locating") as on_progress:
-            total = count_spans(spans)
+            total = count_spans(plain)
             located = locate_spans(
-                read_spans(spans, root=folder),
+                read_spans(plain, root=folder, file=str(spans)),
                 ClaimLocator(pool),
                 workers=workers,
                 on_done=lambda done: on_progress("", done, total),
@@ -98,6 +113,7 @@ def command(spans: Path, found: str, root: Path | None, workers: int) -> None:
             )
             quotes = quotes_of_spans(written(located), root=folder)
         bases = examine(quotes, lambda name: labels_in(pool.document, folder / name))
+        damage = damage_of(plain, file=str(spans))
     statuses = get_args(ClaimStatus)
     for kind, counts, names in (("quote", results, STATUSES), ("claim", claims, statuses)):
         parts = [", ".join(f"{counts[name]:,} {name}" for name in names if counts[name])]
@@ -110,4 +126,6 @@ def command(spans: Path, found: str, root: Path | None, workers: int) -> None:
             click.echo(f"{counted(total, kind)}: {' · '.join(filter(None, parts))}", err=True)
     for finding in worth_saying(bases):
         click.echo(f"pages: {in_one_line(finding, SPAN_LINES)}", err=True)
+    if damage is not None:
+        print_problems([damage])
     sys.exit(1 if results["not usable"] else 0)

@@ -55,19 +55,21 @@ def count_spans(path: Path) -> int:
     return sum(1 for _ in read_lines(path, final=True))
 
 
-def read_spans(path: Path, *, root: Path) -> Iterator[SpanLine]:
+def read_spans(path: Path, *, root: Path, file: str = "") -> Iterator[SpanLine]:
     """Read every line of a spans file, with its document resolved inside `root`.
 
-    Raises InputFault if nothing is readable: no line, or no JSON among the first `WINDOW` lines.
+    `file` is its name in problems, by default its path. Raises InputFault if nothing is readable: no line, or
+    no JSON among the first `WINDOW` lines.
     """
     resolve = lru_cache(MANY_DOCUMENTS)(partial(resolve_reference, root))
-    lines = (_span_line(raw, path, resolve) for raw in read_lines(path, final=True))
+    file = file or str(path)
+    lines = (_span_line(raw, file, resolve) for raw in read_lines(path, final=True))
     first = list(islice(lines, WINDOW))
     if not first:
         fix = "write one JSON object per line"
-        raise InputFault.of("no_spans", "the file has no line", where=str(path), fix=fix)
+        raise InputFault.of("no_spans", "the file has no line", where=file, fix=fix)
     if all(line.problem is not None and line.problem.code == "not_json" for line in first):
-        message, where = "no line of the file is a JSON object", f"{path}:{first[0].line}"
+        message, where = "no line of the file is a JSON object", f"{file}:{first[0].line}"
         fix = 'write lines such as {"id": "a", "pdf": "doc.pdf", "cited_page_idx": 0, "quote": "…"}'
         raise InputFault.of("not_jsonl", message, where=where, fix=fix)
     yield from chain(first, lines)
@@ -150,8 +152,8 @@ def place_row(place: Place) -> dict[str, Json]:
     return {"ranges": place.ranges} if place.ranges else {"page_idx": place.page_idx, "rects": place.rects}
 
 
-def _span_line(raw: RawLine, path: Path, resolve: Callable[[str], Path]) -> SpanLine:
-    where = f"{path}:{raw.line}"
+def _span_line(raw: RawLine, file: str, resolve: Callable[[str], Path]) -> SpanLine:
+    where = f"{file}:{raw.line}"
     obj: Json = None
     with suppress(orjson.JSONDecodeError):
         obj = orjson.loads(raw.data) if raw.length <= MAX_LINE else None

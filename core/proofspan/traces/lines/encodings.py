@@ -16,6 +16,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Final
 
+import orjson
+
 from proofspan.errors import InputFault, Problem
 from proofspan.manifest.contents import wide_encoding
 from proofspan.mojibake import Change, first_change, repaired
@@ -34,7 +36,8 @@ _HEAD = 4
 #: Windows-1252, its five undefined bytes passed through.
 _WINDOWS: Final = "".join(bytes([byte]).decode("cp1252", "ignore") or chr(byte) for byte in range(256))
 #: Damaged text has two characters outside ASCII side by side, as bytes or as escapes.
-_SUSPECT = re.compile(rb"(?:[\x80-\xbf]|\\u[0-9A-Fa-f]{4})(?:[\xc2-\xf4]|\\u)")
+_SIDE_BY_SIDE = re.compile(rb"[\x80-\xbf](?:[\xc2-\xf4]|\\u)")
+_ESCAPED = re.compile(rb"\\u[0-9A-Fa-f]{4}(?:[\xc2-\xf4]|\\u)")
 _ESCAPES = re.compile(r"(?<!\\)(?P<before>(?:\\\\)*)(?P<run>(?:\\u[0-9A-Fa-f]{4})+)")
 
 
@@ -62,24 +65,30 @@ def fixed(pieces: Iterable[bytes], *, where: str) -> Iterator[bytes]:
 
 def fixed_line(data: bytes) -> bytes:
     """Return a line as UTF-8 with damaged text repaired; the line itself if there is nothing to repair."""
-    if _is_clean(data):
-        return data
-    text = _text_of(data)
-    shown = _unescaped(text)
-    meant, encoding = repaired(shown)
-    if encoding is not None:
-        return meant.encode("utf-8")
-    return text.encode("utf-8")
+    try:
+        text = data.decode("utf-8")
+        if change_in(data) is None:
+            return data
+    except UnicodeDecodeError:
+        text = codecs.charmap_decode(data, "strict", _WINDOWS)[0]
+    meant, encoding = repaired(_unescaped(text))
+    return (text if encoding is None else meant).encode("utf-8")
 
 
 def change_in(data: bytes) -> Change | None:
     """Return the first damaged word of a line; None without one, and for a line that is not UTF-8."""
-    if _is_clean(data) or _SUSPECT.search(data) is None:
+    if _is_clean(data):
         return None
     try:
-        return first_change(_unescaped(data.decode("utf-8")))
+        text = data.decode("utf-8")
     except UnicodeDecodeError:
         return None
+    if "\\u" in text:
+        try:  # as `_unescaped`, many times as fast
+            text = orjson.dumps(orjson.loads(data)).decode("utf-8")
+        except ValueError:
+            text = _unescaped(text)
+    return first_change(text)
 
 
 def damage_of(path: Path, *, file: str) -> Problem | None:
@@ -105,8 +114,9 @@ def damage_of(path: Path, *, file: str) -> Problem | None:
 
 
 def _is_clean(data: bytes) -> bool:
-    """Return whether bytes are ASCII and cannot hold damaged text."""
-    return data.isascii() and (b"\\u" not in data or _SUSPECT.search(data) is None)
+    """Return whether bytes cannot hold damaged text."""
+    is_plain = data.isascii() or _SIDE_BY_SIDE.search(data) is None
+    return is_plain and (b"\\u" not in data or _ESCAPED.search(data) is None)
 
 
 def _whole_lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
@@ -136,13 +146,6 @@ def _narrow(pieces: Iterable[bytes], encoding: str) -> Iterator[bytes]:
     for text in codecs.iterdecode(pieces, encoding):
         yield (text.removeprefix("\ufeff") if is_first else text).encode("utf-8")
         is_first = False
-
-
-def _text_of(data: bytes) -> str:
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError:
-        return codecs.charmap_decode(data, "strict", _WINDOWS)[0]
 
 
 def _unescaped(text: str) -> str:
