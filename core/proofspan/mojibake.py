@@ -158,7 +158,8 @@ def _read(
     """Yield each run with what it was, None if it does not come back, and whether it is certainly damaged."""
     natural = _PAGES[encoding].natural
     for begin, end in spans:
-        meant = _meant(text[begin:end], encoding, 0 <= opening < begin)
+        read = _meant_of_short if end - begin <= _SHORT else _meant
+        meant = read(text[begin:end], encoding, 0 <= opening < begin)
         # With a control character it was damaged twice, or a person did not write it.
         has_control = meant is not None and _CONTROL.search(meant) is not None
         if meant is None or (has_control and repaired(meant).encoding is None):
@@ -168,7 +169,6 @@ def _read(
             yield begin, end, meant, has_control or found is None or found.end() != end
 
 
-@lru_cache(maxsize=4096)  # the same few runs come again and again
 def _meant(run: str, encoding: Encoding, is_quoted: bool) -> str | None:
     """Return what a run was before it was damaged; None if it cannot be known.
 
@@ -182,6 +182,11 @@ def _meant(run: str, encoding: Encoding, is_quoted: bool) -> str | None:
     except UnicodeError:
         return None
     return meant if all(map(_is_sound, meant)) else None
+
+
+#: The length of runs that are remembered: the same few short ones come again and again.
+_SHORT = 16
+_meant_of_short = lru_cache(maxsize=4096)(_meant)
 
 
 def _is_sound(char: str) -> bool:
@@ -214,11 +219,8 @@ def _suspect(table: dict[int, str], harmless: str = "") -> re.Pattern[str]:
     )
 
 
-_WINDOWS = {
-    **{code: chr(code) for code in range(0x80, 0xA0)},  # also as written by programs that decode as Latin-1
-    **_bytes_of("cp1254", "cp1252"),
-}
-_WINDOWS.update({code: chr(code) for code in range(0x80, 0xA0)})
+#: The undefined bytes, and those of programs that decode as Latin-1, are control characters.
+_WINDOWS = {**_bytes_of("cp1254", "cp1252"), **{code: chr(code) for code in range(0x80, 0xA0)}}
 _MAC = {**_bytes_of("mac_roman"), 0x2126: "\xbd"}  # the ohm sign, which older tables have for Ω
 
 #: Letters that only the Turkish code page has.
