@@ -44,7 +44,7 @@ def write_refusal(error: OSError, place: Path) -> Refusal:
         return Refusal(f"{nearest} is a file, not a folder", "name a folder that exists, or a new one in it")
     if code == errno.EISDIR:
         return Refusal("it is a folder", "name a file in it")
-    if code == errno.ENOENT:
+    if code == errno.ENOENT and not os.path.lexists(place.parent):
         return Refusal(
             "its folder does not exist", f"make it first: mkdir -p {shlex.quote(str(place.parent))}"
         )

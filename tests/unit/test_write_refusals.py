@@ -37,7 +37,7 @@ from tests.unit.test_fix_encoding import room, run
 def test_each_error_of_the_system_has_a_reason_and_a_remedy(
     tmp_path: Path, code: int, reason: str, fix: str
 ) -> None:
-    why = write_refusal(OSError(code, os.strerror(code)), tmp_path / "out")
+    why = write_refusal(OSError(code, os.strerror(code)), tmp_path / "none" / "out")
     assert reason.lower() in why.reason.lower()
     assert fix in why.fix
 
@@ -166,9 +166,10 @@ def test_a_missing_folder_for_temporary_files_is_named(monkeypatch: pytest.Monke
     assert "TMPDIR" in result.exception.problems[0].fix
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_folder_without_permission_is_refused(ws: Path, tmp_path: Path) -> None:
     (tmp_path / "closed").mkdir(mode=0o555)
+    if os.access(tmp_path / "closed", os.W_OK):
+        pytest.skip("this user may write everywhere")
     for command in WRITERS.values():
         result = run(*command(ws), tmp_path / "closed" / "out")
         assert isinstance(result.exception, Fault)
