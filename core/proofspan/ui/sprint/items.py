@@ -37,8 +37,8 @@ from proofspan.wording import counted
 
 #: Characters of a cell, and of a field of an item before "Show more".
 MAX_CELL, LIMIT = 200, 3_000
-#: Height of a table in CSS pixels before it scrolls.
-HEIGHT = 620
+#: Height in CSS pixels of a table of more rows than these, which scrolls.
+HEIGHT, MANY = 720, 30
 #: The statements of an item that fit a line each; all other fields are texts with a heading.
 _FACTS = ("state_note", "status_note", "stream", "owner", "artifacts", "spec_from")
 #: Links that others may state: they are shown from both ends.
@@ -219,9 +219,13 @@ def _grid(kind: EntryKind, items: Sequence[Item], shown: Shown, *, is_beside: bo
     rows = tuple(_row(item, shown.view, *(column.cell(item, record) for column in columns)) for item in items)
     width = 15.0 if kind == "package" and not is_beside else None
     first = Column(Cell(KIND_NAMES[kind]), "start", "head", width, None, 3)
-    return Grid(
-        f"{KIND_NAMES[kind]}s", first, tuple(column.layout for column in columns), rows, height=HEIGHT
-    )
+    layouts = tuple(column.layout for column in columns)
+    return Grid(f"{KIND_NAMES[kind]}s", first, layouts, rows, height=height_of(rows))
+
+
+def height_of(rows: Sequence[Row]) -> int | None:
+    """Return the height of a table, None for one that is shown whole."""
+    return HEIGHT if len(rows) > MANY else None
 
 
 def _row(item: Item, view: ViewState, *cells: Cell) -> Row:
@@ -278,7 +282,7 @@ def _column(
 _COLUMNS: Mapping[EntryKind, tuple[ItemColumn, ...]] = {
     "package": (
         ItemColumn(_column("Status", 7.6), lambda item, _: _signed(item)),
-        _plain("stream", _column("Stream", 9.0, folds=46.0)),
+        _plain("stream", _column("Stream", 9.0, folds=56.0)),
         _plain("artifacts", _column("Artifact", 13.0, folds=58.0)),
         ItemColumn(
             _column("Depends on", 6.0, folds=40.0, titled=True),

@@ -11,7 +11,7 @@ import streamlit as st
 from proofspan.metrics.statistics import share_in_words
 from proofspan.services.sprint.types import Item, LedgerRow
 from proofspan.ui.sprint.entries import LIMIT, Shown
-from proofspan.ui.sprint.items import HEIGHT, beside
+from proofspan.ui.sprint.items import beside, height_of
 from proofspan.ui.sprint.load import address
 from proofspan.ui.sprint.words import in_order, marked, moment, name_of, title_of, words_of
 from proofspan.ui.visit.view_state import ViewState
@@ -78,7 +78,7 @@ def _ledger_grid(rows: Sequence[LedgerRow], view: ViewState, *, is_beside: bool)
     first = Column(Cell("Run"), "start", "head", lines=3)
     shown = 1 if is_beside else len(columns)
     listed = tuple(Row(row.head, row.cells[:shown], row.key) for row in _ledger_rows(rows, view))
-    return Grid("Run ledger", first, columns[:shown], listed, height=HEIGHT)
+    return Grid("Run ledger", first, columns[:shown], listed, height=height_of(listed))
 
 
 def _ledger_rows(rows: Sequence[LedgerRow], view: ViewState) -> Iterator[Row]:
