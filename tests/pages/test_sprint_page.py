@@ -22,7 +22,7 @@ from proofspan.metrics.values import Tally, metric_value
 from proofspan.services.sprint.draft import drafted
 from proofspan.services.sprint.types import GoalNow, Item, SprintRecord
 from proofspan.ui.sprint import form, load
-from proofspan.ui.sprint.drafts import typed, value_of
+from proofspan.ui.sprint.drafts import Draft, typed, value_of
 from proofspan.ui.sprint.entries import title_words
 from proofspan.ui.sprint.load import Sprint
 from proofspan.ui.visit.view_state import ViewState
@@ -318,14 +318,16 @@ def test_a_change_of_an_item_has_only_what_was_changed(record: Callable[..., Pat
     field(app, "Your name").set_value("Cleo").run()
     field(app, "State").set_value("ACCEPTED").run()
     field(app, "State in words").set_value("").run()
+    field(app, "Unblocks").set_value("WP-A1").run()
     other = entry("decision", "D2", "25T08:00", BEN, mitigation=["Cut by tokens."])
     append_all(load_manifest(folder), [other])
     app.button("draft-preview").click().run()
     page = shown(app)
     assert "1 entry was added meanwhile" in page and "This item is among them" in page
     assert "Cut by tokens." in page
+    assert "<dt>Unblocks</dt><dd>WP-A1, WP-A2</dd>" in page[: page.index("New in its history")]
     app.button("draft-save").click().run()
-    assert written(folder)[-1].fields == {"state": "ACCEPTED", "state_note": None}
+    assert written(folder)[-1].fields == {"state": "ACCEPTED", "state_note": None, "unblocks": ["WP-A1"]}
     assert "Cut by tokens." in shown(app)
 
 
@@ -426,3 +428,15 @@ def test_what_is_typed_becomes_the_value_and_is_typed_again() -> None:
     assert value_of("keys", "D3;  WP-A2,D4") == ["D3", "WP-A2", "D4"]
     assert value_of("number", " 3 ") == 3 and value_of("number", "three") == "three"
     assert value_of("text", " a\r\nb ") == "a\nb" and value_of("line", "  ") is None
+
+
+def test_a_correction_has_the_key_as_it_was_written() -> None:
+    wrong = SprintEntry(
+        "package", "WP-A1", "2026-02-23", ADA, {"status": "pending", "odd": "kept"}, entry_id="0" * 16
+    )
+    draft = Draft(
+        "package", "WP-A1", wrong.entry_id, {"status": "complete"}, {"status": "pending"}, wrong.fields
+    )
+    entry = draft.entry(BEN, "2026-02-24")
+    assert (entry.key, entry.corrects) == ("WP-A1", wrong.entry_id)
+    assert entry.fields == {"status": "complete", "odd": "kept"}

@@ -15,7 +15,7 @@ import streamlit as st
 
 from proofspan.contracts.records.records import Json
 from proofspan.errors import Problem
-from proofspan.journal.sprint import EntryKind, SprintEntry
+from proofspan.journal.sprint import EntryKind, SprintEntry, entry_id_of
 from proofspan.services.sprint.draft import drafted
 from proofspan.services.sprint.fields import FIELDS, Shape
 from proofspan.services.sprint.fold import LOG_KINDS
@@ -78,8 +78,14 @@ class Draft:
                     fields.pop(each.name, None)
                 elif is_whole or now != was:
                     fields[each.name] = value
-        key, by = self.key or self.values.get("key", ""), self.corrects
-        return drafted(self.kind, key, at=at, author=author, fields=fields, corrects=by, keep_empty=True)
+        key = self.key or self.values.get("key", "")
+        entry = drafted(
+            self.kind, key, at=at, author=author, fields=fields, corrects=self.corrects, keep_empty=True
+        )
+        if self.corrects is None:
+            return entry
+        entry = replace(entry, key=self.key)  # as the corrected one has it
+        return replace(entry, entry_id=entry_id_of(entry))
 
 
 def begin(

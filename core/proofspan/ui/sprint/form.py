@@ -14,7 +14,7 @@ from proofspan.journal.sprint import EntryKind, SprintEntry, append, entry_probl
 from proofspan.manifest.types import Manifest
 from proofspan.services.sprint.draft import checkpoint_draft
 from proofspan.services.sprint.fields import FIELDS, FieldOf
-from proofspan.services.sprint.fold import fold
+from proofspan.services.sprint.fold import fold, links
 from proofspan.store.query.store import Store
 from proofspan.ui.sprint import drafts
 from proofspan.ui.sprint.drafts import ADDED, Draft
@@ -277,6 +277,7 @@ def _preview(draft: Draft, manifest: Manifest, shown: Shown) -> None:
 def _as_shown(entry: SprintEntry, shown: Shown) -> None:
     record = shown.sprint.record
     folded = fold((*record.entries, entry))
+    linked = links(folded.of("decision"), folded.of("package"))
     after = Sprint.of(
         replace(
             record,
@@ -286,6 +287,8 @@ def _as_shown(entry: SprintEntry, shown: Shown) -> None:
             risks=folded.of("risk"),
             sections=(*folded.of("section"), *folded.of("goal")),
             entries=(*record.entries, entry),
+            unblocks=linked.unblocks,
+            waits_for=linked.waits_for,
         )
     )
     to_come = Shown(after, shown.view)
@@ -307,8 +310,11 @@ def _meanwhile(draft: Draft, sprint: Sprint) -> None:
     names = ", ".join(
         dict.fromkeys(shortened(f"{title_words(entry)} by {entry.author}", 80) for entry in added[:3])
     )
-    same = [entry for entry in added if draft.is_item and (entry.kind, entry.key) == (draft.kind, draft.key)]
-    more = " This item is among them; your entry changes only the fields that you changed." if same else ""
+    item = sprint.items.get(f"{draft.kind}:{draft.key}")
+    is_among = item is not None and any(sprint.item_of(entry) is item for entry in added)
+    more = (
+        " This item is among them; your entry changes only the fields that you changed." if is_among else ""
+    )
     markup.show(markup.text([Piece(f"{words}: ", "strong"), Piece(f"{names}.{more}")], role="says"))
 
 

@@ -28,7 +28,7 @@ KIND_NAMES: Mapping[EntryKind, str] = {
 }
 
 
-#: Words that stand out in a text: **bold** and `code`.
+#: Words with an emphasis: **bold** and `code`.
 _MARKS = re.compile(r"\*\*([^*\n]+)\*\*|`([^`\n]+)`")
 
 
@@ -101,7 +101,7 @@ def listed(value: Json) -> str:
 
 
 def marked(words: str, kind: Kind = "plain") -> list[Piece]:
-    """Return a text in pieces: what is between two asterisks, or between backticks, stands out without them.
+    """Return a text in pieces: **words** and `words` without their marks, as strong and as code.
 
     The words themselves stay plain text. A text of another kind stays as it is.
     """
