@@ -6,6 +6,8 @@ from proofspan.ui.status import notices, release
 from proofspan.ui.visit import session
 from proofspan.ui.whatif import controls, load, moved, result, save, sweep
 from proofspan.ui.whatif.asked import ask
+from proofspan.ui.widgets import markup
+from proofspan.wording import counted
 
 opened = session.current()
 view = opened.view
@@ -20,6 +22,9 @@ notices.notes(view.notes)
 notices.fault_panel(facts.problems)
 if facts.from_report:
     result.report_only(view.run)
+elif not facts.questions:
+    markup.note(f"{view.run} holds {counted(0, 'question')}.", "strong", role="text")
+    notices.empty_run_panels(store, view.run)
 elif (found := load.lists(opened, store)) is not None:
     key = load.lists_key(opened, store)
     logged = load.logged(key, found)
@@ -31,7 +36,7 @@ elif (found := load.lists(opened, store)) is not None:
             save.popover(opened, store, computed, asked)
     save.saved(opened, asked)
     release.wait_for_claims(opened, store)
-    result.trust(logged)
+    result.trust(logged, view)
     with st.container(key="whatif"):
         with st.container(key="whatif-answer"):
             result.verdict(computed, asked, view, has_gold=has_gold)

@@ -1,4 +1,4 @@
-"""What-if in a real browser: settings by key and address, a sweep, and a saved run in the list of runs."""
+"""The What-if page in a real browser: settings by key and address, a sweep, and a saved run."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from proofspan.manifest.load import load_manifest
 from proofspan.services.workspace.index_job import IndexJobs
-from proofspan.ui.whatif import save
+from proofspan.ui.whatif import load, save
 from tests.pages.conftest import MakeWorkspace, Open, grids, send, shown, tables, trace
 from tests.places import DEMO
 
@@ -30,6 +30,12 @@ WhatIfPage = Callable[..., AppTest]
 def whatif(open_app: Open) -> WhatIfPage:
     """`whatif(run=…, k=…)`: the page on the demo, on R003, which fuses two lists and has no reranker."""
     return lambda **url: open_app(DEMO, page=PAGE, **{"run": "R003", **url})
+
+
+@pytest.fixture(autouse=True)
+def sweeps_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw a sweep only where the address asks for it."""
+    monkeypatch.setattr(load, "SWEPT_AT_ONCE", 0)
 
 
 def words(app: AppTest) -> str:
@@ -141,7 +147,11 @@ def test_a_header_sorts_then_reverses_then_returns(whatif: WhatIfPage) -> None:
     assert found[0] == sorted(found[0]) and found[1] == sorted(found[1], reverse=True) and found[2] == usual
 
 
-def test_a_sweep_says_how_many_settings_were_tried_and_its_values_are_links(whatif: WhatIfPage) -> None:
+def test_a_sweep_says_how_many_settings_were_tried_and_its_values_are_links(
+    whatif: WhatIfPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "Choose a setting to try its values." in words(whatif())
+    monkeypatch.setattr(load, "SWEPT_AT_ONCE", 41)
     app = whatif()
     (chart,) = app.main.get("plotly_chart")
     assert chart.proto.alt.startswith("SectionMatch@1 by RRF k.")
@@ -189,7 +199,14 @@ def test_hostile_names_stay_text(make_workspace: MakeWorkspace, open_app: Open) 
     traces[0]["q_id"] = traces[0]["q"] = HOSTILE
     for each in traces[0]["stages"]["retrieved"]:
         each["features"][f"s{HOSTILE}"] = 0.5
-    app = open_app(make_workspace(traces), page=PAGE, weight=f"{HOSTILE}:9", rerank=f"s{HOSTILE}:1")
+    app = open_app(
+        make_workspace(traces),
+        page=PAGE,
+        weight=f"{HOSTILE}:9",
+        rerank=f"s{HOSTILE}:1",
+        sweep="weight",
+        sweep_of=HOSTILE,
+    )
     assert not app.exception
     assert "<img" not in shown(app) and "onerror" in words(app)
     assert not any(re.search(r"(?<!\\)[<*\[]", label) for label in labels(app))
@@ -287,3 +304,15 @@ def test_how_answers_are_read_is_no_part_of_a_run(fused: Path, open_app: Open) -
 def test_the_words_of_the_page(whatif: WhatIfPage, golden: Callable[[str, str], None]) -> None:
     as_logged, changed = words(whatif()), words(whatif(k="1", weight="dense:3", rerank="bm25:1"))
     golden("whatif/page", f"{as_logged}\n\n== changed ==\n{changed}")
+
+
+def test_questions_that_do_not_come_out_as_logged_are_named(
+    make_workspace: MakeWorkspace, open_app: Open
+) -> None:
+    traces = ranked({"a": [1, 2], "b": [1, 2]})
+    traces[1]["stages"]["fused"] = traces[1]["stages"]["retrieved"][::-1]
+    app = open_app(make_workspace(traces), page=PAGE)
+    text = words(app)
+    assert "! Reproduced in part 1 of 2 questions come out in their logged order" in text
+    (row,) = grids(app)["Questions that are not reproduced"]["rows"]
+    assert row["head"]["text"] == "Q2" and parse_qs(urlsplit(row["head"]["href"]).query)["q"] == ["Q2"]

@@ -196,7 +196,7 @@ def test_a_sweep_has_its_band_and_marks_what_is_beyond_chance_by_shape_and_word(
     )
     band, line, clear = figure.data
     assert list(band.x) == [1, 20, 60, 60, 20, 1] and band.fill == "toself"
-    assert list(line.y) == [0.5, None, 0.7, 0.5] and [each[0] for each in line.customdata][0] == "./1"
+    assert list(line.y) == [0.5, None, 0.7, 0.5] and line.customdata[0][0] == "./1"
     assert (list(clear.x), list(clear.text), clear.marker.symbol) == ([20], ["better"], "diamond")
     assert clear.name == "better, beyond chance"
     assert figure.layout.xaxis.type == "log" and list(figure.layout.xaxis.tickvals) == [1, 5, 20]

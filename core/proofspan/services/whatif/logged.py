@@ -68,13 +68,13 @@ def _repeats_score(lists: Lists, feature: np.ndarray) -> bool:
 def _logged(lists: Lists) -> Logged:
     sources, why = sources_of(lists), _why(lists)
     settings = _own_settings(lists)
-    reproduced = 0
+    same = np.zeros(lists.questions, bool)
     by = fusion_of(lists, settings, settings)
     if by is not None and len(sources) > 1:
-        reproduced = int(_reproduced(lists, by).sum())
+        same = _reproduced(lists, by)
     elif lists.questions and len(sources) == 1:
         (only,) = sources.values()
-        reproduced = int((np.where(only > 0, only, 0) == _fused_list(lists)).all(axis=1).sum())
+        same = (np.where(only > 0, only, 0) == _fused_list(lists)).all(axis=1)
     return Logged(
         lists.run.run_id,
         lists.questions,
@@ -85,8 +85,9 @@ def _logged(lists: Lists) -> Logged:
             if not name.endswith(RANK)
         ),
         settings,
-        reproduced,
+        int(same.sum()),
         why,
+        tuple(trace.q_id for trace, is_same in zip(lists.traces, same, strict=True) if not is_same),
     )
 
 

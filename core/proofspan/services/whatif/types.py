@@ -67,7 +67,8 @@ class Logged:
 
     `lists` can be fused, `features` can rerank. `settings` are the run's own, each None where it is not
     known. `reproduced` of `questions` have the logged order when their lists are computed again with these;
-    `why` says what cannot be changed and for what reason, a sentence each.
+    `why` says what cannot be changed and for what reason, a sentence each. `differing` are the ids of the
+    questions that do not have the logged order.
     """
 
     run_id: str
@@ -77,6 +78,7 @@ class Logged:
     settings: Settings
     reproduced: int
     why: tuple[str, ...] = ()
+    differing: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -169,7 +169,7 @@ def _fusion(asked: Asked, logged: Logged) -> None:
                     **{name: None if value == usual else value}
                 ),
             )
-    with _setting("ties", TIES[own.ties or "section"], _reset(asked, "ties", settings.ties is not None)):
+    with _setting("ties", "the logged way", _reset(asked, "ties", settings.ties is not None)):
         select(
             "Equal scores",
             {name: f"{words}, logged" if name == own.ties else words for name, words in TIES.items()},

@@ -21,12 +21,13 @@ from proofspan.services.compare import (
 from proofspan.services.whatif.types import Logged, WhatIf
 from proofspan.store.files.types import Flips
 from proofspan.ui.compare.panels import difference_cell, difference_column, moves_grid, value_cell
-from proofspan.ui.visit.view_state import ViewState
+from proofspan.ui.visit.view_state import ViewState, question_name
 from proofspan.ui.whatif.asked import Asked
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.chart import BY_BUCKET, BY_CAUSE, BY_LABEL, Split
-from proofspan.ui.widgets.markup import Kind, Markup, Piece
+from proofspan.ui.widgets.markup import Markup, Piece
 from proofspan.ui.widgets.table import Cell, Column, Grid, Row, show_grid
+from proofspan.ui.widgets.text import shortened
 from proofspan.ui.wording import whatif
 from proofspan.wording import counted
 
@@ -53,44 +54,49 @@ def heading(view: ViewState) -> None:
     st.space("stretch")
 
 
-def trust(logged: Logged) -> None:
-    """Draw how far the recomputation can be trusted, and what cannot be changed."""
-    whole = counted(logged.questions, "question")
-    right, kind = f"{logged.reproduced:,} of {whole}", "pass"
-    words = f"{right} come out in their logged order when computed again with the run's own settings."
-    sign = "✓ Reproduced"
-    if logged.reproduced < logged.questions:
-        sign, kind = "! Reproduced in part", "warn"
-        lost = logged.questions - logged.reproduced
-        words += (
-            f" The other {lost:,} differ from the log before anything is changed: trust their ranks less."
-        )
+#: The most questions that are named as not reproduced.
+MOST_NAMED = 50
+
+
+def trust(logged: Logged, view: ViewState) -> None:
+    """Draw for how many questions the logged order comes out again, which do not, and what cannot be changed.
+
+    Where fewer than two lists are logged nothing is fused, and there is nothing to reproduce.
+    """
+    right = f"{logged.reproduced:,} of {counted(logged.questions, 'question')}"
+    words = f" {right} come out in their logged order when computed again with the run's own settings."
     with st.container(key="trust", gap="xxsmall"):
-        if logged.lists or logged.features:
-            shown: Kind = "pass" if kind == "pass" else "warn"
-            markup.show(markup.text([Piece(sign, shown), Piece(f" {words}")], role="line"))
+        if len(logged.lists) > 1 and not logged.differing:
+            markup.show(markup.text([Piece("✓ Reproduced", "pass"), Piece(words)], role="line"))
+        elif len(logged.lists) > 1:
+            words += " Trust the ranks of the others less: they differ before anything is changed."
+            markup.show(markup.text([Piece("! Reproduced in part", "warn"), Piece(words)], role="line"))
+            with st.expander(f"The {len(logged.differing):,} that do not", key="differing"):
+                show_grid(_differing(logged, view), key="grid-differing")
         if logged.why:
             with st.expander("What cannot be changed, and why", key="why"):
                 markup.show(*(markup.text(markup.coded(each), role="hint", limit=400) for each in logged.why))
 
 
-def nothing_logged(run_id: str, why: Sequence[str]) -> None:
-    """Explain that a run logs nothing that could be computed again, and what to log."""
-    message = f"{run_id} logs no ranked lists and no scores, so nothing can be ranked again."
-    then = "Log `stages` in each trace, with the ranks and scores of each chunk in its `features`."
-    _empty(message, *why, then)
+def _differing(logged: Logged, view: ViewState) -> Grid:
+    """Return the questions that are not reproduced, each with the way to it."""
+    rows = []
+    for q_id in logged.differing[:MOST_NAMED]:
+        name = question_name(q_id)
+        to = view.as_list().change(q=name).link("question")
+        rows.append(Row(Cell(shortened(name, 80), href=to, spoken=f"Open {name}"), ()))
+    more = len(logged.differing) - len(rows)
+    rows += [Row(Cell(f"and {more:,} more", look="quiet"), ())] if more else []
+    return Grid("Questions that are not reproduced", "Question", (), tuple(rows), wide=False)
 
 
 def report_only(run_id: str) -> None:
     """Explain that a run without traces has nothing to compute from."""
     message = f"{run_id} has a stored report and no traces, so there are no lists to rank again."
-    _empty(message, "Name the run's traces in the manifest (`traces: {path: …}`), or choose another run.")
-
-
-def _empty(message: str, *hints: str) -> None:
+    then = "Name the run's traces in the manifest (`traces: {path: …}`), or choose another run."
     with st.container(border=True, key="empty"):
         markup.note(message, "strong", role="line")
-        markup.show(*(markup.text(markup.coded(each, "muted"), role="hint", limit=400) for each in hints))
+        markup.show(markup.text(markup.coded(then, "muted"), role="hint"))
 
 
 def verdict(found: WhatIf, asked: Asked, view: ViewState, *, has_gold: bool) -> None:
@@ -127,7 +133,7 @@ def _besides(found: WhatIf, flips: Flips | None) -> str:
     if found.prompts_changed:
         parts.append(f"{found.prompts_changed:,} would have another prompt, to which no answer is known")
     if flips is not None and flips.left_out:
-        parts.append(f"{flips.left_out:,} cannot be judged")
+        parts.append(f"{flips.left_out:,} cannot be judged by SectionMatch@1")
     return f"{'; '.join(parts)}."
 
 

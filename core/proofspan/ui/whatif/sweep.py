@@ -300,7 +300,8 @@ def _best(drawn: Sweep, metric: Metric) -> str:
     if len(places) == len(known):
         return f"{metric.name} is {words} at every value."
     if len(places) < 4:
-        return f"Best: {words} at {' and '.join(values)}."
+        listed = " and ".join([*filter(None, [", ".join(values[:-1])]), values[-1]])
+        return f"Best: {words} at {listed}."
     if places[-1] - places[0] + 1 == len(places):
         return f"Best: {words} at all values from {values[0]} to {values[-1]}."
     return f"Best: {words} at {len(places)} of {len(known)} values, first at {values[0]}."
