@@ -106,6 +106,8 @@ _THRESHOLDS = st.sampled_from([">= 0.70", ">= 0.7", "<= 0.45", "> 12", "== 0.125
 def _value(field: FieldOf) -> st.SearchStrategy[Any]:
     if field.name == "threshold":
         return _THRESHOLDS
+    if field.name == "metric":
+        return st.sampled_from(["section_match_at_1", "gt_in_top_20", "other"])
     if field.shape == "choice":
         return st.sampled_from(field.choices)
     return {

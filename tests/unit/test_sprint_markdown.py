@@ -91,6 +91,26 @@ def test_lists_are_read_back_whatever_is_in_them(texts: list[str]) -> None:
     assert of_list_cell(cells_of(f"| {list_cell(texts)} | x |")[0]) == texts
 
 
+@pytest.mark.parametrize(
+    "entry",
+    [
+        SprintEntry("goal", "D1", AT, "Ada", {"title": "SectionMatch@1"}),  # whose title names a metric
+        SprintEntry(
+            "goal", "x", AT, "Ada", {"title": "MRR", "metric": "gt_in_top_20", "threshold": ">= 0.5"}
+        ),
+        SprintEntry("package", "A", AT, "Ada", {"status_note": "**Pros**", "title": "<br>"}),
+        SprintEntry("package", "A", AT, "Ada", {"artifacts": ["\\\n# a", "`b`"], "notes": "depends on D2"}),
+        SprintEntry("decision", "D2", AT, "Ada", {"more": [{"heading": "Pros", "items": ["- ```\n  ```"]}]}),
+        SprintEntry("section", "ledger", AT, "Ada", {"title": "Run ledger"}),
+        SprintEntry("section", "preface", AT, "Ada", {"title": "Decisions", "text": "1. d"}),
+    ],
+    ids=lambda entry: f"{entry.kind}-{entry.key}",
+)
+def test_an_item_that_looks_like_another_is_read_back(entry: SprintEntry) -> None:
+    found = imported(markdown_of(record([entry]), entries=False)).entries
+    assert [(each.kind, each.key, each.fields) for each in found] == [(entry.kind, entry.key, entry.fields)]
+
+
 PLAN = """\
 # Four days on search (v2)
 Date created: 2026-03-02 (UTC)

@@ -44,6 +44,8 @@ from proofspan.services.sprint.markdown.words import (
 )
 from proofspan.services.sprint.types import Item
 
+#: Written for a value that is not there, where the text beside it would give one.
+_NOTHING: Final = "—"
 Fields = dict[str, Json]
 #: An item as it is read: its key and fields.
 Read = tuple[str, Fields]
@@ -118,7 +120,8 @@ def goal_lines(goal: Item) -> list[str]:
     """Return the lines of a goal: `- **SectionMatch@1 ≥ 70%** (≥ 26/37)`."""
     fields = goal.fields
     for head, without in ((_goal_head(fields), ("title", "threshold", "needed", "questions")), ("", ())):
-        for more in ({}, {"metric": fields.get("metric")}, {"key": goal.key, "metric": fields.get("metric")}):
+        metric = {"metric": fields.get("metric", _NOTHING)}
+        for more in ({}, metric, {"key": goal.key, **metric}):
             kept = {name: value for name, value in fields.items() if name not in ("metric", "criteria")}
             lines = [f"- {head or '**Goal**'}", *_fields(_GOAL_FIELDS, {**kept, **more}, without)]
             criteria = fields.get("criteria") or ()
@@ -171,8 +174,10 @@ def read_goal(lines: Sequence[str], first: int) -> Read:
     ]
     if criteria:
         fields["criteria"] = [*fields.get("criteria", []), *filter(None, criteria)]
-    metric = fields.get("metric") or metric_named(str(fields.get("title", "")))
-    if metric:
+    metric = fields.pop("metric", "") or metric_named(str(fields.get("title", ""))) or ""
+    if metric in ("", _NOTHING):
+        metric = ""
+    else:
         fields["metric"] = metric
     return str(fields.pop("key", "") or metric or slug(str(fields.get("title", "goal")))), fields
 
@@ -293,8 +298,6 @@ def read_package(cells: Mapping[str, str], signs: Mapping[str, str]) -> Read:
 _HEADING = re.compile(rf"({_KEY})(?:(?: [—–-]|:) (.+?))?(?: \(({'|'.join(DECISION_STATES)})(?:; (.+))?\))?")
 _DECISION: Final = guard(3, LABEL.pattern)
 _ONE_LINE: Final = ("title", "state", "state_note", "owner", "spec_from")
-#: Written for an empty list of keys, where a text beside it names some.
-_NOTHING: Final = "—"
 
 
 def decision_lines(decision: Item, unblocks: Sequence[str] = ()) -> list[str]:

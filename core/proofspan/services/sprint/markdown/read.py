@@ -275,7 +275,8 @@ def _read_packages(lines: Sequence[str], first: int, result: ReadMarkdown) -> li
         if not columns and at + 1 < len(lines) and is_rule_row(lines[at + 1]):
             columns = _columns(line)
         elif columns and not is_rule_row(line):
-            key, fields = read_package(dict(zip(columns, _cells(line, len(columns)), strict=False)), signs)
+            cells = zip(columns, _cells(line, len(columns)), strict=False)
+            key, fields = read_package({**dict.fromkeys(columns, ""), **dict(cells)}, signs)
             if key:
                 result.found.append(Found("package", key, fields, first + at))
             else:
