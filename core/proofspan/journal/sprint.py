@@ -37,6 +37,8 @@ PACKAGE_STATUSES: tuple[PackageStatus, ...] = get_args(PackageStatus)
 
 #: The line that gives a workspace a record.
 MANIFEST_LINE = "sprint: {path: sprint/log.jsonl}"
+#: The fields of a line that its `entry_id` follows from.
+_CONTENT = frozenset({"kind", "key", "at", "author", "fields", "corrects"})
 #: How many hexadecimal digits of the sha256 an `entry_id` has.
 ID_DIGITS = 16
 #: The longest line, in bytes.
@@ -134,7 +136,7 @@ def append_all(manifest: Manifest, entries: Iterable[SprintEntry]) -> tuple[tupl
 
 
 def _add(journal: Journal, entries: Iterable[SprintEntry]) -> int:
-    known = {entry.entry_id: entry for entry in entries_of(journal.read())[0]}
+    known = _known(journal.read()[0])
     wanted: list[SprintEntry] = []
     for entry in entries:
         if entry.entry_id not in known:
@@ -146,6 +148,19 @@ def _add(journal: Journal, entries: Iterable[SprintEntry]) -> int:
     for entry in wanted:
         journal.append(line_of(entry))
     return len(wanted)
+
+
+def _known(lines: Iterable[Entry]) -> dict[str, SprintEntry]:
+    """Return the entries that are there by id, as far as saving needs them: kinds and keys, not checked."""
+    found: dict[str, SprintEntry] = {}
+    for line in lines:
+        content = {
+            name: value for name, value in line.record.items() if name in _CONTENT and value is not None
+        }
+        kind, key = content.get("kind"), content.setdefault("key", "")
+        if isinstance(key, str) and kind in ENTRY_KINDS:
+            found[_id_of(content)] = SprintEntry(kind, key, "", "")
+    return found
 
 
 def refusal(manifest: Manifest) -> Problem | None:

@@ -104,16 +104,13 @@ def plan(text: str, existing: Sequence[SprintEntry], *, file: str, author: str =
     """Return what the text adds to the entries of a record.
 
     `author` is who wrote what the file names nobody for, else the sprint's owner; `at` is the time of the
-    items, else the last day that the file names. Raises InputFault if one of them is not known.
+    items, else the last day that the file names. Raises InputFault if an entry to add would lack one of them.
     """
     found = read_markdown(text)
     stored, issues = _stored(found.lines, file)
     author = author or str(found.sprint.get("owner", ""))[:100].strip()
     days = sorted(found.dates)
     at = at or (days[-1] if days else "")
-    if found.found and not (author and at):
-        named = "says who wrote it: pass --author NAME" if not author else "has a date: pass --at YYYY-MM-DD"
-        raise InputFault.of("no_author" if not author else "no_date", "nothing in it " + named, where=file)
     result = _Adding(existing, file)
     result.issues += issues
     for entry in stored:
@@ -128,11 +125,21 @@ def plan(text: str, existing: Sequence[SprintEntry], *, file: str, author: str =
         item = now.items.get((entry.kind, entry.key))
         if _is_in(item, each.fields) if entry.kind not in LOG_KINDS else _logged(entry) in logged:
             result.known += not stored
-        else:
-            result.add(entry, line=each.line)
+            continue
+        if not (entry.author and entry.at):
+            raise _unsigned(entry, f"{file}:{each.line}")
+        result.add(entry, line=each.line)
     kinds: Counter[EntryKind] = Counter(each.kind for each in found.found)
     leftovers = sorted([*found.leftovers, *result.leftovers])
     return Plan(tuple(result.entries), result.known, dict(kinds), tuple(leftovers), tuple(result.issues))
+
+
+def _unsigned(entry: SprintEntry, where: str) -> InputFault:
+    if not entry.author:
+        return InputFault.of("no_author", "nothing says who wrote it", where=where, fix="pass --author NAME")
+    return InputFault.of(
+        "no_date", "nothing says when it was written", where=where, fix="pass --at YYYY-MM-DD"
+    )
 
 
 class _Adding:
