@@ -1,4 +1,4 @@
-"""The record of the demo's sprint tells what its runs show, and is what its source makes."""
+"""The record of the demo's sprint has the numbers of its runs, and is what its source makes."""
 
 from __future__ import annotations
 
