@@ -101,6 +101,7 @@ def test_lists_are_read_back_whatever_is_in_them(texts: list[str]) -> None:
         SprintEntry("package", "A", AT, "Ada", {"status_note": "**Pros**", "title": "<br>"}),
         SprintEntry("package", "A", AT, "Ada", {"artifacts": ["\\\n# a", "`b`"], "notes": "depends on D2"}),
         SprintEntry("decision", "D2", AT, "Ada", {"more": [{"heading": "Pros", "items": ["- ```\n  ```"]}]}),
+        SprintEntry("goal", "x", AT, "Ada", {"title": "x", "criteria": ["__", "- -", "***"]}),
         SprintEntry("section", "ledger", AT, "Ada", {"title": "Run ledger"}),
         SprintEntry("section", "preface", AT, "Ada", {"title": "Decisions", "text": "1. d"}),
     ],

@@ -26,7 +26,7 @@ ITEM = re.compile(r"(?:[-*+]|\d{1,3}[.)])[ \t]+(.*)", re.DOTALL)
 _TAG = re.compile(r"(\\*)<(?=[A-Za-z/!?])")
 _KEPT_TAG = re.compile(r"(\\+)<(?=[A-Za-z/!?])")
 _LINE = re.compile(r"([ \t]*)(\\*)(.*)", re.DOTALL)
-_ALWAYS = rf"(?:[-=]+|(?:[-*_][ \t]*){{3,}}|End\.)[ \t]*$|{_BULLETS}(?:`{{3}}|~{{3}})|{re.escape(DERIVED)}"
+_ALWAYS = rf"(?:=+|(?:[-*_][ \t]*)+|End\.)[ \t]*$|{_BULLETS}(?:`{{3}}|~{{3}})|{re.escape(DERIVED)}"
 
 
 #: What has a meaning at the beginning of a line in some part of a file, which texts must not have there.

@@ -115,7 +115,7 @@ class _Part(NamedTuple):
 
 
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?[ \t]*$")
-_RULE = re.compile(r"(?:[-*_][ \t]*){3,}$")
+_RULE = re.compile(r"([-*_])(?:[ \t]*\1){2,}$")
 _PREFACE: Final = "preface"
 
 
