@@ -50,6 +50,17 @@ NOT_ALIGNED: tuple[Label, str] = ("retrieval_drift", "evidence lacks query terms
 GROUNDED: tuple[Label, str] = ("ok", "citations present and answer grounded")
 
 
+def decided(*, refused: bool, violated: bool, is_aligned: bool, is_grounded: bool) -> tuple[Label, str]:
+    """Return the label and its reason, decided as the reference does, in its order."""
+    if refused:
+        return REFUSAL_SUSPECT if is_aligned else REFUSAL_OK
+    if violated:
+        return VIOLATED
+    if not is_aligned:
+        return NOT_ALIGNED
+    return GROUNDED if is_grounded else NOT_GROUNDED
+
+
 def reflect(trace: Trace, corpus: Corpus, profile: Profile) -> ReportRow:
     """Return the report row of a trace."""
     answer, ids = trace.answer, trace.chunk_ids
@@ -77,15 +88,9 @@ def reflect(trace: Trace, corpus: Corpus, profile: Profile) -> ReportRow:
     if not refused and profile.template != "none":
         follows = follows_template(lower, has_payload=bool(in_payload), template=profile.template)
         violated = not (follows and all(retrieved))
-    # Decided as the reference does, in its order.
-    if refused:
-        label, why = REFUSAL_SUSPECT if found else REFUSAL_OK
-    elif violated:
-        label, why = VIOLATED
-    elif not found:
-        label, why = NOT_ALIGNED
-    else:
-        label, why = NOT_GROUNDED if phrase is None else GROUNDED
+    label, why = decided(
+        refused=refused, violated=violated, is_aligned=bool(found), is_grounded=phrase is not None
+    )
     signals = Signals(
         phrase,
         found,

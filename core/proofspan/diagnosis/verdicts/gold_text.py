@@ -81,30 +81,32 @@ class GoldTrails:
         target = question.target
         if target is None or target.kind == "nothing":
             return None
-        return self._by_place(trace, gold, target, cited)
+        return self.by_place(_stages(trace, cited), gold, target)
 
     def telling(
         self, gold: GoldQuestion, candidates: Iterable[tuple[str, Mapping[str, Json]]]
-    ) -> tuple[str, ...]:
-        """Return the candidates, given by id and entry, on which a trail of the question depends.
+    ) -> Telling | None:
+        """Return what a trail of a question needs of its candidates, given by id and entry.
 
-        They hold words of a passage or lie on its page; one candidate with a known text is among them, as a
-        trail is followed by text where there is any.
+        None for gold that names no place, or without an answer in the documents.
         """
-        question, found, readable = self._question(gold), [], ""
+        if not gold.answerable:
+            return None
+        question, entries = self._question(gold), [(1, *each) for each in candidates]
+        if question.parts and any(
+            chunk_id in self._texts or isinstance(entry.get("text"), str) for _, chunk_id, entry in entries
+        ):
+            corpus, known = self._in_corpus(question), question.found
+            found = [
+                (each, known[each[1]] if each[1] in known else self._look(question, each)) for each in entries
+            ]
+            return Telling(
+                tuple(question.parts), tuple(corpus), tuple([(e, f) for e, f in found if f is not None])
+            )
         target = question.target
-        for chunk_id, entry in candidates:
-            if not readable and (chunk_id in self._texts or isinstance(entry.get("text"), str)):
-                readable = chunk_id
-            if question.parts:
-                known = question.found
-                held = known[chunk_id] if chunk_id in known else self._look(question, (1, chunk_id, entry))
-                is_telling = held is not None
-            else:
-                is_telling = target is not None
-            if is_telling:
-                found.append(chunk_id)
-        return tuple(dict.fromkeys([*found, *([readable] if readable else [])]))
+        if target is None or target.kind == "nothing":
+            return None
+        return Telling((), (), (), tuple(entries), self, gold)
 
     def _question(self, gold: GoldQuestion) -> _Question:
         known = self._questions.get(gold.q_id)
@@ -138,13 +140,7 @@ class GoldTrails:
             found = self._in_stage(question, entries)
             for number, place in enumerate(found):
                 places[number][stage] = place
-        return GoldTrail(
-            tuple(
-                GoldPart(part.text, part.doc_id, part.page_idx, at, needed=part.needed)
-                for part, at in zip(parts, places, strict=True)
-            ),
-            "text",
-        )
+        return GoldTrail(_followed(parts, places), "text")
 
     def _in_stage(self, question: _Question, entries: Iterable[_Entry]) -> list[PartPlace]:
         """Return the place of each passage among the candidates of a stage."""
@@ -243,9 +239,10 @@ class GoldTrails:
 
     # By chunk, section or page, where gold or the trace has no words.
 
-    def _by_place(
-        self, trace: Trace, gold: GoldQuestion, target: GoldTarget, cited: Sequence[Citation]
+    def by_place(
+        self, stages: Iterable[tuple[TrailStage, Iterable[_Entry]]], gold: GoldQuestion, target: GoldTarget
     ) -> GoldTrail:
+        """Return the trail through stages by what the target compares."""
         kind = target.kind
         if kind == "chunk":
             wanted: list[tuple[object, GoldPart]] = []
@@ -260,7 +257,7 @@ class GoldTrails:
             wanted = [(page, GoldPart("", *page, {})) for page in pages if page[1] is not None]
         wanted = wanted[:MOST_PARTS]
         places: list[dict[TrailStage, PartPlace]] = [{} for _ in wanted]
-        for stage, entries in _stages(trace, cited):
+        for stage, entries in stages:
             best: dict[object, PartPlace] = {}
             for entry in entries:
                 for value in self._values(kind, entry):
@@ -285,6 +282,55 @@ class GoldTrails:
             yield page
         elif page is not None:  # a citation of a page alone means all chunks there
             yield from self._chunks_by_page().get(page, ())
+
+
+class Telling(NamedTuple):
+    """The candidates on which the trail of a question depends: those with words of a passage, or on its page.
+
+    Gold without words is compared by place, so that all `candidates` count.
+    """
+
+    parts: tuple[PreparedPart, ...]
+    corpus: tuple[PartPlace | None, ...]
+    found: tuple[tuple[_Entry, _Found], ...]
+    candidates: tuple[_Entry, ...] = ()
+    trails: GoldTrails | None = None
+    gold: GoldQuestion | None = None
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Return the ids of these candidates, in their order."""
+        return tuple([entry[1] for entry in self.candidates or [entry for entry, _ in self.found]])
+
+    def trail(self, stages: Mapping[TrailStage, Sequence[bool]]) -> GoldTrail | None:
+        """Return the trail through stages that hold some of the candidates, in the order of `ids`.
+
+        Its ranks say nothing; where each passage was lost does not depend on them.
+        """
+        if self.trails is not None and self.gold is not None:
+            target = gold_target(self.gold)
+            held = [
+                (stage, [entry for entry, is_there in zip(self.candidates, there, strict=True) if is_there])
+                for stage, there in stages.items()
+            ]
+            return None if target is None else self.trails.by_place(held, self.gold, target)
+        places: list[dict[TrailStage, PartPlace]] = [
+            {} if place is None else {"corpus": place} for place in self.corpus
+        ]
+        for stage, there in stages.items():
+            telling = [each for each, is_there in zip(self.found, there, strict=True) if is_there]
+            for number, part in enumerate(self.parts):
+                places[number][stage] = _best(part, number, telling)
+        return GoldTrail(_followed(self.parts, places), "text")
+
+
+def _followed(
+    parts: Sequence[PreparedPart], places: Sequence[Mapping[TrailStage, PartPlace]]
+) -> tuple[GoldPart, ...]:
+    return tuple(
+        GoldPart(part.text, part.doc_id, part.page_idx, at, needed=part.needed)
+        for part, at in zip(parts, places, strict=True)
+    )
 
 
 def has_passage(place: PartPlace) -> bool:

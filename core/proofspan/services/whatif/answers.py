@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import orjson
@@ -12,17 +12,14 @@ from numpy.typing import NDArray
 from proofspan.contracts.records.records import Label
 from proofspan.diagnosis.claims.check import status_by
 from proofspan.diagnosis.claims.types import ClaimStatus
-from proofspan.diagnosis.labelling import verdict
+from proofspan.diagnosis.prompt_labels import PromptLabels
 from proofspan.diagnosis.types import Profile
 from proofspan.diagnosis.verdicts.judge import LOST, RIGHT, grounded_by, lost_cause
-from proofspan.diagnosis.verdicts.types import Cause
+from proofspan.diagnosis.verdicts.types import Cause, TrailStage
 from proofspan.metrics.fusion import Ranks
 from proofspan.services.whatif.lists import Lists
 from proofspan.services.whatif.ranking import NewLists
 from proofspan.traces.records.trace_record import STAGES
-
-#: Labels that are kept, one for each prompt of a question.
-_MOST_KEPT = 500_000
 
 
 def prompts(lists: Lists, ranks: Ranks, rows: NDArray[np.intp]) -> list[tuple[str, ...]]:
@@ -52,17 +49,12 @@ def labels(lists: Lists, ranks: Ranks, profile: Profile | None) -> list[Label | 
     if profile is not None and profile != lists.profile:
         changed = np.ones_like(changed)
     rows = np.flatnonzero(changed)
-    kept: dict[tuple[int, tuple[str, ...]], Label | None] = lists.kept.setdefault(("labels", by), {})
-    if len(kept) > _MOST_KEPT:
-        kept.clear()
+    kept: dict[int, PromptLabels] = lists.kept.setdefault("labels", {})
     logged = (ranks == lists.ranks["chunks"]).all(axis=1)
     for row, ids in zip(rows.tolist(), prompts(lists, ranks, rows), strict=True):
-        key = row, ids
-        if key not in kept:
-            trace = lists.traces[row]
-            found = verdict(trace if logged[row] else replace(trace, chunk_ids=ids), corpus, by)
-            kept[key] = None if found is None else found.label
-        known[row] = kept[key]
+        if row not in kept:
+            kept[row] = PromptLabels(lists.traces[row], corpus)
+        known[row] = kept[row].label(lists.traces[row].chunk_ids if logged[row] else ids, by)
     return known
 
 
@@ -134,6 +126,10 @@ def supported(lists: Lists, least: float) -> dict[str, Sequence[object]]:
 _BY_SUPPORT: frozenset[ClaimStatus] = frozenset(("supported", "unsupported"))
 
 
+#: The stages of a trace under their names in a trail.
+_STAGES_OF_TRAIL: tuple[TrailStage, ...] = ("retrieved", "fused", "reranked", "prompt")
+
+
 def causes(lists: Lists, new: NewLists) -> list[Cause | None]:
     """Return the cause of each outcome with other lists, None for one that is unknown.
 
@@ -174,19 +170,13 @@ def _lost(lists: Lists, new: NewLists, row: int) -> Cause | None:
 
     It depends on the stages that hold the candidates with words of the gold passage, so that is its key.
     """
-    telling = lists.telling[row]
-    if telling is None or lists.trails is None:
+    known = lists.telling[row]
+    if known is None:
         return None
-    columns = [column for column, _ in telling]
-    stages = [(new.ranks[name][row, columns] > 0).tolist() for name in STAGES]
-    key = row, tuple(map(tuple, stages))
+    telling, columns = known
+    held = tuple([tuple((new.ranks[name][row, columns] > 0).tolist()) for name in STAGES])
+    key = row, held
     kept: dict[object, Cause | None] = lists.kept.setdefault("lost", {})
     if key not in kept:
-        held = {
-            name: [entry for (_, entry), is_there in zip(telling, there, strict=True) if is_there]
-            for name, there in zip(STAGES, stages, strict=True)
-        }
-        raw = {"stages": {name: held[name] for name in STAGES if name != "chunks"}, "chunks": held["chunks"]}
-        trace = replace(lists.traces[row], raw=raw, payload=(), ids_in_text=(), block=None)
-        kept[key] = lost_cause(lists.trails.trail(trace, lists.gold_question(row), ()))
+        kept[key] = lost_cause(telling.trail(dict(zip(_STAGES_OF_TRAIL, held, strict=True))))
     return kept[key]

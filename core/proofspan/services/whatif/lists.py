@@ -19,7 +19,7 @@ from proofspan.contracts.records.records import GoldQuestion, Json, StageName, T
 from proofspan.diagnosis.answers import answer_from
 from proofspan.diagnosis.corpus import Corpus
 from proofspan.diagnosis.types import Profile, profile_from
-from proofspan.diagnosis.verdicts.gold_text import GoldTrails
+from proofspan.diagnosis.verdicts.gold_text import GoldTrails, Telling
 from proofspan.errors import InputFault
 from proofspan.manifest.types import Manifest, Run
 from proofspan.metrics.fusion import Flags, Numbers, Ranks
@@ -66,7 +66,7 @@ class Lists:
     index's columns of the questions, `traces` their records without lists, `cut` how many questions have
     more candidates than are read. `made_from` has the prompts of answers that were made from another one than
     the trace's. `telling` are the candidates on which the trail of a question's gold depends, with their
-    entries; None without one, as while claims are not checked. `kept` is for what is computed once.
+    columns; None without one, as while claims are not checked. `kept` is for what is computed once.
     """
 
     manifest: Manifest
@@ -92,8 +92,7 @@ class Lists:
     is_absent: NDArray[np.bool_]
     is_judged: NDArray[np.bool_]
     made_from: Mapping[int, frozenset[str]]
-    telling: tuple[tuple[tuple[int, Mapping[str, Json]], ...] | None, ...]
-    trails: GoldTrails | None
+    telling: tuple[tuple[Telling, list[int]] | None, ...]
     cut: int = 0
     kept: dict[Any, Any] = field(default_factory=dict)
 
@@ -269,7 +268,7 @@ class Gathered:
     is_absent: list[bool] = field(default_factory=list)
     is_judged: list[bool] = field(default_factory=list)
     made_from: dict[int, frozenset[str]] = field(default_factory=dict)
-    telling: list[tuple[tuple[int, Mapping[str, Json]], ...] | None] = field(default_factory=list)
+    telling: list[tuple[Telling, list[int]] | None] = field(default_factory=list)
     cut: int = 0
 
     def add(self, trace: Trace) -> None:
@@ -299,12 +298,10 @@ class Gathered:
 
     def _telling(
         self, trace: Trace, found: Candidates, column_of: Mapping[str, int]
-    ) -> tuple[tuple[int, Mapping[str, Json]], ...] | None:
+    ) -> tuple[Telling, list[int]] | None:
         gold = self.labeller.questions.get(trace.q_id)
-        if self.trails is None or gold is None or not gold.answerable:
-            return None
-        ids = self.trails.telling(gold, found.entries.items())
-        return tuple([(column_of[chunk_id], found.entries[chunk_id]) for chunk_id in ids])
+        telling = self.trails.telling(gold, found.entries.items()) if self.trails and gold else None
+        return None if telling is None else (telling, [column_of[chunk_id] for chunk_id in telling.ids])
 
     def _add_numbers(self, trace: Trace, row: int, column_of: Mapping[str, int]) -> None:
         base = next(
@@ -405,7 +402,6 @@ class Gathered:
             np.array(self.is_judged, np.bool_),
             self.made_from,
             tuple(self.telling),
-            self.trails,
             self.cut,
         )
 
