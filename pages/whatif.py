@@ -54,4 +54,5 @@ elif (found := load.lists(opened, store)) is not None:
             if asked.changed:
                 moved.questions(computed, asked, view, workspace=opened.manifest.name)
             sweep.panel(key, found, computed, asked, view)
-            result.metrics(computed.pairs, view)
+            if asked.changed:
+                result.metrics(computed.pairs, view)

@@ -172,7 +172,7 @@ def test_a_sweep_of_a_lists_weight_takes_range_and_metric_from_the_address(whati
     assert rows[0]["head"]["text"] == "0" and rows[-1]["head"]["text"] == "1 (logged)"
     assert parse_qs(urlsplit(rows[0]["head"]["href"]).query)["weight"] == ["dense:0"]
     lost = whatif(sweep="weight", sweep_of="gone")
-    assert "R003 does not log what this sweep varies: weight gone." in words(lost)
+    assert "This sweep does not apply to R003 with these settings: weight gone." in words(lost)
 
 
 def ranked(names: dict[str, list[int]]) -> list[dict[str, Any]]:

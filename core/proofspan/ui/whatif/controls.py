@@ -169,7 +169,7 @@ def _fusion(asked: Asked, logged: Logged) -> None:
                     **{name: None if value == usual else value}
                 ),
             )
-    with _setting("ties", "the logged way", _reset(asked, "ties", settings.ties is not None)):
+    with _setting("ties", "logged", _reset(asked, "ties", settings.ties is not None)):
         select(
             "Equal scores",
             {name: f"{words}, logged" if name == own.ties else words for name, words in TIES.items()},
@@ -251,7 +251,7 @@ def _rerank(asked: Asked, logged: Logged, *, is_reranked: bool) -> None:
 
     modes = {LOGGED: "As logged"} | ({OFF: "Off: the fused order"} if is_reranked or mode == OFF else {})
     modes |= {ONE: "By one score"} | ({SEVERAL: "By weighted scores"} if len(names) > 1 else {})
-    with _setting("rerank", "the logged order", _reset(asked, "rerank", mode != LOGGED)):
+    with _setting("rerank", "logged", _reset(asked, "rerank", mode != LOGGED)):
         select("Order of the candidates", modes, mode, key="field-rerank", shows_words=True, on_choose=choose)
         if mode == ONE:
             select(

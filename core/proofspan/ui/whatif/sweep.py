@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 
 import streamlit as st
 
@@ -15,7 +15,7 @@ from proofspan.metrics.values import (
     number_in_words,
     value_in_words,
 )
-from proofspan.services.compare import MetricPair, p_words
+from proofspan.services.compare import p_words
 from proofspan.services.whatif.lists import Lists
 from proofspan.services.whatif.params import RANGES
 from proofspan.services.whatif.sweep import with_value
@@ -44,18 +44,25 @@ _RANGES: dict[Swept, tuple[float, float]] = {
     "support": (0.1, 0.9),
 }
 _STEPS = (1, 2, 3, 5, 8)
+#: What settings after the ranking change.
+_METRICS: Mapping[Swept, str] = {"prompt": "ok", "support": "grounded_answers"}
 #: The settings that count something.
 _WHOLE = tuple(name for name, within in RANGES.items() if within.is_whole)
 
 
-def titles(logged: Logged, *, is_checked: bool) -> dict[tuple[Swept, str], str]:
-    """Return the settings of a run that can be swept, by setting and list, with their titles."""
+def titles(logged: Logged, settings: Settings, *, is_checked: bool) -> dict[tuple[Swept, str], str]:
+    """Return the settings of a run that can be swept, by setting and list, with their titles.
+
+    The weight of a score matters only beside others that have one.
+    """
     found: dict[tuple[Swept, str], str] = {}
     if len(logged.lists) > 1:
         found |= {("k", ""): "RRF k"}
         found |= {("weight", each.name): f"Weight of {each.name}" for each in logged.lists}
         found |= {("depth", ""): "Depth of each list", ("top", ""): "Candidates kept"}
-    found |= {("rerank", each.name): f"Weight of the score {each.name}" for each in logged.features}
+    for each in logged.features:
+        if any(weight for name, weight in settings.rerank if name != each.name):
+            found[("rerank", each.name)] = f"Weight of the score {each.name}"
     found |= {("prompt", ""): "Chunks in the prompt"}
     return found | ({("support", ""): "Least support"} if is_checked else {})
 
@@ -111,7 +118,10 @@ def logged_value(swept: Swept, of: str, logged: Logged) -> float | None:
 
 def panel(key: Hashable, found: Lists, result: WhatIf, asked: Asked, view: ViewState) -> None:
     """Draw the choice of setting, range and metric, the figure, and what its points come to."""
-    logged, offered = result.logged, titles(result.logged, is_checked=found.trails is not None)
+    logged, offered = (
+        result.logged,
+        titles(result.logged, result.settings, is_checked=found.trails is not None),
+    )
     metrics = {pair.metric.metric_id: pair.metric.name for pair in result.pairs}
     with st.container(border=True, key="figure-sweep"):
         markup.show(
@@ -125,11 +135,14 @@ def panel(key: Hashable, found: Lists, result: WhatIf, asked: Asked, view: ViewS
             return
         chosen: tuple[Swept, str] | None = (asked.swept, asked.of) if asked.swept else None
         if chosen is not None and chosen not in offered:
-            markup.note(f"{view.run} does not log what this sweep varies: {asked.swept} {asked.of}.", "muted")
+            markup.note(
+                f"This sweep does not apply to {view.run} with these settings: {asked.swept} {asked.of}.",
+                "muted",
+            )
             chosen = None
         if chosen is None and logged.questions <= load.SWEPT_AT_ONCE:
             chosen = next(iter(offered))
-        metric = METRICS[asked.metric if asked.metric in metrics else _usual_metric(result.pairs)]
+        metric = METRICS[asked.metric if asked.metric in metrics else _usual_metric(chosen, metrics)]
         ends = _range(asked, chosen[0], logged) if chosen else (0.0, 0.0)
         _choices(asked, offered, chosen, ends, metrics, metric)
         if chosen is None:
@@ -153,9 +166,10 @@ def panel(key: Hashable, found: Lists, result: WhatIf, asked: Asked, view: ViewS
             )
 
 
-def _usual_metric(pairs: Sequence[MetricPair]) -> str:
-    known = [pair.metric.metric_id for pair in pairs]
-    return "section_match_at_1" if "section_match_at_1" in known else known[0]
+def _usual_metric(chosen: tuple[Swept, str] | None, known: Mapping[str, str]) -> str:
+    """Return the metric that a setting is tried for: its own, else SectionMatch@1, else the first."""
+    wanted = [*([_METRICS.get(chosen[0], "")] if chosen else []), "section_match_at_1"]
+    return next((name for name in wanted if name in known), next(iter(known)))
 
 
 def _range(asked: Asked, swept: Swept, logged: Logged) -> tuple[float, float]:
@@ -269,14 +283,9 @@ def _draw(
         table=_table(drawn, title, asked, view),
     )
     clear = sum(point.is_clear for point in drawn.points)
-    beyond = (
-        f"{clear:,} of them differ from the logged run by more than chance"
-        if clear
-        else ("none differs from the logged run by more than chance")
-    )
-    markup.note(
-        f"{best} {counted(drawn.tried, 'setting')} tried: {beyond} (Holm-corrected, 95 %).", role="line"
-    )
+    beyond = f"{clear:,} differ" if clear > 1 else "1 differs" if clear else "none differs"
+    tried = f"{counted(drawn.tried, 'setting')} tried: {beyond} from the logged run by more than chance"
+    markup.note(f"{best} {tried} (Holm-corrected, 95 %).", role="line")
     if (
         is_reranked
         and drawn.swept in _BEFORE_RERANKING

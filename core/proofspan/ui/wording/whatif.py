@@ -73,7 +73,7 @@ def in_words(settings: Settings, logged: Logged, *, with_logged: bool = True) ->
     """
     words: list[str] = []
     for each in changed(settings, logged):
-        title = each.title if not words or each.title.startswith("RRF") else _lower(each.title)
+        title = each.title if each.title.startswith("RRF") else each.title[0].lower() + each.title[1:]
         words.append(f"{title} {each.now}" + (f" (logged {each.was})" if each.was and with_logged else ""))
     return ", ".join(words)
 
@@ -81,10 +81,6 @@ def in_words(settings: Settings, logged: Logged, *, with_logged: bool = True) ->
 def title_of(settings: Settings, logged: Logged) -> str:
     """Return a title for a run with these settings: `R003 with RRF k 10, weight of dense 2`."""
     return f"{logged.run_id} with {in_words(settings, logged, with_logged=False)}"
-
-
-def _lower(title: str) -> str:
-    return title[0].lower() + title[1:]
 
 
 def suggested_id(settings: Settings, logged: Logged) -> str:
