@@ -120,7 +120,7 @@ def panel(key: Hashable, found: Lists, result: WhatIf, asked: Asked, view: ViewS
     """Draw the choice of setting, range and metric, the figure, and what its points come to."""
     logged, offered = (
         result.logged,
-        titles(result.logged, result.settings, is_checked=found.trails is not None),
+        titles(result.logged, result.settings, is_checked=found.store.are_claims_checked(found.run.run_id)),
     )
     metrics = {pair.metric.metric_id: pair.metric.name for pair in result.pairs}
     with st.container(border=True, key="figure-sweep"):
