@@ -269,6 +269,13 @@ def test_files_without_structure_are_read(text: str) -> None:
     assert all(each.kind in ("section", "sprint") for each in read_markdown(text).found)
 
 
+@pytest.mark.parametrize("char", ["\\", "|", "`", "→", "<b"])
+def test_a_line_of_a_megabyte_is_read(char: str) -> None:
+    lines = char * (1_000_000 // len(char))
+    text = f"## Goals\n- {lines}\n## Work packages\n| WP | Notes |\n|---|---|\n| A1 | {lines} |\n## Risks\n- {lines}"
+    assert {each.kind for each in read_markdown(text).found} >= {"goal", "package", "risk"}
+
+
 def test_what_cannot_be_kept_is_named_with_its_line() -> None:
     text = PLAN.replace("Fast.", "Fa\x07st.").replace("A list.", "x" * 100_001)
     found = imported(text)

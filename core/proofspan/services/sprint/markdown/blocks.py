@@ -23,8 +23,8 @@ _FENCE = re.compile(rf"[ \t]*{_BULLETS}(`{{3,}}(?=[^`]*$)|~{{3,}})")
 _CLOSING = re.compile(r"[ \t]*(`{3,}|~{3,})[ \t]*$")
 #: A list item: a bullet or a number, and its first line.
 ITEM = re.compile(r"(?:[-*+]|\d{1,3}[.)])[ \t]+(.*)", re.DOTALL)
-_TAG = re.compile(r"(\\*)<(?=[A-Za-z/!?])")
-_KEPT_TAG = re.compile(r"(\\+)<(?=[A-Za-z/!?])")
+_TAG = re.compile(r"(?<!\\)(\\*)<(?=[A-Za-z/!?])")
+_KEPT_TAG = re.compile(r"(?<!\\)(\\+)<(?=[A-Za-z/!?])")
 _LINE = re.compile(r"([ \t]*)(\\*)(.*)", re.DOTALL)
 _ALWAYS = rf"(?:=+|(?:[-*_][ \t]*)+|End\.)[ \t]*$|{_BULLETS}(?:`{{3}}|~{{3}})|{re.escape(DERIVED)}"
 
@@ -187,8 +187,8 @@ def _dedented(line: str) -> str:
 
 # Tables: a row is one line, so a line feed is `<br>` and a pipe has a backslash.
 
-_PIPE = re.compile(r"(\\*)\|")
-_KEPT_PIPE = re.compile(r"(\\+)\|")
+_PIPE = re.compile(r"(?<!\\)(\\*)\|")
+_KEPT_PIPE = re.compile(r"(?<!\\)(\\+)\|")
 _SPLIT = re.compile(r"((?:[^|\\]|\\.|\\$)*)(?:\||$)", re.DOTALL)
 _BREAK = " <br> "
 _KEPT_BREAK = re.compile(r"(?: |(?<!\\))<br> ?")
@@ -196,7 +196,6 @@ _BULLET = "• "
 _POINT = re.compile(r"(?m)^(\\*)(?=• )")
 _KEPT_POINT = re.compile(r"(?m)^(\\+)(?=• )")
 _SPANS = re.compile(r"`[^`]+`(?:, `[^`]+`)*")
-_CODE = re.compile(r"(\\*)`")
 
 
 def cell(text: str) -> str:

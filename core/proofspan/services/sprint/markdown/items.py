@@ -397,7 +397,7 @@ def _keep(found: Fields, name: str, more: str | None, text: str) -> None:
 # Risks.
 
 _RISK = re.compile(rf"\*\*({_KEY}):\*\*[ \t]*(.*)")
-_ARROW = re.compile(r"(\\*)→")
+_ARROW = re.compile(r"(?<!\\)(\\*)→")
 _RISK_FIELDS: Final = FIELDS["risk"]
 
 
