@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from proofspan.contracts.records.records import Label
 from proofspan.diagnosis.claims.check import status_by
 from proofspan.diagnosis.claims.types import ClaimStatus
-from proofspan.diagnosis.prompt_labels import PromptLabels
 from proofspan.diagnosis.types import Profile
 from proofspan.diagnosis.verdicts.judge import LOST, RIGHT, grounded_by, lost_cause
 from proofspan.diagnosis.verdicts.types import Cause, TrailStage
@@ -42,19 +41,16 @@ def labels(lists: Lists, ranks: Ranks, profile: Profile | None) -> list[Label | 
     Prompts that are as logged keep their label, unless the profile is another one.
     """
     known: list[Label | None] = lists.table.column("label").to_pylist()
-    corpus, by = lists.labeller.corpus, profile or lists.profile
-    if corpus is None:
+    if not lists.labels:
         return known
+    by = profile or lists.profile
     changed = (ranks != lists.ranks["chunks"]).any(axis=1)
     if profile is not None and profile != lists.profile:
         changed = np.ones_like(changed)
     rows = np.flatnonzero(changed)
-    kept: dict[int, PromptLabels] = lists.kept.setdefault("labels", {})
     logged = (ranks == lists.ranks["chunks"]).all(axis=1)
     for row, ids in zip(rows.tolist(), prompts(lists, ranks, rows), strict=True):
-        if row not in kept:
-            kept[row] = PromptLabels(lists.traces[row], corpus)
-        known[row] = kept[row].label(lists.traces[row].chunk_ids if logged[row] else ids, by)
+        known[row] = lists.labels[row].label(lists.traces[row].chunk_ids if logged[row] else ids, by)
     return known
 
 

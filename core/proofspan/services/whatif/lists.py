@@ -18,6 +18,7 @@ from proofspan.contracts.records.field_values import number_of, numbers_of
 from proofspan.contracts.records.records import GoldQuestion, Json, StageName, Trace
 from proofspan.diagnosis.answers import answer_from
 from proofspan.diagnosis.corpus import Corpus
+from proofspan.diagnosis.prompt_labels import PromptLabels
 from proofspan.diagnosis.types import Profile, profile_from
 from proofspan.diagnosis.verdicts.gold_text import GoldTrails, Telling
 from proofspan.errors import InputFault
@@ -66,7 +67,8 @@ class Lists:
     index's columns of the questions, `traces` their records without lists, `cut` how many questions have
     more candidates than are read. `made_from` has the prompts of answers that were made from another one than
     the trace's. `telling` are the candidates on which the trail of a question's gold depends, with their
-    columns; None without one, as while claims are not checked. `kept` is for what is computed once.
+    columns; None without one, as while claims are not checked. `labels` give the label of each answer on any
+    prompt; there are none without chunks. `kept` is for what is computed once.
     """
 
     manifest: Manifest
@@ -93,6 +95,7 @@ class Lists:
     is_judged: NDArray[np.bool_]
     made_from: Mapping[int, frozenset[str]]
     telling: tuple[tuple[Telling, list[int]] | None, ...]
+    labels: tuple[PromptLabels, ...]
     cut: int = 0
     kept: dict[Any, Any] = field(default_factory=dict)
 
@@ -269,6 +272,7 @@ class Gathered:
     is_judged: list[bool] = field(default_factory=list)
     made_from: dict[int, frozenset[str]] = field(default_factory=dict)
     telling: list[tuple[Telling, list[int]] | None] = field(default_factory=list)
+    labels: list[PromptLabels] = field(default_factory=list)
     cut: int = 0
 
     def add(self, trace: Trace) -> None:
@@ -292,6 +296,10 @@ class Gathered:
                 self.ranks[name].add(row, column_of[chunk_id], rank)
         if (made_from := answer_from(trace.raw)) is not None:
             self.made_from[row] = frozenset(made_from.chunks)
+        if self.labeller.corpus is not None:
+            labels = PromptLabels(trace, self.labeller.corpus)
+            labels.label(trace.chunk_ids, self.labeller.profile)  # most other prompts share these chunks
+            self.labels.append(labels)
         self.telling.append(self._telling(trace, found, column_of))
         self._add_numbers(trace, row, column_of)
         self._add_gold(trace, found, row, column_of)
@@ -402,6 +410,7 @@ class Gathered:
             np.array(self.is_judged, np.bool_),
             self.made_from,
             tuple(self.telling),
+            tuple(self.labels),
             self.cut,
         )
 
