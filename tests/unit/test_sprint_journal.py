@@ -230,7 +230,11 @@ def test_a_file_that_may_not_grow_loses_nothing(manifest: Manifest) -> None:
 
 
 @pytest.mark.parametrize("kills", [20, pytest.param(200, marks=pytest.mark.slow)])
-def test_what_is_acknowledged_is_there_after_a_kill(manifest: Manifest, kills: int) -> None:
+def test_what_is_acknowledged_is_there_after_a_kill(
+    manifest: Manifest, kills: int, request: pytest.FixtureRequest
+) -> None:
+    if kills > 20 and "slow" not in request.config.getoption("markexpr"):
+        pytest.skip(f"{kills} kills take a while: choose them with -m slow")
     command = [sys.executable, "-m", "tests.sprint_writer", str(manifest.folder), str(kills), "7"]
     run = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT)
     acknowledged = run.stdout.split()
