@@ -1,4 +1,4 @@
-"""What-ifs on 10,000 traces with two logged lists, each kind of change beside reading the traces once.
+"""Time what-ifs on 10,000 traces with two logged lists, each kind of change beside reading the traces once.
 
     python bench/bench_whatif.py [--folder DIR] [--traces 10000]
 
@@ -149,9 +149,7 @@ def main() -> None:
 
         first_logged = seconds(lambda: what_if(lists, Settings()))
         print(f"{lists.questions:,} questions, {lists.shape[1]} candidates at most")
-        print(
-            f"lists read once: {loading:.2f} s; what the run logs, and the logged numbers: {first_logged:.2f} s"
-        )
+        print(f"lists read once: {loading:.2f} s; the run's own settings and numbers: {first_logged:.2f} s")
         for kind, calls in changes(lists).items():
             times, anchors = [], []
             for call in calls:

@@ -47,7 +47,7 @@ elif (found := load.lists(opened, store)) is not None:
                 logged,
                 opened.profile,
                 is_reranked=load.is_reranked(found),
-                is_checked=found.store.are_claims_checked(found.run.run_id),
+                is_checked=found.is_checked,
             )
         with st.container(key="whatif-details"):
             result.changes(computed, asked, view)

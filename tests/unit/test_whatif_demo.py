@@ -1,4 +1,4 @@
-"""What-ifs on the demo: what is reproduced, what moves, and a saved run that has the very same outcomes."""
+"""The demo with other settings: reproduced orders, questions that move, saved runs with the same outcomes."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ def _step(on_step: Any, progress: Progress) -> None:
 
 
 class _Asked(NamedTuple):
-    """What `--sweep` asks for."""
+    """The setting that `--sweep` varies, with the list or feature of a weight, and the values."""
 
     swept: Swept
     name: str

@@ -284,14 +284,14 @@ def _notes(
             f"In {counted(new.chosen, 'question')} the logged prompt is not the beginning of the last list; "
             "a changed prompt is."
         )
-    if not lists.store.are_claims_checked(lists.run.run_id):
+    if not lists.is_checked:
         notes.append("The claims of this run are not checked, so no cause and no support is known.")
     elif unknown := sum(before is not None and after is None for before, after in zip(was, now, strict=True)):
         notes.append(
             f"The cause of {counted(unknown, 'question')} is unknown: the prompt holds other chunks than the "
             "answer was made from. Ask again to know."
         )
-    if settings.support is not None and lists.store.are_claims_checked(lists.run.run_id):
+    if settings.support is not None and lists.is_checked:
         notes.append("Causes are those of the usual threshold of support.")
     if lists.cut:
         notes.append(

@@ -68,7 +68,8 @@ class Lists:
     more candidates than are read. `made_from` has the prompts of answers that were made from another one than
     the trace's. `telling` are the candidates on which the trail of a question's gold depends, with their
     columns; None without one, as while claims are not checked. `labels` give the label of each answer on any
-    prompt; there are none without chunks. `kept` is for what is computed once.
+    prompt; there are none without chunks. `is_checked`: the claims of the run were checked. `kept` is for
+    what is computed once.
     """
 
     manifest: Manifest
@@ -96,6 +97,7 @@ class Lists:
     made_from: Mapping[int, frozenset[str]]
     telling: tuple[tuple[Telling, list[int]] | None, ...]
     labels: tuple[PromptLabels, ...]
+    is_checked: bool
     cut: int = 0
     kept: dict[Any, Any] = field(default_factory=dict)
 
@@ -411,6 +413,7 @@ class Gathered:
             self.made_from,
             tuple(self.telling),
             tuple(self.labels),
+            self.trails is not None,
             self.cut,
         )
 

@@ -1,4 +1,4 @@
-"""What-ifs as plain data."""
+"""The results of what-ifs as plain data."""
 
 from __future__ import annotations
 

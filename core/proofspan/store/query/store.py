@@ -586,8 +586,11 @@ class Store:
         return self._kept.loaded(run).claims()(np.asarray(rows, dtype=np.int64))
 
     def tallies_of_table(self, table: pa.Table) -> dict[str, Tally]:
-        """Return every metric of the index over the rows of a table with the columns of `headline_table`."""
-        found = self._tallies(table, Clause("TRUE"), "0", most=1)
+        """Return the metrics of the index over the rows of a table as `headline_table` returns it.
+
+        Quantiles are of what the pipeline measured; they have no value here.
+        """
+        found = self._tallies(table, Clause("TRUE"), "0", most=1, quantiles=False)
         return found.get(0) or dict(metrics.NO_TALLIES)
 
     def numbers_of_table(self, table: pa.Table, names: Sequence[str]) -> dict[str, np.ndarray]:
@@ -736,12 +739,13 @@ class Store:
         return {str(name): tallies for name, tallies in by_slice.items()}
 
     def _tallies(
-        self, table: pa.Table, where: Clause, slice_sql: str, *, most: int
+        self, table: pa.Table, where: Clause, slice_sql: str, *, most: int, quantiles: bool = True
     ) -> dict[object, dict[str, Tally]]:
         """Return the metrics of the rows that a condition keeps, by slice."""
         tables = {"rows": table}
         ends: metrics.Ends = {}
-        for metric_ids, sql in metrics.quantiles_statements(where=where.sql, slice_sql=slice_sql):
+        statements = metrics.quantiles_statements(where=where.sql, slice_sql=slice_sql) if quantiles else ()
+        for metric_ids, sql in statements:
             for name, *numbers in self._database.rows(sql, where.params, tables):
                 for place, metric_id in enumerate(metric_ids):
                     value, low, high = numbers[3 * place : 3 * place + 3]

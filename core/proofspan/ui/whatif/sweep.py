@@ -118,10 +118,8 @@ def logged_value(swept: Swept, of: str, logged: Logged) -> float | None:
 
 def panel(key: Hashable, found: Lists, result: WhatIf, asked: Asked, view: ViewState) -> None:
     """Draw the choice of setting, range and metric, the figure, and what its points come to."""
-    logged, offered = (
-        result.logged,
-        titles(result.logged, result.settings, is_checked=found.store.are_claims_checked(found.run.run_id)),
-    )
+    logged = result.logged
+    offered = titles(logged, result.settings, is_checked=found.is_checked)
     metrics = {pair.metric.metric_id: pair.metric.name for pair in result.pairs}
     with st.container(border=True, key="figure-sweep"):
         markup.show(
