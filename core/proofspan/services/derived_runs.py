@@ -6,6 +6,7 @@ blames the answerer for a prompt that it never saw.
 
 from __future__ import annotations
 
+import hashlib
 import re
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -98,6 +99,7 @@ def write_run(
     by: str,
     pinned: Mapping[str, str] | None = None,
     record: Mapping[str, Json] | None = None,
+    first_sha256: str | None = None,
     issues: Sequence[LineIssue] = (),
 ) -> Path:
     """Write a run computed from `parent` and add it to the manifest; return its trace file.
@@ -106,7 +108,8 @@ def write_run(
     `kind` is the run's class, `by` the command that computed it, `settings` everything that decides the
     outcome. `pinned` is what differs from the parent's pins, `record` from its pinning record: libraries and
     commands are added to the parent's, whose determinism is left out, as it is that of its own files.
-    `issues` are the parent's lines without a trace, counted when the records have been read.
+    `first_sha256` is that of the trace file as it was computed before; the pinning record then states both as
+    its determinism. `issues` are the parent's lines without a trace, counted when the records have been read.
 
     `runs/RUN_ID/trace.jsonl`, `pinning/RUN_ID.json` and the manifest appear together or not at all. The same
     run again gives the same bytes. Raises InputFault if the run or one of the files exists with other
@@ -128,6 +131,8 @@ def write_run(
         }
         inherited = _parent_record(manifest, parent)
         body = {**_merged(inherited, record or {}), "run_id": run_id, "derived": derived}
+        if first_sha256 is not None:
+            body["determinism"] = {"file": traces, "of": "bytes", "sha256": [first_sha256, sha256]}
         entry: dict[str, Json] = {
             "run_id": run_id,
             **({"ts": parent.ts} if parent.ts is not None else {}),
@@ -141,6 +146,14 @@ def write_run(
             _put(opened, files, entry, target, (record_file, body))
             files.commit()
     return target
+
+
+def traces_sha256(records: Iterable[Mapping[str, Json]], parent: Run) -> str:
+    """Return the sha256 of the trace file that `write_run` makes of the records."""
+    digest = hashlib.sha256()
+    for line in _lines(records, parent):
+        digest.update(line)
+    return digest.hexdigest()
 
 
 def _put(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,13 +13,19 @@ from proofspan.contracts.records.records import Json, StageName, Trace
 from proofspan.errors import InputFault
 from proofspan.manifest.types import Manifest
 from proofspan.metrics.fusion import Numbers
-from proofspan.services.derived_runs import ParentTraces, derived_record, parent_traces, write_run
+from proofspan.services.derived_runs import (
+    ParentTraces,
+    derived_record,
+    parent_traces,
+    traces_sha256,
+    write_run,
+)
 from proofspan.services.whatif.engine import lists_by, usable
 from proofspan.services.whatif.lists import Candidates, Lists, OnProgress, changed, load_lists
 from proofspan.services.whatif.logged import fusion_of, logged
 from proofspan.services.whatif.params import params_of
 from proofspan.services.whatif.ranking import NewLists, fuses
-from proofspan.services.whatif.types import Settings
+from proofspan.services.whatif.types import Settings, Ties
 from proofspan.services.workspace.open import chosen_run
 from proofspan.store.query.store import Store
 from proofspan.traces.records.trace_record import LAST_STAGES, STAGES
@@ -26,6 +33,12 @@ from proofspan.traces.records.trace_record import LAST_STAGES, STAGES
 #: The class of runs that were saved what-ifs, and the name of what made them.
 KIND = BY = "what-if"
 _SCORES = ("score", "score_norm", "score_raw")
+#: How pinning records state the order of equal scores.
+TIE_BREAKS: Mapping[Ties, str] = {
+    "section": "score desc, section_id, chunk_id",
+    "chunk": "score desc, chunk_id",
+    "logged": "score desc, as logged",
+}
 
 
 def save(
@@ -40,25 +53,38 @@ def save(
 ) -> Path:
     """Write what settings lead to as the run `save_as`, name it in the manifest, and return its trace file.
 
-    All traces of the run are written, with other lists and the logged answers. Without a `title` it is made
-    of the settings. Saving the same again changes
-    nothing. InputFault for settings that cannot be used or change no list, for a run id that exists with
-    other contents, and where the files have changed since they were indexed or cannot be written.
+    All traces of the run are written, with other lists and the logged answers. They are computed twice, and
+    the pinning record has both hashes. Without a `title` it is made of the settings. Saving the same again
+    changes nothing. InputFault for settings that cannot be used or change no list, for a run id that exists
+    with other contents, and where the files have changed since they were indexed or cannot be written.
     """
     run = chosen_run(manifest, run_id)
     lists = load_lists(manifest, run.run_id, store, all_variants=True, on_progress=on_progress)
     _require_lists(lists, settings)
+    new = lists_by(lists, settings)
+    first = parent_traces(manifest, run, cache_dir=store.cache_dir)
+    first_sha256 = traces_sha256(_records(lists, new, first, save_as), run)
     parents = parent_traces(manifest, run, cache_dir=store.cache_dir)
-    written = ", ".join(f"{name} {text}" for name, texts in params_of(settings).items() for text in texts)
+    asked = [(name, text) for name, texts in params_of(settings).items() for text in texts]
+    command = shlex.join(
+        [
+            *("proofspan", "whatif", "WORKSPACE", "--run", run.run_id),
+            *(word for name, text in asked for word in (f"--{name}", text)),
+            *("--save-as", save_as),
+        ]
+    )
+    stated = _stated(lists, settings)
     return write_run(
         manifest,
         run,
         run_id=save_as,
-        title=title or f"{run.run_id} with {written}",
+        title=title or f"{run.run_id} with {', '.join(f'{name} {text}' for name, text in asked)}",
         kind=KIND,
-        records=_records(lists, lists_by(lists, settings), parents, save_as),
-        settings=_stated(lists, settings),
+        records=_records(lists, new, parents, save_as),
+        settings=stated,
         by=BY,
+        record={"commands": [command], **{name: stated[name] for name in ("fusion",) if name in stated}},
+        first_sha256=first_sha256,
         issues=parents.issues,
     )
 
@@ -100,7 +126,7 @@ def _stated(lists: Lists, settings: Settings) -> dict[str, Json]:
             "weights": weights,
             "depth": by.depth,
             "top": by.top,
-            "ties": by.ties,
+            "tie_break": TIE_BREAKS[by.ties],
         }
     return stated
 
