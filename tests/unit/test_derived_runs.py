@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import os
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from proofspan.manifest.check import check_workspace
 from proofspan.manifest.load import load_manifest
 from proofspan.manifest.types import Manifest
 from proofspan.services.derived_runs import ParentTraces, derived_record, parent_traces, write_run
+from proofspan.services.workspace.open import default_run
 from tests.unit.store_workspace import ENVELOPE, built, lines, manifest_of, table_of, trace, write_workspace
 
 SETTINGS = {"k": 60, "weights": {"bm25": 1.0}}
@@ -38,6 +40,17 @@ def save(manifest: Manifest, cache: Path, *, run_id: str = "D1", parent: str = "
     named: dict[str, Any] = {"title": "k 60", "kind": "whatif", "settings": SETTINGS, "by": "whatif"} | more
     records = first_two_swapped(traces, run_id)
     return write_run(manifest, run, run_id=run_id, records=records, issues=traces.issues, **named)
+
+
+def test_the_run_that_opens_first_is_one_of_the_pipeline(room: tuple[Manifest, Path]) -> None:
+    manifest, cache = room
+    save(manifest, cache)
+    again = load_manifest(manifest.folder)
+    assert [(run.run_id, run.derived_from) for run in again.runs] == [("R1", None), ("D1", "R1")]
+    opened = default_run(again)
+    assert opened is not None and opened.run_id == "R1"
+    alone = default_run(replace(again, runs=again.runs[1:]))
+    assert alone is not None and alone.run_id == "D1"
 
 
 def files_of(folder: Path) -> dict[str, bytes]:

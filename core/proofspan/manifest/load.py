@@ -243,6 +243,7 @@ def _run(entry: Mapping[str, Any], fixes: bool) -> Run:
         title=entry.get("title"),
         kind=entry.get("class"),
         baseline=entry.get("baseline"),
+        derived_from=entry.get("derived_from"),
         pinned=pinned,
         record=_record(pinned["record"], f"{key}.pinned.record") if "record" in pinned else None,
         records={

@@ -47,6 +47,7 @@ class Document:
 class Run:
     """A run of a pipeline. `ts` is the manifest's ISO 8601 text. Artifacts that are not named are None.
 
+    `derived_from` is the run whose logged lists it was computed from, with that run's answers.
     `records` are files of separate records (`query`, `retrieved`, `rerank`, `prompt`, `answer`, `log`,
     `rag_traces`) that join into traces where the manifest names no trace file.
     """
@@ -57,6 +58,7 @@ class Run:
     title: str | None = None
     kind: str | None = None  # the manifest's `class`
     baseline: str | None = None
+    derived_from: str | None = None
     report: Artifact | None = None
     bundles: Artifact | None = None
     metrics: Artifact | None = None

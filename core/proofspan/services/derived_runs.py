@@ -139,6 +139,7 @@ def write_run(
             "title": title,
             "class": kind,
             "baseline": parent.run_id,
+            "derived_from": parent.run_id,
             "traces": {"path": traces, "sha256": sha256},
             "pinned": {**parent.pinned, **(pinned or {}), "record": pinning},
         }

@@ -81,9 +81,12 @@ def goal_of(item: Item, metric_id: str) -> Goal | None:
 def _measured(
     manifest: Manifest, store: Store, metric_id: str, sums: Mapping[str, RunSums]
 ) -> Iterator[tuple[str, MetricValue]]:
-    """Yield the number of each run that has one, in the order of time."""
+    """Yield the number of each run of the pipeline that has one, in the order of time.
+
+    A run that was computed from another shows what could be, not what is.
+    """
     for run in in_order(manifest):
-        if run.run_id not in sums:
+        if run.run_id not in sums or run.derived_from is not None:
             continue
         if metric_id == BUNDLES:
             value = run_metrics(store, manifest, run.run_id, shown=Filter(run.run_id)).values[BUNDLES]

@@ -26,8 +26,11 @@ def chosen_folder() -> Path:
 
 
 def default_run(manifest: Manifest) -> Run | None:
-    """Return the run that is shown first: the latest by time, else the last listed."""
-    runs = manifest.runs
+    """Return the run that is shown first: the latest by time, else the last listed.
+
+    Runs that were computed from a logged one come after all others: they have its answers and its time.
+    """
+    runs = [run for run in manifest.runs if run.derived_from is None] or manifest.runs
     if not runs:
         return None
     return max(enumerate(runs), key=lambda item: (item[1].ts or "", item[0]))[1]
