@@ -238,8 +238,7 @@ def _sweep_parts(run_id: str, found: Sweep) -> Iterator[RenderableType]:
         )
     yield table
     yield Text()
-    tried = f"{counted(found.tried, 'setting')} tried"
-    yield Text(f"{tried}: a difference is larger than chance by Holm's rule for that many.", "dim")
+    yield Text(found.sentence, "dim")
 
 
 #: The columns that a what-if changes besides ranks, with their titles and the names of their values.

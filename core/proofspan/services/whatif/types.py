@@ -17,6 +17,7 @@ from proofspan.metrics.statistics import Mean
 from proofspan.metrics.values import MetricValue
 from proofspan.services.compare import MetricPair
 from proofspan.store.files.types import Flips
+from proofspan.wording import counted
 
 #: How equal scores are ordered: by section and chunk id as pinned, by chunk id alone, or as the run
 #: logged them.
@@ -136,3 +137,11 @@ class Sweep:
     def tried(self) -> int:
         """Return how many settings were tried besides the logged one."""
         return sum(not point.is_logged for point in self.points)
+
+    @property
+    def sentence(self) -> str:
+        """Return how many settings were tried, and how many of them differ by more than chance."""
+        clear = sum(point.is_clear for point in self.points)
+        beyond = f"{clear:,} differ" if clear > 1 else "1 differs" if clear else "none differs"
+        tried = f"{counted(self.tried, 'setting')} tried"
+        return f"{tried}: {beyond} from the logged run by more than chance (Holm-corrected, 95 %)."

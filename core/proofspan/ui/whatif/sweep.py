@@ -29,7 +29,6 @@ from proofspan.ui.widgets.controls import feed, select
 from proofspan.ui.widgets.markup import Piece
 from proofspan.ui.widgets.table import Cell, Column, Grid, Look, Row
 from proofspan.ui.wording.whatif import number
-from proofspan.wording import counted
 
 #: The most values of a sweep.
 MOST_VALUES = 20
@@ -280,10 +279,7 @@ def _draw(
         alt=f"{metric.name} by {title}. {best}",
         table=_table(drawn, title, asked, view),
     )
-    clear = sum(point.is_clear for point in drawn.points)
-    beyond = f"{clear:,} differ" if clear > 1 else "1 differs" if clear else "none differs"
-    tried = f"{counted(drawn.tried, 'setting')} tried: {beyond} from the logged run by more than chance"
-    markup.note(f"{best} {tried} (Holm-corrected, 95 %).", role="line")
+    markup.note(f"{best} {drawn.sentence}", role="line")
     if (
         is_reranked
         and drawn.swept in _BEFORE_RERANKING
