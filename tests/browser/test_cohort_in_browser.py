@@ -71,9 +71,15 @@ def test_from_a_frozen_cohort_to_the_decision_that_is_handed_over(
     page.get_by_label("Run id").press("Enter")
     page.get_by_role("button", name="Save run").click()
     wait_for_query(page, saved="R008")
+    expect(page.get_by_text("✓ Saved")).to_be_visible()
     saved = (sprint / "runs/R008/trace.jsonl").read_bytes()
     command("whatif", sprint, "--run", "R003", "--weight", "bm25:2", "--save-as", "R008")
     assert (sprint / "runs/R008/trace.jsonl").read_bytes() == saved
+
+    page.get_by_role("link", name="Compare R008 with R003").click()
+    wait_for_query(page, run="R008", vs="R003")
+    expect(page.get_by_text(re.compile(r"Retrieval: 2 fixed, none regressed of 37"))).to_be_visible()
+    expect(page.get_by_role("combobox", name="Run")).to_have_value(re.compile("R008"))
 
     page.goto(f"{url}/trends?run=R007&vs=R003")
     expect(page.get_by_text(re.compile(r"Release check"))).to_be_visible()

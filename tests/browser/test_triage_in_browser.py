@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Callable
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -239,10 +241,14 @@ MARK_WORDS = """element => {
 
 
 def test_words_stay_marked_while_citations_are_located(
-    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
+    serve: Serve,
+    page_at: PageAt,
+    wait_for_run: WaitForRun,
+    checked: Callable[[Path], Path],
+    tmp_path: Path,
 ) -> None:
     page = page_at(1400, 900)
-    url = serve(DEMO, FRESH="its citations are located after its claims").url
+    url = serve(DEMO, PROOFSPAN_CACHE_DIR=str(copytree(checked(DEMO), tmp_path / "cache"))).url
     open_triage(page, f"{url}/?run=R005", wait_for_run, at_rest=False)
     expect(page.locator(".st-key-sentence .ps-line")).to_contain_text("most harmful first", timeout=60_000)
     marked = ""

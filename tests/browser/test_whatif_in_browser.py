@@ -3,30 +3,14 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
-from shutil import copytree
 
 import pytest
-import yaml
 from playwright.sync_api import Page, expect
 
-from proofspan.manifest.load import MANIFEST_NAME
 from tests.browser.conftest import PageAt, Serve, WaitForRun, query, wait_for_query
 from tests.places import DEMO
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture(scope="module")
-def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a copy of the demo with R003 alone, that runs can be added to."""
-    folder = copytree(DEMO, tmp_path_factory.mktemp("whatif") / "demo")
-    file = folder / MANIFEST_NAME
-    manifest = yaml.safe_load(file.read_text())
-    (run,) = (each for each in manifest["runs"] if each["run_id"] == "R003")
-    del run["baseline"]
-    file.write_text(yaml.safe_dump(manifest | {"runs": [run]}, sort_keys=False))
-    return folder
 
 
 def opened(page: Page, url: str, wait_for_run: WaitForRun) -> None:
@@ -85,20 +69,3 @@ def test_a_point_of_the_sweep_takes_its_value(
     page.get_by_role("link", name="Weight of dense 0: take this value").click()
     wait_for_query(page, weight="dense:0")
     expect(page.get_by_role("spinbutton", name="Weight of dense")).to_have_value("0")
-
-
-def test_a_saved_what_if_is_in_the_run_list_and_compared_to_the_same_numbers(
-    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, copied: Path
-) -> None:
-    page = page_at()
-    opened(page, f"{serve(copied).url}/whatif?run=R003&k=5&weight=dense:3", wait_for_run)
-    page.get_by_role("button", name="Save as run").click()
-    expect(page.get_by_label("Run id")).to_have_value("R003-k5-dense3")
-    page.get_by_role("button", name="Save run").click()
-    wait_for_query(page, saved="R003-k5-dense3")
-    expect(page.get_by_text("✓ Saved")).to_be_visible()
-    assert (copied / "runs/R003-k5-dense3/trace.jsonl").is_file()
-    page.get_by_role("link", name="Compare R003-k5-dense3 with R003").click()
-    wait_for_query(page, run="R003-k5-dense3", vs="R003")
-    expect(page.get_by_text(re.compile("Retrieval: 2 fixed, 3 regressed of 37"))).to_be_visible()
-    expect(page.get_by_role("combobox", name="Run")).to_have_value(re.compile("R003-k5-dense3"))

@@ -39,6 +39,7 @@ CASES: list[tuple[bytes, str, str]] = [
     (b'{\n"q": 1\n}\n{\n"q": 2\n}\n', "json_values_over_lines", "jq -c ."),
     (b'[{"a": 1},\n{"b": 2}]\n', "json_array", "jq -c '.[]'"),
     (b'[{"a": 1,\n"b": 2}]', "json_array", "jq -c '.[]'"),
+    (b'[]\n{"a": 1}\n', "lines", ""),
     (b'[\n{"a": 1},\n{"b": 2\n', "json_array", "jq -c '.[]'"),
     (b"[2025-08-28 10:00:01] INFO qid=Q1 seg=1 deltaS=0.37\n", "is_log", "validate"),
     (b"[2025-08-28 10:00:01] INFO began, well\n", "lines", ""),

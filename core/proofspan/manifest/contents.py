@@ -147,6 +147,8 @@ def _json(text: bytes, lines: Sequence[bytes], *, is_whole: bool) -> Content:
     if opened == b"[":
         if state == "broken" and end <= first_line and not _LIKE_JSON.fullmatch(lines[0]):
             return _log(lines) or _LINES  # such as a time in brackets
+        if state == "ended" and end <= first_line and any(map(_is_object, lines[1:])):
+            return _LINES  # a list in the place of the first record
         return Content("json_array", "one JSON array, not JSONL", "Write one entry a line: jq -c '.[]' FILE.")
     if end <= first_line or not text[first_line:end].strip() or _is_object(lines[0]):
         return _LINES

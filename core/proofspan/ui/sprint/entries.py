@@ -132,8 +132,8 @@ def _head(entry: SprintEntry, shown: Shown, *, place: Place, is_open: bool) -> N
 
 
 def _correct_button(entry: SprintEntry, correct: Callable[[SprintEntry], None], *, key: str) -> None:
-    about = "Writes a new entry beside this one, which stays"
-    st.button("Correct", key=key, type="tertiary", help=about, on_click=correct, args=(entry,))
+    help = "Writes a new entry beside this one, which stays"
+    st.button("Correct", key=key, type="tertiary", help=help, on_click=correct, args=(entry,))
 
 
 def _blocks(entry: SprintEntry, sprint: Sprint, *, place: Place, is_void: bool) -> Iterator[Block]:

@@ -36,8 +36,8 @@ def export_popover(manifest: Manifest, record: SprintRecord) -> None:
     """Draw a download of the whole record in each form, made when somebody asks for it."""
     kept = "".join(character if character.isalnum() else "-" for character in clean(manifest.name))[:60]
     stem = f"sprint-{kept}".rstrip("-")
-    entries = counted(len(record.entries), "entry", "entries")
-    with st.popover(f"Export {entries}", key="export", disabled=not record.entries):
+    title = f"Export {counted(len(record.entries), 'entry', 'entries')}"
+    with st.popover(title, key="export", disabled=not record.entries):
         for title, (suffix, mime, write) in _FILES.items():
             st.download_button(
                 title,

@@ -169,9 +169,8 @@ def _field(draft: Draft, each: FieldOf) -> None:
         signs = STATES if each.name == "state" else STATUSES
         names = {"": "–"} | {choice: signs[choice].words for choice in each.choices}
         feed(key, value)
-        st.selectbox(
-            each.label, list(names), key=key, format_func=lambda choice: names[choice], on_change=keep
-        )
+        title, choices = markup.label(each.label), list(names)
+        st.selectbox(title, choices, key=key, format_func=lambda choice: names[choice], on_change=keep)
     elif each.shape in _TALL:
         st.text_area(
             each.label,
@@ -189,7 +188,7 @@ def _field(draft: Draft, each: FieldOf) -> None:
 def _line(draft: Draft, each: FieldOf, hint: str) -> None:
     key, value = _widget_key(draft, each), draft.values.get(each.name, "")
     st.text_input(
-        each.label,
+        markup.label(each.label),
         begin(key, value) or "",
         key=key,
         max_chars=500,

@@ -202,8 +202,8 @@ def _card_links(goal: GoalNow, view: ViewState) -> None:
             missed = value.denominator - value.numerator
             if missed:
                 failing = ViewState(profile=view.profile).change(run=goal.run_id, miss=metric_id)
-                label = f"View {counted(missed, 'failing question')}"
-                st.page_link("pages/triage.py", label=label, query_params=failing.params())
+                title = f"View {counted(missed, 'failing question')}"
+                st.page_link("pages/triage.py", label=title, query_params=failing.params())
         if goal.run_id and metric_id is not None:
             run = ViewState(profile=view.profile).change(run=goal.run_id)
             st.page_link("pages/trends.py", label="Trends", query_params=run.params())

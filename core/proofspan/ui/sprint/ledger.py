@@ -147,5 +147,5 @@ def _run(row: LedgerRow, view: ViewState) -> None:
     with st.container(horizontal=True, key="links-of-run"):
         st.page_link("pages/trends.py", label="Its numbers in Trends", query_params=base.params())
         if row.unpinned:
-            health = f"{counted(row.unpinned, 'gap')} of its pinning record"
-            st.page_link("pages/health.py", label=health, query_params=base.params())
+            title = f"{counted(row.unpinned, 'gap')} of its pinning record"
+            st.page_link("pages/health.py", label=title, query_params=base.params())

@@ -343,12 +343,12 @@ def _support(asked: Asked, logged: Logged, *, is_checked: bool) -> None:
 
 
 def _folded(
-    found: tuple[LoggedList, ...], words: str, key: str, draw: Callable[[int, LoggedList], None]
+    found: tuple[LoggedList, ...], title: str, key: str, draw: Callable[[int, LoggedList], None]
 ) -> None:
     """Draw each, those beyond the first few behind a fold."""
     for place, each in enumerate(found[:MOST_FIELDS]):
         draw(place, each)
     if len(found) > MOST_FIELDS:
-        with st.expander(f"{len(found) - MOST_FIELDS:,} {words}", key=f"more-{key}"):
+        with st.expander(f"{len(found) - MOST_FIELDS:,} {title}", key=f"more-{key}"):
             for place, each in enumerate(found[MOST_FIELDS:], MOST_FIELDS):
                 draw(place, each)

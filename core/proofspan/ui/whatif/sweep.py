@@ -224,12 +224,12 @@ def _choices(
         )
 
 
-def _end(asked: Asked, swept: Swept, name: str, words: str, value: float) -> None:
+def _end(asked: Asked, swept: Swept, name: str, title: str, value: float) -> None:
     """Draw the field of one end of the range."""
     key, kind = f"sweep-{name}-{swept}", int if swept in _WHOLE else float
     feed(key, kind(value))
     st.number_input(
-        words,
+        title,
         min_value=kind(1 if swept in _WHOLE else 0),
         max_value=kind(RANGES[swept].high),
         step=kind(1 if swept in ("k", *_WHOLE) else 0.1),
