@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -12,7 +13,6 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from proofspan.manifest.load import load_manifest
-from proofspan.services.checking import check_runs
 from proofspan.store.index.build import build_index
 from proofspan.store.query.filters import Filter
 from proofspan.store.query.store import Store
@@ -100,10 +100,9 @@ def test_a_metric_opens_the_questions_that_count_against_it(
 
 
 def test_what_was_fixed_is_named_and_counted_for_retrieval_grounding_and_correctness(
-    compare: Compare, tmp_path: Path
+    compare: Compare, tmp_path: Path, checked: Callable[[Path], Path]
 ) -> None:
-    build_index(load_manifest(DEMO), cache_dir=tmp_path / "cache")
-    list(check_runs(load_manifest(DEMO), ["R004", "R006"], cache_dir=tmp_path / "cache"))
+    copytree(checked(DEMO), tmp_path / "cache")
     app = compare(run="R006", vs="R004")
     store = Store(load_manifest(DEMO), tmp_path / "cache")
     table = next(grid for name, grid in conftest.grids(app).items() if name.startswith("Changes from R004"))
