@@ -280,6 +280,11 @@ TABLE: list[tuple[str, Change, list[tuple[str, str]]]] = [
     ("chunk", _embedded([0.6, 0.8]), []),
     ("chunk", _embedded([0.61, 0.795]), []),  # rounded
     ("chunk", _embedded([3, 4], normalized=False), []),
+    (
+        "chunk",
+        _in("embedding", {"model": "m", "dim": 2, "metric": "cosine", "normalized": True}),
+        [("missing_vector", "embedding.vector")],
+    ),
     ("chunk", _embedded([0.6, 0.8, 0.0], dim=2), [("vector_length", "embedding.vector")]),
     ("chunk", _embedded([3, 4]), [("vector_not_normalized", "embedding.vector")]),
     ("chunk", _embedded([0.0, 0.0]), [("vector_not_normalized", "embedding.vector")]),
@@ -424,6 +429,7 @@ def test_problems_name_their_place_and_the_wrong_value() -> None:
     assert (wrong_type.code, wrong_type.where) == ("wrong_type_tokens", "tokens")
 
 
-def test_only_normalized_text_is_a_recommendation_among_what_is_missing() -> None:
+def test_normalized_text_and_vectors_are_recommendations_among_what_is_missing() -> None:
     assert rule_of("missing_text_normalized").severity == "warning"
+    assert rule_of("missing_vector").severity == "warning"
     assert rule_of("missing_text").severity == "error"

@@ -79,7 +79,8 @@ class _Build:
         """Corpus, gold set and runs, and the manifest that names them."""
         sources, made = self.sources, self.made
         made.update({PATHS[doc_id]: data for doc_id, data in sources.documents.items()})
-        made[CHUNKS] = jsonl(chunk_records(sources.pieces, PATHS, sources.hashes))
+        vectors = self.indexes.of(SETTINGS[0]).dense.chunks
+        made[CHUNKS] = jsonl(chunk_records(sources.pieces, PATHS, sources.hashes, vectors))
         memory = sha256(made[CHUNKS])
         made[CATALOGUE] = jsonl(catalogue(sources.placed, memory=memory))
         made[GOLD] = jsonl(

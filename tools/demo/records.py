@@ -17,6 +17,7 @@ from tools.demo.analyzer import PINNED
 from tools.demo.corpus import Piece, sentences
 from tools.demo.fuse import Hit
 from tools.demo.galley import SIGNAL
+from tools.demo.lexical import Scores
 from tools.demo.places import Places
 from tools.demo.reader import Quote
 from tools.demo.runs import Outcome, Setting
@@ -27,8 +28,8 @@ INGESTED = "2026-02-23T08:00:00Z"
 MEMORY_REVISION = "r1"
 #: How many of its six siblings must agree, itself included.
 CONVERGENT, RECURSIVE, DIVERGENT = 5, 3, 2
-#: Key words that a chunk record names.
-ANCHORS = 4
+#: Key words that a chunk record names, and decimals of its vector: a last bit is no change.
+ANCHORS, VECTOR_DECIMALS = 4, 4
 _FRENCH = frozenset({"de", "des", "du", "est", "et", "la", "le", "les", "ne", "pas", "une"})
 _ENGLISH = frozenset({"a", "and", "in", "is", "it", "of", "on", "the", "to", "with"})
 
@@ -44,16 +45,18 @@ class Facts:
 
 
 def chunk_records(
-    pieces: Sequence[Piece], sources: Mapping[str, str], memory: Mapping[str, str]
+    pieces: Sequence[Piece], sources: Mapping[str, str], memory: Mapping[str, str], vectors: Scores
 ) -> list[Json]:
-    """The chunk records; `memory` is the sha256 of each document's bytes."""
+    """The chunk records; `memory` is the sha256 of each document's bytes, `vectors` has a row a chunk."""
     bags = [Counter(word for word in PINNED(piece.text) if word.isalpha()) for piece in pieces]
     spread = Counter(word for bag in bags for word in bag)
     records = []
-    for piece, bag in zip(pieces, bags, strict=True):
+    for piece, bag, vector in zip(pieces, bags, vectors.round(VECTOR_DECIMALS) + 0.0, strict=True):
         weights = {word: count * math.log(len(bags) / spread[word]) for word, count in bag.items()}
         salient = sorted(weights, key=lambda word: (-round(weights[word], 6), word))[:ANCHORS]
         record = _chunk(piece, sources[piece.doc_id], anchors=salient)
+        # A text without a known word is all zeros, which no length can make a unit vector.
+        record["embedding"] |= {"vector": vector.tolist(), "normalized": bool(vector.any())}
         records.append(envelope("ingest.write", INGESTED, piece.chunk_id, memory[piece.doc_id]) | record)
     return records
 
@@ -84,7 +87,6 @@ def _chunk(piece: Piece, source: str, *, anchors: list[str]) -> dict[str, Json]:
             "model": dense.MODEL,
             "dim": dense.DIMENSIONS,
             "metric": "cosine",
-            "normalized": True,
         },
     }
     if piece.is_numbered:

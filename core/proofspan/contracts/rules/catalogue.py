@@ -127,7 +127,7 @@ FAMILIES: Mapping[str, Rule] = {
     )
 }
 #: Members of families that are only recommended.
-_RECOMMENDED = frozenset({"missing_text_normalized"})
+_RECOMMENDED = frozenset({"missing_text_normalized", "missing_vector"})
 _ENVELOPE = frozenset({"schema_version", "event", "ts", "trace_id", "agent_id", "mem_rev", "mem_hash"})
 
 

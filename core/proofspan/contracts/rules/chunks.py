@@ -70,7 +70,7 @@ def chunk_problems(obj: Mapping[str, Json], context: Context) -> Iterator[Proble
     "Divide vectors by their length, or write normalized: false.",
 )
 def embedding_problems(embedding: Mapping[str, Json]) -> Iterator[Problem]:
-    """Check that an embedding says how it was made, and that its vector, if it has one, is as it says."""
+    """Check that an embedding says how it was made, and that its vector is as it says."""
     for name in _EMBEDDING:
         value = embedding.get(name)
         if value is None:
@@ -78,9 +78,11 @@ def embedding_problems(embedding: Mapping[str, Json]) -> Iterator[Problem]:
         elif value == "":
             yield problem(f"empty_{name}", name, f"{name} is ''")
     vector, dim = embedding.get("vector"), embedding.get("dim")
+    if vector is None:
+        yield problem("missing_vector", "vector", "vector is missing")
     if not isinstance(vector, list) or not all(type(each) in (int, float) for each in vector):
         return  # its schema reports another type
-    if type(dim) is int and len(vector) != dim:
+    if type(dim) is int and 0 < dim != len(vector):
         yield problem("vector_length", "vector", f"vector has {len(vector):,} numbers, dim is {dim:,}")
     elif not math.isfinite(length := math.hypot(*vector)):
         yield problem("vector_not_finite", "vector", "the vector's length is not finite")
