@@ -335,7 +335,7 @@ class _Runs:
         except (TimeoutError, AssertionError) as error:
             shown = self._page.locator("body").inner_text()[:500]
             raise AssertionError(
-                f"not at rest after {RUN_SECONDS} s on {self._page.url}: {shown!r}, {self._said}"
+                f"not at rest after {RUN_SECONDS} s on {self._page.url}: {shown!r}, {self._page_errors}"
             ) from error
         self._page.evaluate(AT_REST)
 
