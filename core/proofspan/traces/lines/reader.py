@@ -110,34 +110,41 @@ def read_lines(
     """
     with open_source(path) as file:
         file.seek(offset)
-        limit = (1 << 62) if end is None else end
-        position = offset
-        while position < limit:
-            room = limit - position
-            data = file.readline(min(MAX_LINE + 2, room))
-            if not data:
-                return
-            size, tail = len(data), data[-2:]
-            while size >= MAX_LINE + 2 and not tail.endswith(b"\n"):  # too long: the rest is skipped
-                more = file.readline(min(_BUFFER, room - size))
-                if not more:
-                    break
-                size += len(more)
-                tail = (tail + more)[-2:]
-            if not final and not tail.endswith(b"\n"):
-                return
-            if size == len(data):
-                data = data.rstrip(b"\r\n")
-                length = len(data)
-            else:
-                length = size - len(tail) + len(tail.rstrip(b"\r\n"))
-            start = position
-            if position == 0 and data.startswith(BOM):
-                data, start, length = data[3:], 3, length - 3
-            if data and not (length == len(data) and data.isspace()):
-                yield RawLine(line, start, length, data if length <= MAX_LINE else data[:_KEPT_OF_LONG])
-            position += size
-            line += 1
+        yield from lines_of(file, offset=offset, line=line, end=end, final=final)
+
+
+def lines_of(
+    file: BinaryIO, *, offset: int = 0, line: int = 1, end: int | None = None, final: bool = False
+) -> Iterator[RawLine]:
+    """Yield every line like `read_lines`, of a file that is open at `offset`."""
+    limit = (1 << 62) if end is None else end
+    position = offset
+    while position < limit:
+        room = limit - position
+        data = file.readline(min(MAX_LINE + 2, room))
+        if not data:
+            return
+        size, tail = len(data), data[-2:]
+        while size >= MAX_LINE + 2 and not tail.endswith(b"\n"):  # too long: the rest is skipped
+            more = file.readline(min(_BUFFER, room - size))
+            if not more:
+                break
+            size += len(more)
+            tail = (tail + more)[-2:]
+        if not final and not tail.endswith(b"\n"):
+            return
+        if size == len(data):
+            data = data.rstrip(b"\r\n")
+            length = len(data)
+        else:
+            length = size - len(tail) + len(tail.rstrip(b"\r\n"))
+        start = position
+        if position == 0 and data.startswith(BOM):
+            data, start, length = data[3:], 3, length - 3
+        if data and not (length == len(data) and data.isspace()):
+            yield RawLine(line, start, length, data if length <= MAX_LINE else data[:_KEPT_OF_LONG])
+        position += size
+        line += 1
 
 
 def unfinished_bytes(path: Path) -> int:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import io
 import os
 import tempfile
 from collections.abc import Collection, Iterable, Iterator
@@ -28,6 +29,8 @@ from proofspan.write_errors import write_refusal
 
 #: The suffixes of packed files.
 PACKED = (".gz", ".zst")
+#: How packed files begin.
+_MAGIC = {b"\x1f\x8b": ".gz", b"\x28\xb5\x2f\xfd": ".zst"}
 #: The most bytes that any source may unpack to.
 MAX_UNPACKED = 64 << 30
 #: Any source may unpack to this many bytes,
@@ -90,12 +93,57 @@ def plain_source(path: Path, *, cache_dir: Path, fix_encoding: bool = False) -> 
 
 def _pieces(path: Path, limit: int) -> Iterator[bytes]:
     """Yield the plain bytes. Raises InputFault once they exceed `limit` or turn out to be damaged."""
-    total = 0
+    kind = path.suffix.lower() if is_packed(path) else ""
+    return _checked_pieces(path, kind, limit if kind else MAX_UNPACKED)
+
+
+def plain_pieces(path: Path) -> Iterator[bytes]:
+    """Yield the plain bytes of a file, unpacked as they are read if it begins as gzip or Zstandard does.
+
+    Raises InputFault if it cannot be read, is damaged, or unpacks to too much.
+    """
+    with open_source(path, 0) as source:
+        size, head = os.fstat(source.fileno()).st_size, source.read(4)
+    kind = next((kind for magic, kind in _MAGIC.items() if head.startswith(magic)), "")
+    return _checked_pieces(path, kind, max(ALWAYS_ALLOWED, MAX_RATIO * size) if kind else MAX_UNPACKED)
+
+
+def open_plain(path: Path) -> io.BufferedReader:
+    """Open a file like `plain_pieces`, for reading forwards."""
+    return stream_of(plain_pieces(path))
+
+
+def stream_of(pieces: Iterator[bytes]) -> io.BufferedReader:
+    """Return a file of pieces that are made as it is read."""
+    return io.BufferedReader(_Pieces(pieces), _PIECE)
+
+
+class _Pieces(io.RawIOBase):
+    """The bytes of pieces one after the other."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._source, self._left = pieces, memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if not self._left:
+            self._left = memoryview(next(self._source, b""))
+        size = min(len(buffer), len(self._left))
+        buffer[:size], self._left = self._left[:size], self._left[size:]
+        return size
+
+
+def _checked_pieces(path: Path, kind: str, limit: int) -> Iterator[bytes]:
+    from isal.igzip_lib import IsalError
+
+    total, limit = 0, min(MAX_UNPACKED, limit)
     try:
         opened: Any
-        if not is_packed(path):
-            opened, limit = open_source(path), MAX_UNPACKED
-        elif path.suffix.lower() == ".gz":
+        if not kind:
+            opened = open_source(path)
+        elif kind == ".gz":
             from isal import igzip
 
             opened = igzip.IGzipFile(path, "rb")  # type: ignore[no-untyped-call]  # its stubs type half of it
@@ -111,7 +159,7 @@ def _pieces(path: Path, limit: int) -> Iterator[bytes]:
                     fix = "If that is right, unpack it yourself and name the plain file."
                     raise InputFault.of("unpacks_too_large", message, where=str(path), fix=fix)
                 yield piece
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, IsalError) as error:  # type: ignore[misc]  # its stubs lack the base class
         message = f"the file cannot be unpacked: {error}"
         fix = "Pack it again; the copy may be incomplete."
         raise InputFault.of("damaged_archive", message, where=str(path), fix=fix) from error
