@@ -54,7 +54,7 @@ CASES: list[tuple[bytes, str, str]] = [
     (b"question\tanswer\na, x\tb\nc, y\td\n", "is_csv", "sep='\\t'"),
     (b"question;answer\na, x;b\n", "is_csv", "sep=';'"),
     (b"PAR1\x15\x04", "not_jsonl", "read_parquet"),
-    (gzip.compress(LINE), "not_jsonl", ".gz"),
+    (gzip.compress(LINE, mtime=0), "not_jsonl", ".gz"),
     (b"PK\x03\x04..", "not_jsonl", "Unpack"),
     (b"%PDF-1.7\n", "not_jsonl", "documents"),
     (b"<!DOCTYPE html>\n", "not_jsonl", "Download"),

@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 
 from proofspan.traces.importers.field_getters import MAX_VALUE, group_finder, parse_path
 
-RECORD = {"a": {"b": [{"c": 1}, {"c": None}, {"x": 3}]}, "odd.key": [7], "n": 0, "empty": []}
+SPANS = [
+    "no object",
+    {"key": "input.value", "value": "first"},
+    {"key": "input.value", "value": "second"},
+    {"key": "n", "value": {"int": 4}},
+    {"id": 7, "value": "seven"},
+]
+RECORD = {"spans": SPANS, "a": {"b": [{"c": 1}, {"c": None}, {"x": 3}]}, "odd.key": [7], "n": 0, "empty": []}
 
 
 @pytest.mark.parametrize(
@@ -27,6 +34,11 @@ RECORD = {"a": {"b": [{"c": 1}, {"c": None}, {"x": 3}]}, "odd.key": [7], "n": 0,
         ("n[]", []),
         ("n.deeper", []),
         (".", [RECORD]),
+        ("spans[key=input.value].value", ["first"]),
+        ("spans[key=n].value.int", [4]),
+        ("spans[id=7].value", ["seven"]),
+        ("spans[key=absent].value", []),
+        ("n[key=x]", []),
     ],
 )
 def test_a_path_leads_to_its_values(path: str, found: list[object]) -> None:
@@ -39,7 +51,9 @@ def test_a_dollar_starts_at_the_record_and_not_at_the_item() -> None:
     assert list(parse_path("$").all({}, RECORD)) == [RECORD]
 
 
-@pytest.mark.parametrize("text", ["", "a..b", "a.", ".a", "a[", "a[x]", "a b", "a[]]", "[0]b", "$a", 'a["x]'])
+@pytest.mark.parametrize(
+    "text", ["", "a..b", "a.", ".a", "a[", "a[x]", "a b", "a[]]", "[0]b", "$a", 'a["x]', "a[=x]", "a[k=]"]
+)
 def test_what_is_no_path_is_refused_with_its_place(text: str) -> None:
     with pytest.raises(ValueError, match="path"):
         parse_path(text)

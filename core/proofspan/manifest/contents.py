@@ -74,8 +74,8 @@ _ZEROS = {
     (False, True, False, True): "utf-16-le",
 }
 #: A line of a run and of judgments in the formats of trec_eval, and of its output.
-_TREC_RUN = re.compile(rb"\S+\s+(?:Q0|q0|0)\s+\S+\s+-?\d+\s+[-+]?[\d.]+(?:[eE][-+]?\d+)?\s+\S+\s*")
-_QRELS = re.compile(rb"\S+\s+(?:Q0|\d)\s+\S+\s+-?\d{1,2}\s*")
+TREC_RUN = re.compile(rb"\S+\s+(?:Q0|q0|0)\s+\S+\s+-?\d+\s+[-+]?[\d.]+(?:[eE][-+]?\d+)?\s+\S+\s*")
+QRELS = re.compile(rb"\S+\s+(?:Q0|\d)\s+\S+\s+-?\d{1,2}\s*")
 _TREC_EVAL = re.compile(rb"(?:runid|num_q|num_ret|num_rel|num_rel_ret|map)\s+\S+\s+\S+\s*")
 #: An entry of the log line of the traceability contract, and the one that each record has.
 _LOG_ENTRY = re.compile(rb"(?:^|(?<=\s))[A-Za-z_][\w.-]*=\S")
@@ -207,14 +207,14 @@ def _text(text: bytes, lines: Sequence[bytes]) -> Content:
         return Content("not_jsonl", "a web page (HTML), not JSONL", "Download the file again.")
     if start.startswith(b"<"):
         return Content("not_jsonl", "HTML or XML, not JSONL", _WRITE)
-    if all(map(_TREC_RUN.fullmatch, lines)):
+    if all(map(TREC_RUN.fullmatch, lines)):
         what = "a TREC run (question, Q0, document, rank, score, tag), not JSONL"
         fix = (
             "Write a trace a question, its documents in the order of their scores under `stages`: "
             '{"q_id": …, "q": …, "stages": {"retrieved": [{"id": DOCUMENT, "score": SCORE}, …]}}.'
         )
         return Content("is_trec", what, fix)
-    if all(map(_QRELS.fullmatch, lines)):
+    if all(map(QRELS.fullmatch, lines)):
         what = "TREC judgments (qrels: question, 0, document, relevance), not JSONL"
         fix = 'Write a gold question a line: {"q_id": …, "q": …, "chunks": [the relevant documents]}.'
         return Content("is_trec", what, fix)

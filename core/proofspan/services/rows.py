@@ -15,6 +15,8 @@ import numpy as np
 import orjson
 import pandas as pd
 
+from proofspan.wording import spreadsheet_text
+
 Kind = Literal["csv", "json", "jsonl", "markdown"]
 Frames = Iterable[pd.DataFrame]
 #: A row as plain Python values: lists for arrays, None for missing values.
@@ -27,8 +29,6 @@ _FILES: Mapping[Kind, tuple[str, str, str]] = {
     "jsonl": ("JSON lines", "jsonl", "application/x-ndjson"),
     "markdown": ("Markdown table", "md", "text/markdown"),
 }
-#: Beginnings that make a spreadsheet run a cell as a formula.
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 class Column(NamedTuple):
@@ -144,7 +144,7 @@ def csv_lines(rows: Iterable[Iterable[Any]]) -> str:
     def cell(value: Any) -> Any:
         if isinstance(value, list):
             value = "; ".join(str(item) for item in value)
-        return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA_STARTS) else value
+        return spreadsheet_text(value) if isinstance(value, str) else value
 
     buffer = io.StringIO()
     csv.writer(buffer, lineterminator="\r\n").writerows(map(cell, row) for row in rows)

@@ -1,7 +1,8 @@
 """One field of a mapping, compiled: a path into a foreign record, a pattern, and the kind of value to return.
 
-A path is `a.b`, `a[0]`, `a[]` (each element) or `["any key"]`. `.` is the item itself, and a leading `$.`
-starts at the whole source record instead of the current item.
+A path is `a.b`, `a[0]`, `a[]` (each element), `a[key=name]` (the first element whose `key` is `name`, in a
+list of keys with values) or `["any key"]`. `.` is the item itself, and a leading `$.` starts at the whole
+source record instead of the current item.
 """
 
 from __future__ import annotations
@@ -22,8 +23,17 @@ from proofspan.contracts.records.records import Json
 #: sides, returned as a record's `bbox` and `bbox_space`.
 Kind = Literal["name", "text", "number", "page", "texts", "box", "any"]
 State = Literal["found", "absent", "unusable"]
-#: A list index, a key, or `EACH` element.
-Step = int | str | Literal[None]
+
+
+class Select(NamedTuple):
+    """The first element of a list whose field `name` is `value`."""
+
+    name: str
+    value: str
+
+
+#: A list index, a key, `EACH` element, or one that is selected.
+Step = int | str | Select | Literal[None]
 EACH: Final = None
 SIDES = 4
 
@@ -35,7 +45,8 @@ _UNUSABLE: Final = object()
 _ABSENT: Final = object()
 _STEP = re.compile(
     r"""(?P<dot>\.)?(?P<key>[^\s.\[\]"'$]+)
-      | \[(?P<index>-?\d{1,6})\] | (?P<each>\[\]) | \["(?P<quoted>[^"]+)"\]""",
+      | \[(?P<index>-?\d{1,6})\] | (?P<each>\[\]) | \["(?P<quoted>[^"]+)"\]
+      | \[(?P<name>[^\s=\[\]"']+)=(?P<value>[^\[\]"]+)\]""",
     re.VERBOSE,
 )
 _GROUP = "value"
@@ -187,7 +198,13 @@ def parse_path(text: str) -> Path:
             raise ValueError(f"not a path at character {position + 1 + from_root}: {text!r}")
         index = match["index"]
         steps.append(
-            EACH if match["each"] else int(index) if index is not None else match["key"] or match["quoted"]
+            EACH
+            if match["each"]
+            else int(index)
+            if index is not None
+            else Select(match["name"], match["value"])
+            if match["name"]
+            else match["key"] or match["quoted"]
         )
         position = match.end()
     if not steps and not from_root:
@@ -271,7 +288,11 @@ def _states(value: Json, steps: tuple[Step, ...]) -> Iterator[State]:
     yield "absent" if value is None or value is _ABSENT else "found"
 
 
-def _child(value: Json, step: int | str) -> Json:
+def _child(value: Json, step: int | str | Select) -> Json:
+    if isinstance(step, Select):
+        entries = value if isinstance(value, list) else ()
+        named = (each for each in entries if isinstance(each, dict) and step.name in each)
+        return next((each for each in named if str(each[step.name]) == step.value), _ABSENT)
     if isinstance(step, int):
         return value[step] if isinstance(value, list) and -len(value) <= step < len(value) else _ABSENT
     return value[step] if isinstance(value, dict) and step in value else _ABSENT

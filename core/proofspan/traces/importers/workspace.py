@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shlex
 import shutil
@@ -55,20 +56,23 @@ class FoundDocument:
 class Converted:
     """The native records of another tool's file, and the report on its fields.
 
-    `traces` and `gold` are None where the source has none. The iterables are read once, in the order chunks,
-    gold, traces. `run` and `triage` are copied into the manifest. The documents of `doc_ids` are looked for
-    beside the source under `pattern`, such as `{doc_id}.pdf`. `page_keys` are the keys of the mapping that
-    give page numbers; the page check names them.
+    `chunks`, `traces` and `gold` are None where the source has none. They are read once, in the order chunks,
+    gold, traces. `run` and `triage` are copied into the manifest; `more_runs` are further runs with their
+    traces. The documents of `doc_ids` are taken from where `found` has them, else looked for beside the
+    source under `pattern`, such as `{doc_id}.pdf`; None: nowhere else. `page_keys` are the keys of the
+    mapping that give page numbers; the page check names them.
     """
 
     name: str
-    chunks: Iterable[Record]
+    chunks: Iterable[Record] | None
     traces: Iterable[Record] | None = None
     gold: Iterable[Record] | None = None
     run: Mapping[str, Json] = field(default_factory=lambda: {"run_id": "R001"})
+    more_runs: tuple[tuple[Mapping[str, Json], Iterable[Record]], ...] = ()
     triage: Mapping[str, Json] = field(default_factory=dict)
     doc_ids: Iterable[str] = ()
-    pattern: str = "{doc_id}.pdf"
+    found: Mapping[str, Path] = field(default_factory=dict)
+    pattern: str | None = "{doc_id}.pdf"
     paged: bool = True
     fields: tuple[FieldCount, ...] = ()
     issues: tuple[LineIssue, ...] = ()
@@ -178,7 +182,10 @@ def import_source(
     files = files or {}
     converted = importer.convert(source.absolute(), files, **({"fix_encoding": True} if fix_encoding else {}))
     folder = source.absolute().parent
-    documents = [_find(doc_id, converted.pattern, folder) for doc_id in sorted(converted.doc_ids)]
+    documents = [
+        _find(doc_id, converted.pattern, folder, converted.found.get(doc_id))
+        for doc_id in sorted(converted.doc_ids)
+    ]
     hashes: dict[str, str] = {}
     manifest: dict[str, Any] = {"manifest_version": "1.0", "name": converted.name}
     gold_keys: list[str] = []
@@ -196,24 +203,28 @@ def import_source(
             if each.path is not None
         ]:
             manifest["documents"] = entries
-        chunks = len(_write_lines(stage, CHUNKS, converted.chunks, hashes))
-        manifest["chunks"] = {"path": CHUNKS, "sha256": hashes[CHUNKS]}
+        chunks = 0
+        if converted.chunks is not None:
+            chunks = len(_write_lines(stage, CHUNKS, converted.chunks, hashes))
+            manifest["chunks"] = {"path": CHUNKS, "sha256": hashes[CHUNKS]}
         if converted.gold is not None:
             gold_keys = _write_lines(stage, GOLD, converted.gold, hashes)
             manifest["gold"] = {"path": GOLD, "sha256": hashes[GOLD]}
         if converted.triage:
             manifest["triage"] = dict(converted.triage)
-        if converted.traces is not None:
-            path = f"runs/{converted.run['run_id']}/trace.jsonl"
-            trace_keys = _write_lines(stage, path, converted.traces, hashes)
-            manifest["runs"] = [{**converted.run, "traces": {"path": path, "sha256": hashes[path]}}]
+        runs = [] if converted.traces is None else [(converted.run, converted.traces), *converted.more_runs]
+        for run, traces in runs:
+            path = f"runs/{run['run_id']}/trace.jsonl"
+            trace_keys += _write_lines(stage, path, traces, hashes)
+            entry = {**run, "traces": {"path": path, "sha256": hashes[path]}}
+            manifest.setdefault("runs", []).append(entry)
         text = yaml.safe_dump(manifest, sort_keys=False, allow_unicode=True, width=110)
         (stage / MANIFEST_NAME).write_text(text, encoding="utf-8")
         hashes[MANIFEST_NAME] = sha256_of(stage / MANIFEST_NAME)
         inputs = {"source": source, **files}
         # Neither folder names nor a time: the same input makes the same bytes.
         record = {
-            **{name: {"file": path.name, "sha256": sha256_of(path)} for name, path in inputs.items()},
+            **{name: {"file": path.name, "sha256": _hash_of(path)} for name, path in inputs.items()},
             "files": dict(sorted(hashes.items())),
         }
         options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
@@ -232,9 +243,22 @@ def import_source(
     )
 
 
-def _find(doc_id: str, pattern: str, folder: Path) -> FoundDocument:
-    """Locate a document's file below `folder`. Ids are not trusted."""
-    ref = pattern.replace("{doc_id}", doc_id)
+def _hash_of(path: Path) -> str:
+    """Return the sha256 of a file; of a folder that of its files' names and hashes."""
+    if path.is_file():
+        return sha256_of(path)
+    digest = hashlib.sha256()
+    for each in sorted(path.rglob("*")):
+        if each.is_file():
+            digest.update(os.fsencode(each.relative_to(path)) + b"\0" + sha256_of(each).encode() + b"\n")
+    return digest.hexdigest()
+
+
+def _find(doc_id: str, pattern: str | None, folder: Path, source: Path | None) -> FoundDocument:
+    """Locate a document's file, at `source` or by `pattern` below `folder`. Ids are not trusted."""
+    ref = f"{doc_id}{source.suffix if source else '.pdf'}"
+    if source is None and pattern is not None:
+        ref = pattern.replace("{doc_id}", doc_id)
     path = f"{FOLDER}/{ref}"
     refused = refusal_of(ref) or refusal_of(path)
     if refused is None and len(doc_id) > MAX_ID:
@@ -243,8 +267,11 @@ def _find(doc_id: str, pattern: str, folder: Path) -> FoundDocument:
         message = f"its id makes no path: {refused}"
         fix = "Give the document another id in the source, or write another `documents.pattern`."
         return FoundDocument(doc_id, None, None, Problem("path_refused", message, doc_id, fix))
+    if source is None and pattern is None:
+        problem = Problem("missing", "no file was found", doc_id, _FIXES["missing"])
+        return FoundDocument(doc_id, path, None, problem)
     try:
-        return FoundDocument(doc_id, path, resolve_reference(folder, ref))
+        return FoundDocument(doc_id, path, source or resolve_reference(folder, ref))
     except Fault as fault:
         problem = fault.problems[0]
         problem = replace(problem, fix=_FIXES.get(problem.code, problem.fix))

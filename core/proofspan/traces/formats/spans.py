@@ -1,0 +1,104 @@
+"""Spans of a tracing tool, in any order, as questions with their stages."""
+
+from __future__ import annotations
+
+import pickle
+import tempfile
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from proofspan.traces.formats.traced import Span, questions_of
+from proofspan.traces.formats.types import Asked, Reading
+
+#: Bytes of spans that are kept in memory; more lie in a temporary file until their trace is complete.
+_IN_MEMORY = 64 << 20
+#: Most questions at one time among which a span's is looked for.
+_MOST_AT_ONCE = 256
+#: What was odd about the spans of a source: message and remedy by its code.
+_NOTES = {
+    "repeated": ("spans are in the file more than once and count once", "No action is needed."),
+    "other_repeated": ("spans share an id with another span; both are read", "Export the traces again."),
+    "no_parent": ("spans name a parent that is not in the file; they count as roots", "Export whole traces."),
+    "cycle": ("circles of parents; the earliest span of each counts as a root", "Export the traces again."),
+    "outside": ("spans lie in a trace of several questions, but in no question", "No action is needed."),
+    "by_time": (
+        "spans name neither a parent nor a trace that they share; each was joined to the question that was "
+        "asked and answered around its time",
+        "Check a few questions, or export the traces with their parents.",
+    ),
+}
+
+
+class _Light(NamedTuple):
+    """A span as joining by time needs it: seconds, whether it is a question with its answer, its place."""
+
+    start: float
+    not_whole: bool
+    end: float
+    question: str
+    at: int
+
+
+def questions(spans: Iterable[Span], reading: Reading) -> Iterator[Asked]:
+    """Yield the questions of spans in any order, by the first span of each trace.
+
+    Where no span names a parent or shares its trace with another, spans are joined by their times. What was
+    odd, and a trace without a question, is a problem of `reading`.
+    """
+    notes: Counter[str] = Counter()
+    with tempfile.SpooledTemporaryFile(_IN_MEMORY) as spool:
+        traces: dict[str, array[int]] = {}
+        linked = False
+        for number, span in enumerate(spans):
+            key = span.trace or f"\0{number}"
+            linked |= span.parent is not None or key in traces
+            traces.setdefault(key, array("Q")).append(spool.tell())
+            pickle.dump(span, spool, pickle.HIGHEST_PROTOCOL)
+
+        def load(at: int) -> Span:
+            spool.seek(at)
+            span: Span = pickle.load(spool)  # noqa: S301 - written above, in a file without a name
+            return span
+
+        by_time = not linked and len(traces) > 1
+        if by_time:
+            groups = _by_time((_light(load(at), at) for (at,) in traces.values()), notes)
+        else:
+            groups = traces.values()
+        for group in groups:
+            yield from questions_of([load(at) for at in group], reading, notes, by_time=by_time)
+    for code, count in sorted(notes.items()):
+        if count:
+            message, fix = _NOTES[code]
+            reading.problem(f"spans_{code}", f"{count:,} {message}", "spans", fix, lost=False)
+
+
+def _light(span: Span, at: int) -> _Light:
+    start = span.start if span.start is not None else float("inf")
+    end = span.end if span.end is not None else start
+    return _Light(start, not span.whole, end, span.question or "", at)
+
+
+def _by_time(spans: Iterable[_Light], notes: Counter[str]) -> Iterable[Iterable[int]]:
+    """Return the places of spans by the question with an answer in whose time they lie.
+
+    Of questions at the same time, a span belongs to the one with its own question; if that does not decide,
+    to none.
+    """
+    groups: dict[int, list[int]] = {}
+    around: list[_Light] = []
+    for span in sorted(spans):
+        around = [each for each in around if each.end >= span.start]
+        holding = [each for each in around if each.end >= span.end]
+        if len(holding) > 1 or not span.not_whole:
+            holding = [each for each in holding if each.question == span.question]
+        if len(holding) == 1 and span.start < float("inf"):
+            notes["by_time"] += 1
+            groups[holding[0].at].append(span.at)
+            continue
+        groups[span.at] = [span.at]
+        if not span.not_whole:
+            around = [*around[1 - _MOST_AT_ONCE :], span]
+    return [groups[at] for at in sorted(groups)]

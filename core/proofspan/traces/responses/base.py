@@ -1,0 +1,284 @@
+"""A response of a model API with its request, however it was saved, and what all such responses share.
+
+Saved are a response alone, `{request, response}` under these names, a line of a batch's results (Anthropic's
+`{custom_id, result: {message}}`, OpenAI's `{custom_id, response: {body}}`), or many of them in a list or in
+lines.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from proofspan.contracts.records.field_values import index_of, text_of
+from proofspan.contracts.records.records import Json, StageName
+from proofspan.traces.formats.records import json_of, read_records
+from proofspan.traces.formats.types import Asked, Cited, Format, Passage, Reading, Sample
+
+#: The question of a response without its request.
+NO_QUESTION = "(the question is not in the file)"
+#: Why a citation of a web page leads to no page.
+WEB_PAGE = "names a web page, which is not among the documents"
+#: Fields beside a response in which people keep the question.
+_QUESTIONS = ("question", "query", "q", "prompt")
+_MOST_MESSAGE = 200
+
+Record = dict[str, Json]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange:
+    """A response, and what the source has beside it.
+
+    `request` is {} where the source has none. `question` and `q_id` are what the source says outside of both,
+    `beside` is the rest of that. `place` is for messages: "line 3".
+    """
+
+    place: str
+    response: Record
+    request: Record = field(default_factory=dict)
+    question: str | None = None
+    q_id: str | None = None
+    beside: Record = field(default_factory=dict)
+
+
+AskedOf = Callable[[Exchange, Reading], Asked | None]
+
+
+def response_format(
+    *,
+    name: str,
+    title: str,
+    versions: str,
+    example: bytes,
+    documentation: str,
+    why: str,
+    is_response: Callable[[Mapping[str, Json]], bool],
+    asked_of: AskedOf,
+    is_error: Callable[[Mapping[str, Json]], bool] = lambda _: False,
+    suffix: str = ".json",
+) -> Format:
+    """Return the format of an API's responses.
+
+    A source has it if each of its first records is a response by `is_response` or an error, and at least one
+    is by `is_response` or by `is_error`, which recognizes the errors of this API alone. `asked_of` returns
+    the question of a response; None for one that it noted as a problem.
+    """
+
+    def detect(sample: Sample) -> str | None:
+        found = [exchange_of("", record).response for record in sample.records]
+        own = [is_response(each) or is_error(each) for each in found]
+        fits = all(mine or error_of(each) is not None for mine, each in zip(own, found, strict=True))
+        return why if any(own) and fits else None
+
+    def read(path: Path, reading: Reading) -> Iterator[Asked]:
+        for place, record in read_records(path, reading):
+            exchange = exchange_of(place, record)
+            if (error := error_of(exchange.response)) is not None:
+                message, fix = f"the API returned an error: {error}", "Ask again and save that response."
+                reading.problem("api_error", message, place, fix)
+            elif not is_response(exchange.response):
+                message = f"is not a response of {title}"
+                reading.problem("not_a_response", message, place, "Save the response as the API returned it.")
+            elif (asked := asked_of(exchange, reading)) is not None:
+                yield asked
+
+    return Format(
+        name=name,
+        title=title,
+        versions=versions,
+        suffix=suffix,
+        example=example,
+        documentation=documentation,
+        detect=detect,
+        read=read,
+    )
+
+
+def exchange_of(place: str, record: Mapping[str, Json]) -> Exchange:
+    """Return the response of a record, unwrapped, with what is beside it."""
+    request = _body(record.get("request"))
+    response, wrapper = _body(record.get("response")), "response"
+    result = json_of(record.get("result"))
+    if not response and isinstance(result, dict):
+        message = result.get("message")
+        if isinstance(message, dict):
+            response, wrapper = message, "result"
+        elif result.get("type") in ("errored", "canceled", "expired"):
+            response, wrapper = {"error": result["type"], **result}, "result"
+    if not response and request and "error" in record:  # the request, and no response
+        response, wrapper = {"error": record["error"]}, "error"
+    if not response:
+        return Exchange(place=place, response=dict(record))
+    if record.get("error") is not None and wrapper == "response":
+        response = response | {"error": record["error"]}
+    name = next((each for each in _QUESTIONS if isinstance(record.get(each), str) and record[each]), None)
+    q_id = next((each for each in ("custom_id", "q_id") if text_of(record.get(each))), None)
+    taken = {"request", wrapper, "error", name, q_id}
+    return Exchange(
+        place=place,
+        response=response,
+        request=request,
+        question=None if name is None else str(record[name]),
+        q_id=None if q_id is None else text_of(record[q_id]),
+        beside={key: value for key, value in record.items() if key not in taken and value is not None},
+    )
+
+
+def _body(value: Json) -> Record:
+    """Return a request or response, which HTTP clients keep as the `body` of an object, or as text."""
+    value = json_of(value)
+    body = json_of(value.get("body")) if isinstance(value, dict) else None
+    found = body if isinstance(body, dict) else value
+    return dict(found) if isinstance(found, dict) else {}
+
+
+def error_of(response: Mapping[str, Json]) -> str | None:
+    """Return what an error object says, at most 200 characters; None for a response without an error."""
+    error = response.get("error")
+    if error is None or error == {} or error == "":
+        return None
+    while isinstance(error, dict) and isinstance(
+        error.get("error"), dict
+    ):  # Anthropic's, in a batch's result
+        error = error["error"]
+    if isinstance(error, dict):
+        parts = [text_of(error.get(name)) for name in ("type", "code", "status", "message")]
+        text = ": ".join(dict.fromkeys(filter(None, parts))) or "an error without a message"
+    else:
+        text = str(error)
+    return text if len(text) <= _MOST_MESSAGE else f"{text[:_MOST_MESSAGE]}…"
+
+
+def asked(
+    exchange: Exchange,
+    reading: Reading,
+    *,
+    question: str | None,
+    answer: str | None,
+    cited: Sequence[Cited] = (),
+    lists: Mapping[StageName, list[Passage]] | None = None,
+    used: Collection[str],
+    kept: Collection[str],
+    asked_by: Collection[str] = (),
+    id_name: str = "id",
+) -> Asked:
+    """Return the question of an exchange, and count its fields.
+
+    `used` are the response's fields that were read, `kept` those that are copied into the trace, `asked_by`
+    the request's fields that were read. A model's answers are a run of their own. Without a question in the
+    source the response's id, else its place, is the question's id.
+    """
+    response = exchange.response
+    reading.fields(response, {*used, *kept, id_name, "model"})
+    reading.fields(exchange.request, {*asked_by}, at="request.")
+    reading.fields(exchange.beside, exchange.beside, at="beside.")
+    q = (exchange.question or question or "").strip()
+    response_id, model = text_of(response.get(id_name)), text_of(response.get("model"))
+    own = {name: response[name] for name in (id_name, *kept) if response.get(name) not in (None, [], {})}
+    fields: Record = {"response": own} if own else {}
+    if model:
+        fields["model"] = model
+    if exchange.beside:
+        fields["beside_response"] = exchange.beside
+    return Asked(
+        place=exchange.place,
+        q=q or NO_QUESTION,
+        q_id=exchange.q_id or (None if q else response_id or exchange.place),
+        answer=answer,
+        lists={name: passages for name, passages in (lists or {}).items() if passages},
+        cited=[*cited],
+        fields=fields,
+        run=model or "",
+    )
+
+
+def cited_chunks(cited: Sequence[Cited]) -> list[Passage]:
+    """Return the texts that citations quote and no list has, each once, and have the citations name them.
+
+    The API saw them, and often nothing else of what it saw is in the file, such as the text of a PDF.
+    """
+    found: dict[str, Passage] = {}
+    for each in cited:
+        passage = each.passage
+        if each.chunk is not None or not passage.text:
+            continue
+        place = f"{passage.document or 'text'} {passage.page or ''} {passage.text}"
+        digest = hashlib.sha1(place.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
+        each.chunk = f"{passage.document or 'cited'}-{digest[:12]}"
+        found.setdefault(each.chunk, replace(passage, id=each.chunk, more={}))
+    return [*found.values()]
+
+
+def question_of(messages: Json) -> str | None:
+    """Return the text of the last message of a user that has any; a text alone is the question itself."""
+    if isinstance(messages, str):
+        return messages
+    for message in reversed(messages if isinstance(messages, list) else []):
+        if isinstance(message, dict) and message.get("role") in (None, "user"):
+            text = text_in(message.get("content"))
+            if text.strip():
+                return text
+    return None
+
+
+def text_in(content: Json) -> str:
+    """Return the text of a message's content: a text, or blocks of which those with `text` count."""
+    if isinstance(content, str):
+        return content
+    blocks = content if isinstance(content, list) else []
+    texts = [block.get("text") for block in blocks if isinstance(block, dict)]
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def objects(value: Json, reading: Reading, place: str, what: str) -> Iterator[tuple[str, Record]]:
+    """Yield the objects of a list, each with its place: "line 3, citation 2". Others are problems.
+
+    `what` is what an entry is called in messages. None and a missing list are an empty one.
+    """
+    if value is None:
+        return
+    if not isinstance(value, list):
+        message = f"its {what}s are no list"
+        reading.problem("not_a_list", message, place, "Save the response as the API returned it.", lost=False)
+        return
+    for number, entry in enumerate(value, start=1):
+        at = f"{place}, {what} {number:,}"
+        if isinstance(entry, dict):
+            yield at, entry
+        else:
+            fix = "Save the response as the API returned it."
+            reading.problem("not_an_object", "is no JSON object", at, fix, lost=False)
+
+
+def range_of(start: Json, end: Json) -> tuple[int, int] | None:
+    """Return a half-open range of indexes from 0; None unless both are such and in order."""
+    first, last = index_of(start), index_of(end)
+    return None if first is None or last is None or not 0 <= first < last else (first, last)
+
+
+def citation_passage(
+    citation: Mapping[str, Json],
+    *,
+    quote: Json,
+    dropped: Collection[str],
+    document: str | None = None,
+    page: int | None = None,
+    offsets: tuple[int, int] | None = None,
+) -> Passage:
+    """Return the passage of a citation; what the API says of it besides `dropped` is in `more`.
+
+    A page counts from 1. `more` has one field, `api_citation`, since an API's own names such as `id` and
+    `page` mean something else in a citation of a trace.
+    """
+    rest = {name: value for name, value in citation.items() if name not in dropped and value is not None}
+    return Passage(
+        text=quote if isinstance(quote, str) and quote else None,
+        document=document,
+        page=page,
+        page_base=1,
+        offsets=offsets,
+        more={"api_citation": rest} if rest else {},
+    )
