@@ -2,7 +2,7 @@
 
 `open_workspace` opens a folder with a `pipeline_manifest.yaml`; `triage` labels the questions of bare trace
 and chunk files; `locate` finds a quote on the page of a PDF or in the lines of a text; `validate` checks
-records against the citation contract; `adapters` turns other libraries' records into citation payloads.
+records against the citation contract; `adapters` turns other libraries' objects into our records.
 Input that cannot be used raises `Fault`, whose `problems` name what, where and the fix.
 """
 

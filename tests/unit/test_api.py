@@ -6,7 +6,9 @@ import json
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+from shutil import copytree
 
 import orjson
 import pytest
@@ -21,7 +23,8 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def demo(tmp_path: Path) -> proofspan.Workspace:
+def demo(tmp_path: Path, checked: Callable[[Path], Path]) -> proofspan.Workspace:
+    copytree(checked(DEMO), tmp_path, dirs_exist_ok=True)
     return proofspan.open_workspace(cache_dir=tmp_path)
 
 

@@ -171,4 +171,4 @@ def test_nothing_starts_on_a_workspace_that_cannot_be_read(
 ) -> None:
     monkeypatch.setattr(open_cmd, "run_dashboard", lambda *_, **__: pytest.fail("it started"))
     result = CliRunner().invoke(open_cmd.command, [str(tmp_path), "--no-browser"])
-    assert "has no pipeline_manifest.yaml" in str(result.exception)
+    assert "and no pipeline_manifest.yaml" in str(result.exception)

@@ -107,6 +107,7 @@ states = st.builds(
     ids=several,
     level=st.lists(st.sampled_from(LEVELS), max_size=3, unique=True).map(tuple),
     present=st.booleans(),
+    opened=st.one_of(st.none(), st.from_regex("[0-9a-f]{16}", fullmatch=True)),
 )
 
 

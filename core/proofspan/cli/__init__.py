@@ -19,7 +19,7 @@ INTERRUPTED = 130
 
 #: command name → (module below `proofspan.cli`, one line for the list)
 COMMANDS: dict[str, tuple[str, str]] = {
-    "open": ("open_cmd", "Start the dashboard on a workspace."),
+    "open": ("open_cmd", "Start the dashboard on a workspace, an export or a response."),
     "check": ("check_cmd", "Verify a workspace: every artifact, hash and record."),
     "index": ("index_cmd", "Build or refresh the index of a workspace."),
     "triage": ("triage_cmd", "Label the questions of bare trace and chunk files."),
@@ -29,7 +29,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "chunk-ids": ("chunk_ids_cmd", "Audit chunk ids, mint them, and map older ones to new."),
     "bundle": ("bundle_cmd", "Build and validate evidence bundles."),
     "import": ("import_cmd", "Turn another tool's files into a workspace."),
-    "export": ("export_cmd", "Write a run's triage as CSV, JSONL or Markdown."),
+    "export": ("export_cmd", "Write a run's triage, or the run for another tool."),
     "metrics": ("metrics_cmd", "Measure runs: each metric with its counts, interval and goal."),
     "whatif": ("whatif_cmd", "Try other settings on a run's logged lists, without a model."),
     "gate": ("gate_cmd", "Check whether a run is ready for release, for CI."),

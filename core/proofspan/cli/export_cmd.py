@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, NoReturn
 
 import click
 from click.core import ParameterSource
 
 from proofspan.cli.index_cmd import LOCATORS, TIMEOUT_S
 from proofspan.cli.output import (
+    STDOUT,
     NamedPath,
     check_outputs,
     output_to,
@@ -22,13 +24,14 @@ from proofspan.contracts.records.records import LABELS
 from proofspan.diagnosis.gold import GOLD_STATES
 from proofspan.diagnosis.types import TEMPLATES
 from proofspan.diagnosis.verdicts.types import CAUSES, CORRECT, GROUNDED
-from proofspan.errors import InputFault
+from proofspan.errors import InputFault, Problem
 from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.journal.cohorts import read_cohorts
 from proofspan.manifest.load import load_manifest
 from proofspan.metrics.ranked import BUCKETS
 from proofspan.services.checking import check_runs
 from proofspan.services.export import EXPORTS, RecordExport, writer_for
+from proofspan.services.export_formats import export_run
 from proofspan.services.locating import place_runs
 from proofspan.services.workspace.open import chosen_run, profile_of_options, with_profile
 from proofspan.store.files.cache_dir import default_cache_dir
@@ -38,9 +41,12 @@ from proofspan.store.index.build import build_index
 from proofspan.store.query.filters import FLIPS, SORT_KEYS, SORTS, Filter, Sort, support_bounds
 from proofspan.store.query.metric_sql import MISSES, OUTCOMES
 from proofspan.store.query.store import Store
+from proofspan.traces.exports.registry import EXPORT_FORMATS
+from proofspan.traces.exports.types import ExportFormat
+from proofspan.traces.importers.staging import staged
 
 #: The kinds that are written whole and in file order.
-KINDS = ("log", "rag_traces")
+KINDS = ("log", "rag_traces", *EXPORT_FORMATS)
 #: The options that apply to them.
 _OF_WHOLE_RUNS = frozenset({"run_id", "all_variants", "cache_dir", "output"})
 
@@ -128,6 +134,9 @@ def command(kind: str, workspace: Path, output: str, cache_dir: Path | None, **a
     `log` and `rag_traces` write the whole run, one record for each question and segment: log lines, or the
     table `rag_traces` as .jsonl, .parquet or .sql, by the suffix of the output. If a row lacks a value that
     the table declares NOT NULL, a message says so and the exit status is 1.
+
+    The other kinds are formats of other tools, which `proofspan open` reads again. They hold the whole run,
+    in a file, or in a new folder for beir and trec. What a format has no place for is counted and printed.
     """
     context, is_whole = click.get_current_context(), kind in KINDS
     for option in context.command.params if is_whole else ():
@@ -137,15 +146,25 @@ def command(kind: str, workspace: Path, output: str, cache_dir: Path | None, **a
             raise click.UsageError(f"{option.opts[0]} narrows a list, and {kind} is written whole")
     profile = profile_of_options(asked.pop("template"), asked.pop("refusal"))
     manifest = with_profile(load_manifest(workspace), profile)
-    check_outputs([output], workspace_files(manifest))
+    if kind not in EXPORT_FORMATS or not EXPORT_FORMATS[kind].files:
+        check_outputs([output], workspace_files(manifest))
     run, cache = chosen_run(manifest, asked.pop("run_id")), cache_dir or default_cache_dir()
+    if kind in EXPORT_FORMATS:
+        with _sinks(EXPORT_FORMATS[kind], output) as sinks:
+            _, problems = export_run(
+                manifest,
+                run,
+                EXPORT_FORMATS[kind],
+                sinks,
+                cache_dir=cache,
+                all_variants=asked["all_variants"],
+            )
+        _exit_with(problems)
     if is_whole:
         export, writer = RecordExport(manifest, run, cache, asked["all_variants"]), writer_for(kind, output)
         with output_to(output) as sink:
             sink.writelines(writer(export))
-        problems = export.problems()
-        print_problems(problems)
-        sys.exit(1 if any(problem.severity != "note" for problem in problems) else 0)
+        _exit_with(export.problems())
     if asked["cohort"] and asked["cohort"] not in read_cohorts(manifest):
         raise InputFault.of(
             "unknown_cohort",
@@ -167,3 +186,26 @@ def command(kind: str, workspace: Path, output: str, cache_dir: Path | None, **a
     pieces = EXPORTS[kind].pieces(store.rows(shown, sort, with_claims=True))
     with output_to(output) as sink:
         sink.writelines(piece.encode("utf-8", "replace") for piece in pieces)
+
+
+@contextmanager
+def _sinks(format_: ExportFormat, output: str) -> Iterator[list[BinaryIO]]:
+    """Open the files of a format: the output, or those of a new folder. They appear when the block ends."""
+    if not format_.files:
+        with output_to(output) as sink:
+            yield [sink]
+        return
+    target = Path(output)
+    if output == STDOUT or target.is_file() or (target.is_dir() and any(target.iterdir())):
+        message = f"{format_.title} is a folder of files, and this is not a new one"
+        raise InputFault.of("not_a_new_folder", message, where=output, fix="name a new or empty folder")
+    with staged(target, force=False) as folder, ExitStack() as stack:
+        for name in format_.files:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        yield [stack.enter_context((folder / name).open("wb")) for name in format_.files]
+
+
+def _exit_with(problems: list[Problem]) -> NoReturn:
+    """Print problems, and exit with 1 for those that are more than notes."""
+    print_problems(problems)
+    sys.exit(1 if any(problem.severity != "note" for problem in problems) else 0)

@@ -1,4 +1,4 @@
-"""`proofspan open`: start the dashboard on a workspace, and stop it with Ctrl-C."""
+"""`proofspan open`: start the dashboard on a workspace, or on one made of files; stop it with Ctrl-C."""
 
 from __future__ import annotations
 
@@ -22,13 +22,16 @@ from typing import NoReturn
 
 import click
 
+from proofspan.cli.opening import Asking, is_one_workspace, made_workspace
 from proofspan.cli.output import NamedPath
 from proofspan.errors import Fault, InputFault, printable
 from proofspan.manifest import trust
 from proofspan.manifest.load import load_manifest
 from proofspan.manifest.types import Manifest
 from proofspan.resources import APP, DASHBOARD
+from proofspan.services.opening.uploads import FROM_VARIABLE
 from proofspan.services.workspace.open import WORKSPACE_VARIABLE, chosen_folder
+from proofspan.traces.formats.types import PageBase
 
 DEFAULT_PORT = 8501
 PORTS_TRIED = 100
@@ -46,15 +49,25 @@ ENFORCED = {"server.enableAgentApi": False, "logger.hideWelcomeMessage": True}
 
 
 @click.command("open")
-@click.argument("workspace", required=False, type=NamedPath())
+@click.argument("things", metavar="[THING]...", nargs=-1, type=NamedPath())
+@click.option("--documents", multiple=True, metavar="DIR", type=NamedPath(), help="Where PDFs are.")
+@click.option("--to", type=NamedPath(), help="Folder to make the workspace in; else one in the cache.")
+@click.option("--force", is_flag=True, help="Replace what was made in --to before, and only that.")
+@click.option("--page-base", type=click.Choice(["0", "1"]), help="Number of a first page, where unknown.")
+@click.option("--list", "lists_all", is_flag=True, help="List all fields, missing documents and problems.")
 @click.option("--port", type=click.IntRange(1, 65535), help="Port to serve on; 8501 or the next free one.")
 @click.option("--address", default="127.0.0.1", show_default=True, help="Address to serve on.")
 @click.option("--allow-host", multiple=True, metavar="NAME", help="Name of a proxy in front (repeatable).")
 @click.option("--allow-unauthenticated", is_flag=True, help="Serve to other machines without a login.")
-@click.option("--trust-roots", is_flag=True, help="Confirm the folders in `roots` without asking.")
+@click.option("--trust-roots", is_flag=True, help="Confirm folders in `roots` and links without asking.")
 @click.option("--browser/--no-browser", default=True, help="Show the dashboard in the browser.")
 def command(
-    workspace: Path | None,
+    things: tuple[Path, ...],
+    documents: tuple[Path, ...],
+    to: Path | None,
+    force: bool,
+    page_base: str | None,
+    lists_all: bool,
     port: int | None,
     address: str,
     allow_host: tuple[str, ...],
@@ -62,7 +75,13 @@ def command(
     trust_roots: bool,
     browser: bool,
 ) -> None:
-    """Start the dashboard on WORKSPACE, or on the demo if none is named."""
+    """Open THINGs in the dashboard: a workspace, or what other tools and model APIs write; else the demo.
+
+    THINGs other than a workspace are trace files, exports, API responses, folders of them, and PDFs. Their
+    format is recognized by their content. A workspace is made of them, in the cache or in --to, and opens on
+    the first finding. PDFs are found by the names that the answers use, also beside the files and in
+    --documents.
+    """
     if missing := [name for name in ("streamlit", "plotly") if find_spec(name) is None]:
         raise InputFault.of(
             "no_dashboard",
@@ -71,10 +90,20 @@ def command(
         )
     address = as_browsers_write(address)
     refuse_open_address(address, allow_unauthenticated=allow_unauthenticated)
-    manifest = load_manifest(workspace or chosen_folder())
-    confirm_roots(manifest, trust_all=trust_roots)
+    page = ""
+    if is_one_workspace(things):
+        if documents or to or page_base or force:
+            raise click.UsageError("a workspace has its documents and its folder: name it alone")
+        manifest = load_manifest(things[0] if things else chosen_folder())
+        confirm_roots(manifest, trust_all=trust_roots)
+    else:
+        base: PageBase | None = None if page_base is None else 0 if page_base == "0" else 1
+        asking = Asking(page_base=base, trust_all=trust_roots, force=force, lists_all=lists_all)
+        manifest, page = made_workspace(things, documents, to, asking)
     served_at = choose_port(address, port)
-    run_dashboard(manifest, address, served_at, allow_host, browser=browser)
+    is_own = is_loopback(address) and not (allow_host or allow_unauthenticated)
+    reads_from = Path.cwd() if is_own else None
+    run_dashboard(manifest, address, served_at, allow_host, browser=browser, page=page, reads_from=reads_from)
 
 
 def as_browsers_write(address: str) -> str:
@@ -163,11 +192,25 @@ def allowed_hosts(address: str) -> list[str]:
 
 
 def run_dashboard(
-    manifest: Manifest, address: str, port: int, proxies: Iterable[str], *, browser: bool
+    manifest: Manifest,
+    address: str,
+    port: int,
+    proxies: Iterable[str],
+    *,
+    browser: bool,
+    page: str = "",
+    reads_from: Path | None = None,
 ) -> None:
-    """Serve until Ctrl-C or a signal. Raises Fault if the server does not start or fails."""
+    """Serve until Ctrl-C or a signal, and show `page`. Raises Fault if the server does not start or fails.
+
+    Pages may open files below `reads_from` by their paths.
+    """
     url = url_of(address, port)
-    environment = {**os.environ, WORKSPACE_VARIABLE: str(manifest.file or manifest.folder)}
+    environment = {
+        **{name: value for name, value in os.environ.items() if name != FROM_VARIABLE},
+        WORKSPACE_VARIABLE: str(manifest.file or manifest.folder),
+        **({FROM_VARIABLE: str(reads_from)} if reads_from else {}),
+    }
     # Streamlit reads `.streamlit/config.toml`, and so the theme, from the working directory. In a session of
     # its own the server does not receive the terminal's Ctrl-C: this process does, and stops it.
     server = subprocess.Popen(
@@ -175,12 +218,13 @@ def run_dashboard(
     )
     with _stopped_on_exit(server):
         _wait_until_it_answers(server, url)
-        click.echo(f"{printable(manifest.name)}: {url}")
+        shown = f"{url}/{page}" if page else url
+        click.echo(f"{printable(manifest.name)}: {shown}")
         click.echo("Press Ctrl-C to stop.")
         # Without a screen a text browser would take over the terminal.
         screen = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
         if browser and (screen or sys.platform in ("darwin", "win32")):
-            webbrowser.open(url)
+            webbrowser.open(shown)
         _check_status(_wait_for(server))
 
 

@@ -119,17 +119,18 @@ BAR_AFTER, BAR_EVERY = 1.0, 0.1
 
 
 @contextmanager
-def progress_bar(verb: str, *, quiet: bool = False) -> Iterator[Callable[[str, int, int], None]]:
+def progress_bar(verb: str, *, quiet: bool = False) -> Iterator[Callable[[str, int, int | None], None]]:
     """Show a bar on a terminal's stderr when the work lasts longer than a second.
 
-    Call the yielded function with the name of the current item, and the amounts done and in all.
+    Call the yielded function with the name of the current item, and the amounts done and in all, None
+    where nobody knows.
     """
     console = Console(stderr=True)
     columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn()
     bar = Progress(*columns, console=console, transient=True)
     due = time.monotonic() + BAR_AFTER
 
-    def on_progress(name: str, done: int, total: int) -> None:
+    def on_progress(name: str, done: int, total: int | None) -> None:
         nonlocal due
         if quiet or not console.is_terminal or time.monotonic() < due:
             return

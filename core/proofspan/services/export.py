@@ -13,7 +13,7 @@ import orjson
 import pandas as pd
 import pyarrow.parquet as pq
 
-from proofspan.contracts.records.records import LineIssue
+from proofspan.contracts.records.records import LineIssue, Trace
 from proofspan.contracts.rules.catalogue import Finding, in_order
 from proofspan.diagnosis.types import question_cell
 from proofspan.errors import InputFault, Problem
@@ -116,8 +116,8 @@ class RecordExport:
     unread: int = field(default=0, init=False)
     variants: int = field(default=0, init=False)
 
-    def records(self) -> Iterator[LogRecord]:
-        """Yield the log records in the order of the traces. Raises InputFault if the run has no traces."""
+    def traces(self) -> Iterator[Trace]:
+        """Yield the traces in file order. Raises InputFault if the run has none."""
         traces = trace_file(self.manifest, self.run, cache_dir=self.cache_dir)
         path = traces.needed_path
         self.unread += len(traces.issues)
@@ -128,11 +128,16 @@ class RecordExport:
                 continue
             key = repeats.key_of(item)
             if self.all_variants or (key.paraphrase, key.seed, key.repeat) == (0, 0, 1):
-                for record in log_records(item, pinned=self.run.pinned):
-                    self.rows += 1
-                    yield record
+                yield item
             else:
                 self.variants += 1
+
+    def records(self) -> Iterator[LogRecord]:
+        """Yield the log records in the order of the traces. Raises InputFault if the run has no traces."""
+        for trace in self.traces():
+            for record in log_records(trace, pinned=self.run.pinned):
+                self.rows += 1
+                yield record
 
     def table(self) -> Iterator[tuple[LogRecord, Row]]:
         """Yield each record with its row of the table `rag_traces`."""

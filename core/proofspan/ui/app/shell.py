@@ -14,6 +14,9 @@ from proofspan.ui.visit.routes import (
     HEALTH_PAGE,
     HEALTH_TITLE,
     MOVED,
+    OPEN_PAGE,
+    OPEN_PATH,
+    OPEN_TITLE,
     PAGES,
     ROOT_NAME,
     WALKTHROUGH_TITLE,
@@ -36,6 +39,7 @@ def run() -> None:
             for group in PAGES.values()
             for script, title, path in group
         ]
+        + [st.Page(OPEN_PAGE, title=OPEN_TITLE, url_path=OPEN_PATH)]
         + [st.Page(_moved, title=titles[path], url_path=old) for old, path in MOVED.items()],
         position="hidden",
     )
@@ -65,11 +69,13 @@ def _sidebar() -> tuple[DeltaGenerator, session.Opened] | None:
             opened = session.current(needs_run=False)
         except Fault:  # the page shows it, with room for the details
             markup.note("This workspace cannot be opened.", "muted")
+            st.page_link(OPEN_PAGE, label=OPEN_TITLE)
             return None
         markup.show(
             markup.text([markup.Piece("Workspace")], role="heading"),
             markup.text([markup.Piece(opened.manifest.name)], role="line"),
         )
+        st.page_link(OPEN_PAGE, label=OPEN_TITLE, query_params=opened.view.params())
         if names := run_names(opened.manifest.runs):
             select("Run", names, opened.view.run, key="run-switcher", on_choose=_switch_run)
             if opened.run.title:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 HEALTH_TITLE, WALKTHROUGH_TITLE = "Health", "Walkthrough"
 HEALTH_PAGE = "pages/health.py"
+#: The page that opens other files; its link is beside the workspace's name.
+OPEN_PAGE, OPEN_TITLE, OPEN_PATH = "pages/open.py", "Open your data", "open"
 #: Addresses that no page has, by the path of the page that they lead to. Triage is at the root.
 MOVED: dict[str, str] = {"workspace": "health", "triage": ""}
 #: Streamlit names the page at the root after its script, which would keep `/triage` from being redirected.

@@ -32,6 +32,7 @@ from proofspan.services.checking import is_checked
 from proofspan.services.documents.document_cache import Recent
 from proofspan.services.health.failure_map import Sections, section_map
 from proofspan.services.locating import is_placed
+from proofspan.services.opening.place import opened_folder
 from proofspan.services.page_base import CitedPages, examine_run
 from proofspan.services.workspace.index_job import SHORT_SECONDS, IndexJob, IndexJobs, index_command
 from proofspan.services.workspace.open import chosen_folder, default_run, with_profile
@@ -95,8 +96,12 @@ def no_runs(manifest: Manifest) -> Problem:
 
 
 def workspace() -> Manifest:
-    """Return the manifest of the chosen folder, read again whenever its file changes."""
-    folder = chosen_folder()
+    """Return the manifest of the chosen folder, or of what the address says was opened.
+
+    It is read again whenever its file changes. Raises ManifestFault if it cannot be read.
+    """
+    key = read_view().opened
+    folder = opened_folder(key, cache_dir().path) if key else chosen_folder()
     file = folder / MANIFEST_NAME if folder.is_dir() else folder
     return _manifest(str(folder), file_state(file))
 

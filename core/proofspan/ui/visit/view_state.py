@@ -22,6 +22,7 @@ from proofspan.evidence.bundles import LEVELS, Level
 from proofspan.journal.sprint import ENTRY_KINDS, PackageStatus
 from proofspan.metrics.ranked import BUCKETS
 from proofspan.services.metrics.cohorts import RankOrder
+from proofspan.services.opening.place import KEY_CHARS
 from proofspan.store.files.checked import CLAIM_STATUSES, DIFFERENCE_KINDS
 from proofspan.store.files.evidence_states import EVIDENCE_STATES
 from proofspan.store.query.filters import FLIPS, SORT_KEYS, Filter, Sort, support_bounds
@@ -37,6 +38,7 @@ MAX_NUMBER = 1_000_000_000
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _INTEGER = re.compile(r"[0-9]{1,10}")
+_KEY = re.compile(f"[0-9a-f]{{{KEY_CHARS}}}")
 #: Columns of the Triage table besides those that it always shows, in their order.
 OPTIONAL_COLUMNS = (
     *("label", "why", "issues", "support", "contradictions", "numbers", "coverage"),
@@ -75,7 +77,8 @@ class ViewState:
     page. On Sprint, `item` is the goal, work package, decision, risk, run or entry that is open, such as
     `decision:D2`; `status` and `stream` keep work packages, `kind`, `author`, `day` and `find` entries, and
     `leaf` is their page. `what_if` holds the parameters of What-if as they are written, a pair for each
-    value. `notes` lists what in the URL could not be used; it is not part of the state.
+    value. `opened` is the key of a workspace that was made of other files and is shown in place of the
+    server's own. `notes` lists what in the URL could not be used; it is not part of the state.
     """
 
     filter: Filter = field(default_factory=lambda: Filter(run=""))
@@ -108,6 +111,7 @@ class ViewState:
     author: str | None = None
     day: str | None = None
     what_if: tuple[tuple[str, str], ...] = ()
+    opened: str | None = None
     notes: tuple[str, ...] = field(default=(), compare=False)
 
     @property
@@ -182,6 +186,10 @@ class ViewState:
             changes["ids"] = ()
         shown, sort = replace(self.filter, **in_filter), replace(self.sort, **in_sort)
         return replace(self, filter=shown, sort=sort, **changes)
+
+    def with_nothing_chosen(self) -> ViewState:
+        """Return the same workspace and profile with nothing chosen: where links to other lists begin."""
+        return ViewState(profile=self.profile, opened=self.opened)
 
     def with_run(self, runs: Sequence[str], default: str) -> ViewState:
         """Return this state on a run that exists: its own, else `default` with a note."""
@@ -303,6 +311,14 @@ def _either(yes: str, no: str, default: bool | None = None) -> _Param:
     )
 
 
+def _opened(reader: _Reader, name: str) -> str | None:
+    value = reader.text(name)
+    if value is not None and _KEY.fullmatch(value) is None:
+        reader.refuse(name, value, "the key of an opened workspace")
+        return None
+    return value
+
+
 def _support(reader: _Reader, name: str) -> str:
     value = reader.text(name) or ""
     try:
@@ -315,6 +331,7 @@ def _support(reader: _Reader, name: str) -> str:
 _NAME, _FLAG, _ON = _text(default=None), _either("yes", "no"), _either("yes", "no", False)
 #: The parameters in the order of an address: those of `Filter`, of `Sort` (`sort` and `desc`) and the others.
 _PARAMS: Mapping[str, _Param] = {
+    "opened": _Param(_opened, lambda value: [value] if value else []),
     "run": _text(),
     "q": _NAME,
     "p": _number(0),

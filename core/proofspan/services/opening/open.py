@@ -1,0 +1,166 @@
+"""Open what people have: recognize a file's format and make a workspace of it."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple
+
+from proofspan.errors import InputFault
+from proofspan.traces.formats.native import Native
+from proofspan.traces.formats.records import read_records, sample_of
+from proofspan.traces.formats.types import Asked, PageBase, Reading
+from proofspan.traces.importers.workspace import Converted, Importer, ImportReport, import_source
+from proofspan.traces.registry import Recognized, formats, recognized
+
+#: Takes the names of documents and returns the files of those that are there.
+FindDocuments = Callable[[Collection[str]], Mapping[str, Path]]
+#: Takes a file's name and how many questions are read.
+OnQuestions = Callable[[str, int], None]
+#: Questions between two reports of progress.
+_STEP = 256
+
+
+class Source(NamedTuple):
+    """A file or folder to open, and its format."""
+
+    path: Path
+    found: Recognized
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A workspace that was made of sources: their formats, what was read of each, and the import.
+
+    `guessed_base`: the page base was taken as given, since the sources do not say it; `has_page_zero`: they
+    do, by a page 0.
+    """
+
+    workspace: Path
+    sources: tuple[Source, ...]
+    readings: tuple[Reading, ...]
+    report: ImportReport
+    guessed_base: bool = False
+    has_page_zero: bool = False
+
+    @property
+    def found(self) -> Recognized:
+        """Return the format of the first source."""
+        return self.sources[0].found
+
+    @property
+    def reading(self) -> Reading:
+        """Return what was read of the first source."""
+        return self.readings[0]
+
+
+def recognize(source: Path) -> Recognized:
+    """Return the format of a source. Raises InputFault for a broken one, or one that no format recognizes."""
+    sample = sample_of(source)
+    found = recognized(sample)
+    if found is None:
+        if not sample.records and sample.shape in ("object", "array", "lines", "table"):
+            reading = Reading(source.name)
+            next(read_records(source, reading), None)
+            if reading.problems:
+                raise InputFault(*reading.problems)
+        known = ", ".join(each.title for each in formats())
+        raise InputFault.of(
+            "unknown_format",
+            "its format is not recognized",
+            where=str(source),
+            fix=f"known formats are {known}; describe others by a mapping: proofspan import mapped",
+        )
+    return found
+
+
+def open_source(
+    source: Path,
+    *,
+    workspace: Path,
+    documents: Mapping[str, Path] | None = None,
+    unknown_base: PageBase = 0,
+    force: bool = False,
+) -> Opened:
+    """Make a workspace of one source whose documents are known by the names that it uses; see below."""
+    return open_sources(
+        [Source(source, recognize(source))],
+        workspace=workspace,
+        find=lambda _names: documents or {},
+        unknown_base=unknown_base,
+        force=force,
+    )
+
+
+def open_sources(
+    sources: Sequence[Source],
+    *,
+    workspace: Path,
+    find: FindDocuments,
+    unknown_base: PageBase = 0,
+    unnamed: str | None = None,
+    force: bool = False,
+    on_questions: OnQuestions = lambda _name, _done: None,
+) -> Opened:
+    """Make a workspace of sources whose formats are recognized.
+
+    A file that is a single object, such as a response, adds to one run with the others of its kind; each of
+    several files of records is a run of its own. `find` is asked once for the documents that they name.
+    Passages of a question that names no document are of `unnamed`, if there is one. Raises a Fault, and
+    leaves no folder behind, if nothing can be read or `workspace` must not be replaced.
+    """
+    readings = tuple(Reading(each.path.name) for each in sources)
+    with tempfile.TemporaryDirectory() as folder:
+        native = Native(Path(folder), unknown_base=unknown_base)
+        first, reading = sources[0].path, Reading(sources[0].path.name)
+        native.write(_questions(sources, readings, on_questions, unnamed), reading)
+        problems = (*(each for one in readings for each in one.problems), *reading.problems)
+        if not native.questions:
+            raise InputFault(*(problems or _nothing_asked(first).problems))
+        files = find(tuple(native.documents))
+        paths = {native.documents[name]: path for name, path in files.items()}
+
+        def convert(_source: Path, _files: Mapping[str, Path]) -> Converted:
+            return replace(native.converted(first.stem), found=paths, pattern=None, problems=problems)
+
+        others = {f"source {number}": each.path for number, each in enumerate(sources[1:], start=2)}
+        form = sources[0].found.format
+        importer = Importer(name=form.name, description=form.title, convert=convert)
+        report = import_source(importer, first, workspace=workspace, files=others, force=force)
+    return Opened(workspace, tuple(sources), readings, report, native.guessed, native.has_page_zero)
+
+
+def _nothing_asked(source: Path) -> InputFault:
+    message, fix = "holds no question", "export questions with answers"
+    return InputFault.of("nothing_asked", message, where=str(source), fix=fix)
+
+
+def _questions(
+    sources: Sequence[Source], readings: Sequence[Reading], on_questions: OnQuestions, unnamed: str | None
+) -> Iterator[Asked]:
+    """Yield the questions of all sources, those of several files of records in runs named after the files."""
+    for source, reading in zip(sources, readings, strict=True):
+        of_file = "" if len(sources) == 1 or _is_single(source.path) else source.path.stem
+        for number, asked in enumerate(source.found.format.read(source.path, reading), start=1):
+            if number % _STEP == 0:
+                on_questions(source.path.name, number)
+            if unnamed is not None:
+                _name_document(asked, unnamed)
+            run = ": ".join(filter(None, (of_file, asked.run)))
+            yield replace(asked, run=run) if run != asked.run else asked
+
+
+def _name_document(asked: Asked, document: str) -> None:
+    """Give a document to the passages of a question if none of them names one."""
+    listed = (each for passages in asked.lists.values() for each in passages)
+    cited = (each.passage for each in asked.cited if not each.reason)
+    passages = [*listed, *asked.gold, *cited]
+    if not any(each.document for each in passages):
+        for each in passages:
+            each.document = document
+
+
+def _is_single(path: Path) -> bool:
+    return sample_of(path).shape == "object"

@@ -1,0 +1,132 @@
+"""Sort what people name to open: a workspace, sources of answers, PDFs, and folders of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from proofspan.errors import Fault, InputFault
+from proofspan.evidence.pdf.files import MAGIC, MAGIC_WITHIN
+from proofspan.manifest.load import MANIFEST_NAME, MANIFEST_SUFFIXES
+from proofspan.services.opening.documents import BESIDE_DEPTH, Pdf, named_pdf, pdfs_in
+from proofspan.services.opening.open import Source, recognize
+from proofspan.traces.formats.records import sample_of
+from proofspan.traces.registry import recognized
+
+#: Folders below a folder of documents that are looked through, and files of a folder that are tried.
+DOCUMENT_DEPTH, MOST_TRIED = 8, 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Things:
+    """The sources with their formats, the PDFs that may be taken, and files of no known format."""
+
+    sources: tuple[Source, ...]
+    pdfs: tuple[Pdf, ...]
+    unknown: tuple[Path, ...] = ()
+
+    @property
+    def only_pdf(self) -> str | None:
+        """Return the name of the PDF that was named, if it is one alone: what names no document is of it."""
+        named = {each.file: each.path.name for each in self.pdfs if each.is_named}
+        return next(iter(named.values())) if len(named) == 1 else None
+
+
+def is_workspace(thing: Path) -> bool:
+    """Return whether a path is a workspace: a folder with a manifest, or a manifest."""
+    return (thing / MANIFEST_NAME).is_file() if thing.is_dir() else thing.suffix in MANIFEST_SUFFIXES
+
+
+def things_of(things: Sequence[Path], documents: Sequence[Path] = ()) -> Things:
+    """Return the sources and PDFs among what was named. Raises InputFault if there is no source.
+
+    A folder is a source if a format recognizes it; else those of its files are that a format recognizes, and
+    the others are `unknown`. `documents` are folders of PDFs, or PDFs.
+    """
+    sources: list[Source] = []
+    pdfs: list[Pdf] = []
+    unknown: list[Path] = []
+    for thing in things:
+        _check(thing)
+        if thing.is_dir():
+            pdfs += pdfs_in(thing, depth=BESIDE_DEPTH, is_named=True)
+            if (found := recognized(sample_of(thing))) is not None:
+                sources.append(Source(thing, found))
+            else:
+                _add_files(thing, sources, unknown)
+        elif _is_pdf(thing):
+            pdfs.append(named_pdf(thing))
+        else:
+            sources.append(Source(thing, recognize(thing)))
+    for place in documents:
+        _check(place)
+        is_folder = place.is_dir()
+        pdfs += pdfs_in(place, depth=DOCUMENT_DEPTH, is_named=True) if is_folder else [named_pdf(place)]
+    sources = _without_parts(sources)
+    if not sources:
+        raise InputFault.of(
+            "no_source",
+            f"no file with answers is among these, and no {MANIFEST_NAME}",
+            where=", ".join(map(str, things[:5])),
+            fix="name the trace file, export or response too: proofspan open FILE [PDF …]",
+        )
+    folders = dict.fromkeys(each.path.absolute().parent for each in sources)
+    pdfs += [pdf for each in folders for pdf in pdfs_in(each, depth=BESIDE_DEPTH, is_named=False)]
+    return Things(tuple(sources), tuple(pdfs), tuple(unknown))
+
+
+def _without_parts(sources: Sequence[Source]) -> list[Source]:
+    """Return the sources without those that another one reads too, such as the judgments beside a run.
+
+    A format that reads whole folders reads such files of another kind with each file of a folder.
+    """
+    kept: list[Source] = []
+    for source in sources:
+        form, folder = source.found.format, source.path.parent
+        others = (each for each in kept if each.path.parent == folder and each.found.format is form)
+        if source.path.is_file() and any(each.found.why != source.found.why for each in others):
+            of_folder = recognized(sample_of(folder))
+            if of_folder is not None and of_folder.format is form:
+                continue
+        kept.append(source)
+    return kept
+
+
+def _add_files(folder: Path, sources: list[Source], unknown: list[Path]) -> None:
+    for path in _files(folder):
+        try:
+            found = None if _is_pdf(path) else recognized(sample_of(path))
+        except Fault:
+            found = None
+        if found is not None:
+            sources.append(Source(path, found))
+        elif not _is_pdf(path):
+            unknown.append(path)
+
+
+def _files(folder: Path) -> Iterable[Path]:
+    """Return the first files of a folder, in order; hidden ones and links out of it are left out."""
+    home = folder.resolve()
+    files = [each for each in folder.iterdir() if not each.name.startswith(".") and each.is_file()]
+    return [each for each in sorted(files)[:MOST_TRIED] if each.resolve().is_relative_to(home)]
+
+
+def _check(thing: Path) -> None:
+    """Raise InputFault for what is neither a file nor a folder: reading a pipe would wait for ever."""
+    if not thing.exists():
+        raise InputFault.of("missing", "does not exist", where=str(thing), fix="correct its path")
+    if not (thing.is_file() or thing.is_dir()):
+        raise InputFault.of(
+            "not_a_file", "is neither a file nor a folder", where=str(thing), fix="write it to a file first"
+        )
+
+
+def _is_pdf(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            head = file.read(MAGIC_WITHIN)
+    except OSError as error:
+        message = f"cannot be read: {error.strerror or error}"
+        raise InputFault.of("unreadable", message, where=str(path), fix="make it readable") from error
+    return MAGIC in head and head.lstrip()[:1] not in (b"{", b"[")  # an answer may speak of `%PDF-`
