@@ -128,6 +128,7 @@ else:
         with st.container(key="belonging"):
             if shown is not None and not shown.is_pending:
                 attachments.show_belonging(opened, shown)
+        panels.copy_for_llm(view, claims)
         panels.raw_record(view)
     with level:
         if shown is None or not shown.is_pending:

@@ -12,6 +12,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -92,7 +93,7 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Let the first two of several workers begin with one half of the browser tests' files each.
+    """Let the first two of several workers begin with files that have half of the browser tests each.
 
     `--dist worksteal` gives each worker an equal stretch of the list. Browser tests wait more than they work:
     left together they are one worker's and last longer than all others do.
@@ -101,9 +102,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if workers == 1:
         return
     browser = [item for item in items if item.get_closest_marker("browser")]
-    first_files = set(list(dict.fromkeys(item.path for item in browser))[::2])
-    first = [item for item in browser if item.path in first_files]
-    second = [item for item in browser if item.path not in first_files]
+    halves: list[list[pytest.Item]] = [[], []]
+    for path, _ in Counter(item.path for item in browser).most_common():  # the largest files first
+        min(halves, key=len).extend(item for item in browser if item.path == path)
+    first, second = halves
     others = [item for item in items if not item.get_closest_marker("browser")]
     # What is stolen is taken from the end: a file whose preparation is long had better not be cut in two.
     others.sort(key=lambda item: not item.get_closest_marker("real_data"))

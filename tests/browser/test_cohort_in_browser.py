@@ -16,7 +16,7 @@ from playwright.sync_api import expect
 from proofspan.cli import group
 from proofspan.journal.sprint import read_sprint
 from proofspan.manifest.load import MANIFEST_NAME, load_manifest
-from tests.browser.conftest import PageAt, Serve, WaitForRun, wait_for_query
+from tests.browser.conftest import AT_REST, PageAt, Serve, WaitForRun, wait_for_query
 from tests.places import CHECKOUT, DEMO
 
 pytestmark = pytest.mark.browser
@@ -91,9 +91,14 @@ def test_from_a_frozen_cohort_to_the_decision_that_is_handed_over(
     page.goto(f"{url}/sprint?run=R007&item=decision:D6")
     wait_for_run(page)
     page.get_by_role("button", name="Change").click()
+    wait_for_run(page)
     page.get_by_label("Your name").fill("Mara Lindqvist")
     page.keyboard.press("Enter")
-    page.get_by_role("combobox", name="State").click()
+    wait_for_run(page)
+    state = page.get_by_role("combobox", name="State")
+    state.scroll_into_view_if_needed()
+    page.evaluate(AT_REST)  # an event of scrolling that comes later closes the list
+    state.click()
     page.get_by_role("option", name="Accepted").click()
     page.get_by_role("button", name="Preview").click()
     expect(page.locator(".st-key-preview")).to_contain_text("Accepted")

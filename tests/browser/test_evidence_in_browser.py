@@ -96,16 +96,21 @@ def test_a_citation_and_the_view_are_copied_by_keyboard(
     page = page_at(1400, 900)
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     opened(page, serve().url + QUESTION, wait_for_run)
-    page.get_by_test_id("ps-copy").focus()
+    copying = page.locator(".st-key-citation")
+    copying.get_by_test_id("ps-copy").focus()
     page.keyboard.press("Enter")
-    expect(page.get_by_test_id("ps-copy-status")).to_have_text("Copied")
+    expect(copying.get_by_test_id("ps-copy-status")).to_have_text("Copied")
     citation = clipboard(page)
     assert re.fullmatch(r".+, section 8\.1, PDF page 15, page_idx 14(, printed .+)?", citation)
-    assert citation == page.get_by_test_id("ps-copied-text").inner_text()
+    assert citation == copying.get_by_test_id("ps-copied-text").inner_text()
     page.keyboard.press("Tab")
     page.keyboard.press("Space")
-    expect(page.get_by_test_id("ps-copy-status")).to_have_text("Copied")
+    expect(copying.get_by_test_id("ps-copy-status")).to_have_text("Copied")
     assert clipboard(page) == page.url
+    page.get_by_role("button", name="Copy for an LLM").click()
+    expect(page.locator(".st-key-copy-for-llm").get_by_test_id("ps-copy-status")).to_have_text("Copied")
+    pasted = clipboard(page)
+    assert "## Claims of the answer" in pasted and "## Passages that the model saw" in pasted
 
 
 def clipboard(page: Page) -> str:

@@ -15,7 +15,7 @@ from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.evidence.types import FoundSpan, SpanQuery
 
 MIN_HITS = 0.99
-ALTERED, SEED = 120, 4
+ALTERED, SEED = 80, 4
 
 
 @pytest.fixture(scope="module")
@@ -26,9 +26,9 @@ def pool() -> Iterator[PdfPool]:
 
 @pytest.fixture(scope="module")
 def spans(real_data: Path, pool: PdfPool) -> list[tuple[dict[str, Any], FoundSpan]]:
-    """Every second quote of the development set with the place that was found for it."""
+    """Every third quote of the development set with the place that was found for it."""
     lines = (real_data / "spans" / "spans_dev.jsonl").read_text(encoding="utf-8").splitlines()
-    rows = sorted(map(json.loads, lines), key=lambda row: row["pdf"])[::2]
+    rows = sorted(map(json.loads, lines), key=lambda row: row["pdf"])[::3]
     return [
         (row, pool.locate(real_data / row["pdf"], SpanQuery(row["quote"], row["cited_page_idx"])))
         for row in rows
@@ -37,14 +37,14 @@ def spans(real_data: Path, pool: PdfPool) -> list[tuple[dict[str, Any], FoundSpa
 
 def test_quotes_are_placed_where_they_are(spans: list[tuple[dict[str, Any], FoundSpan]]) -> None:
     counts = score(spans)
-    assert counts.total.total() > 150
+    assert counts.total.total() > 100
     assert counts.hit_rate >= MIN_HITS, counts.missed
 
 
 def test_every_page_off_by_one_is_flagged(spans: list[tuple[dict[str, Any], FoundSpan]]) -> None:
     """But if the quote is on the cited page as well: two exhibits of one filing share their text."""
     counts = score(spans)
-    assert counts.off_by_one > 25
+    assert counts.off_by_one > 15
     assert counts.flagged == counts.off_by_one
     assert len(counts.twice) <= 1
 
@@ -66,7 +66,7 @@ def test_an_altered_number_never_passes(real_data: Path, pool: PdfPool) -> None:
 
 def test_absent_quotes_are_placed_nowhere(spans: list[tuple[dict[str, Any], FoundSpan]]) -> None:
     absent = [(row, found) for row, found in spans if row["kind"] == "absent"]
-    assert len(absent) > 20
+    assert len(absent) > 10
     assert [row["id"] for row, found in absent if found.status != "not_found" or found.rects] == []
 
 

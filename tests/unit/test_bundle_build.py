@@ -119,6 +119,18 @@ def test_no_place_is_invented(
     assert made.citation_origin == ("payload" if level != "text_only" else "none")
 
 
+def test_a_citation_that_leads_to_no_page_says_why(manifest: Manifest, pool: PdfPool) -> None:
+    reason = "names a web page, which is not among the documents"
+    (item,) = one(cites(quote=QUOTE, reason=reason), manifest, pool).citations
+    assert [(each.code, each.message) for each in item.problems] == [
+        ("no_document", f"the citation {reason}")
+    ]
+    (item,) = one(cites(doc_id="manual", page_idx=1, reason=f"names {'x' * 500}"), manifest, pool).citations
+    assert item.problems[0].code == "quote_missing" and len(item.problems[0].message) < 250
+    (item,) = one(cites(doc_id="manual", page_idx=1, reason=[1]), manifest, pool).citations
+    assert item.problems[0].message == "there is no text to locate"
+
+
 @pytest.mark.parametrize(
     ("value", "expected", "kept"),
     [

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from proofspan.contracts.records.records import TraceKey
 from proofspan.manifest.types import Artifact, Manifest, Run
-from proofspan.services.compare import chosen_sentence
+from proofspan.services.compare import chosen_sentence, verdict_sentence
 from proofspan.store.files.types import Flips
 from proofspan.store.index.build import index_folder
 from proofspan.store.query.filters import FLIPS, Filter, Sort
@@ -295,3 +295,11 @@ def test_only_chosen_questions_are_no_evidence(tmp_path: Path) -> None:
     assert first.startswith("Only the 2 questions of LOST were reranked; the others are as in R1.")
     assert others == ["", ""]
     assert chosen_sentence(manifest, runs[0], runs[1]) == ""
+
+
+def test_nothing_is_concluded_from_questions_that_were_chosen() -> None:
+    flips = Flips(6, 0, 18, 13, only_here=0, only_there=0, left_out=0)
+    words = {"run": "R7", "vs": "R3", "outcome": "section_match_at_1"}
+    assert "p = 0.031, statistically significant" in verdict_sentence(flips, **words)
+    plain = verdict_sentence(flips, **words, is_test=False)
+    assert plain == "Retrieval: 6 fixed, none regressed of 37 by SectionMatch@1."

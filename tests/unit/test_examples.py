@@ -32,6 +32,11 @@ def test_citations_of_an_adapter_follow_the_contract(example: Path) -> None:
     assert citation["doc_id"] == "manual" and citation["k_pos"] == 1
 
 
+def test_an_answer_of_langchain_is_a_trace_on_its_page() -> None:
+    names = runpy.run_path(str(CHECKOUT / "examples" / "langchain_answer.py"))
+    assert names["trace"]["answer"] == "4.5 litres" and len(names["chunks"]) == 1
+
+
 def test_the_quickstart_finds_the_misquoted_figure(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PROOFSPAN_CACHE_DIR", str(tmp_path))
     names = runpy.run_path(str(CHECKOUT / "examples" / "quickstart.py"))

@@ -57,11 +57,14 @@ def other_run(manifest: Manifest, run_id: str) -> str | None:
     return ordered[index - 1].run_id if index else None
 
 
-def verdict_sentence(flips: Flips, *, run: str, vs: str, outcome: str, has_gold: bool = True) -> str:
+def verdict_sentence(
+    flips: Flips, *, run: str, vs: str, outcome: str, has_gold: bool = True, is_test: bool = True
+) -> str:
     """Return the conclusion of a comparison in a sentence.
 
     `Retrieval: 6 fixed, 1 regressed of 37 by SectionMatch@1: p = 0.125, not statistically significant.`
-    `has_gold` is whether the workspace names gold questions.
+    `has_gold` is whether the workspace names gold questions. Without `is_test` the flips are no evidence, as
+    `chosen_sentence` says, and nothing is concluded from them.
     """
     by, judged = OUTCOMES[outcome], flips.judged
     here, there = flips.left_out + flips.only_here, flips.left_out + flips.only_there
@@ -86,6 +89,8 @@ def verdict_sentence(flips: Flips, *, run: str, vs: str, outcome: str, has_gold:
     fixed, regressed = (f"{count:,}" if count else "none" for count in (flips.fixed, flips.regressed))
     conclusion = "statistically significant" if p < LEVEL else "not statistically significant"
     flipped = f"{AXES[outcome].name}: {fixed} fixed, {regressed} regressed"
+    if not is_test:
+        return f"{flipped} of {judged:,} by {by}."
     return f"{flipped} of {judged:,} by {by}: {p_words(p)}, {conclusion}."
 
 
@@ -145,7 +150,7 @@ def chosen_sentence(manifest: Manifest, run: Run, vs: Run) -> str:
     questions = counted(len(cohort["q_ids"]), "question")
     return (
         f"Only the {questions} of {cohort.get('name')} were reranked; the others are as in {vs.run_id}. "
-        "Questions chosen because they fail can only improve, so p is no evidence here: rerank all questions."
+        "Questions chosen because they fail can only improve, so this is no evidence: rerank all questions."
     )
 
 

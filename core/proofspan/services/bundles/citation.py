@@ -171,10 +171,10 @@ def _problems(
         yield shelf.portable(placed)
     elif not (cited.quote or "").strip():
         fix = "give the citation its quote, or list the chunk that it names in the chunk file"
-        yield Problem(QUOTE_MISSING, "there is no text to locate", fix=fix)
+        yield Problem(QUOTE_MISSING, _reason(cited) or "there is no text to locate", fix=fix)
     if cited.doc_id is None:
         fix = "give the citation, its candidate or its chunk a doc_id"
-        yield Problem("no_document", "the citation names no document", fix=fix)
+        yield Problem("no_document", _reason(cited) or "the citation names no document", fix=fix)
         return
     if held is None:
         message = f"the workspace has no document {cited.doc_id[:200]}"
@@ -195,6 +195,12 @@ def _problems(
         yield _bad_page(cited)
     if undrawn is not None:
         yield shelf.portable(undrawn)
+
+
+def _reason(cited: Citation) -> str | None:
+    """Return why an opened source's citation leads to no page, as its format says; None without that."""
+    reason = cited.raw.get("reason")
+    return f"the citation {reason[:200]}" if isinstance(reason, str) and reason else None
 
 
 def _bad_page(cited: Citation) -> Problem:

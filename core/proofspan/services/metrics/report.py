@@ -83,10 +83,15 @@ def metrics_report(
     if vs:
         shown, has_gold = Filter(run_id, vs=vs), manifest.gold is not None
         pairs = paired_metrics(store, shown, measured, run_metrics(store, manifest, vs))
-        sentences = [chosen_sentence(manifest, chosen_run(manifest, run_id), chosen_run(manifest, vs))]
+        chosen = chosen_sentence(manifest, chosen_run(manifest, run_id), chosen_run(manifest, vs))
+        sentences = [chosen]
         for outcome in BY:
             flips = store.flips(replace(shown, outcome=outcome))
-            sentences.append(verdict_sentence(flips, run=run_id, vs=vs, outcome=outcome, has_gold=has_gold))
+            sentences.append(
+                verdict_sentence(
+                    flips, run=run_id, vs=vs, outcome=outcome, has_gold=has_gold, is_test=not chosen
+                )
+            )
             sentences += scope_sentences(flips, run=run_id, vs=vs, outcome=outcome)
         compared = Compared(vs, pairs, tuple(dict.fromkeys(filter(None, sentences))))
     slices = metrics_by(store, run_id, by) if by else None

@@ -131,7 +131,7 @@ def release_check(verdict: ReleaseVerdict, view: ViewState) -> None:
     """Draw the release verdict on the newer run, with the link to its checks."""
     with st.container(border=True, key="gate"):
         show_verdict(verdict, view, most=3)
-        query = ViewState(profile=view.profile).change(run=view.run, vs=view.vs).params()
+        query = view.with_nothing_chosen().change(run=view.run, vs=view.vs).params()
         st.page_link("pages/trends.py", label="See all checks in Trends", query_params=query)
 
 
@@ -143,13 +143,17 @@ def verdict(flips: Flips, changes: Mapping[str, Flips], both: Compared) -> None:
     view, manifest = both.opened.view, both.opened.manifest
     run, vs, outcome = view.run, view.vs or "", view.filter.outcome
     has_gold = manifest.gold is not None
-    message = verdict_sentence(flips, run=run, vs=vs, outcome=outcome, has_gold=has_gold)
+    chosen = chosen_sentence(manifest, both.opened.run, both.other.run)
+    message = verdict_sentence(flips, run=run, vs=vs, outcome=outcome, has_gold=has_gold, is_test=not chosen)
     if view.q is not None:
         markup.note(message, "muted")
         return
-    besides = [chosen_sentence(manifest, both.opened.run, both.other.run)]
+    besides = [chosen]
     if run != vs:
-        besides += [needs_sentence(flips), *scope_sentences(flips, run=run, vs=vs, outcome=outcome)]
+        besides += [
+            "" if chosen else needs_sentence(flips),
+            *scope_sentences(flips, run=run, vs=vs, outcome=outcome),
+        ]
     narrowed = view.filter.without_comparison.where().sentence
     besides += [f"Only questions {narrowed}."] if narrowed else []
     if both.left_out:
@@ -160,7 +164,7 @@ def verdict(flips: Flips, changes: Mapping[str, Flips], both: Compared) -> None:
             *(markup.text([Piece(each, "muted")], role="hint") for each in besides if each),
         )
         if run != vs and any(each.judged for each in changes.values()):
-            show_grid(changes_grid(changes, view), key="grid-changes")
+            show_grid(changes_grid(changes, view, is_test=not chosen), key="grid-changes")
         if narrowed:
             change = {"type": (), "cohort": "", "about": ()}
             st.button(
@@ -172,7 +176,7 @@ def verdict(flips: Flips, changes: Mapping[str, Flips], both: Compared) -> None:
             )
 
 
-def changes_grid(changes: Mapping[str, Flips], view: ViewState) -> Grid:
+def changes_grid(changes: Mapping[str, Flips], view: ViewState, *, is_test: bool = True) -> Grid:
     """Return a row per outcome: how many questions were fixed and regressed by it, each a list in Triage."""
 
     def count(outcome: str, kind: FlipKind, found: Flips) -> Cell:
@@ -186,7 +190,8 @@ def changes_grid(changes: Mapping[str, Flips], view: ViewState) -> Grid:
 
     rows = []
     for outcome, found in changes.items():
-        p = p_words(mcnemar(found.fixed, found.regressed)) if found.fixed + found.regressed else "–"
+        has_p = is_test and found.fixed + found.regressed
+        p = p_words(mcnemar(found.fixed, found.regressed)) if has_p else "–"
         head = Cell(
             AXES[outcome].name,
             note=f"{found.judged:,} judged by {OUTCOMES[outcome]}",

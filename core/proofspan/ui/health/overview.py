@@ -60,7 +60,7 @@ def show_release(verdict: ReleaseVerdict | None, view: ViewState) -> None:
             markup.note("Release check: the metrics are being read …", "muted")
             return
         show_verdict(verdict, view, most=3)
-        query = ViewState(profile=view.profile).change(run=verdict.run_id, vs=view.vs).params()
+        query = view.with_nothing_chosen().change(run=verdict.run_id, vs=view.vs).params()
         st.page_link("pages/trends.py", label="See all checks in Trends", query_params=query)
 
 
@@ -150,7 +150,7 @@ def show_run(health: Health, view: ViewState) -> None:
 
 def linked(view: ViewState, shown: Filter) -> ViewState:
     """Return the view of a list with this page's profile."""
-    return replace(ViewState(profile=view.profile), filter=shown)
+    return replace(view.with_nothing_chosen(), filter=shown)
 
 
 #: State of a file → its words and colour.

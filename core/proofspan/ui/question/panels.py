@@ -16,16 +16,19 @@ from proofspan.diagnosis.labelling import QUESTION_UNKNOWN
 from proofspan.diagnosis.messages import suspicion_text
 from proofspan.diagnosis.types import ReportRow
 from proofspan.display_names import COLUMN_NAMES, LABEL_NAMES, NO_LABEL
+from proofspan.services.question.markdown import question_markdown
 from proofspan.services.question.rules import BrokenRule
 from proofspan.services.question.variants import ASPECTS, Steadiness
 from proofspan.services.question.view import QuestionView
 from proofspan.store.files.types import Neighbours
 from proofspan.ui.question.candidates import KEY, candidates_grid, row_key
 from proofspan.ui.triage.table import gold_rank
+from proofspan.ui.viewer.claim_places import ShownClaims
 from proofspan.ui.visit.view_state import ViewState, change_view, question_name, read_view
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.chart import LABEL_COLOURS
 from proofspan.ui.widgets.controls import feed, show_steps
+from proofspan.ui.widgets.copy_button import show_copying
 from proofspan.ui.widgets.markup import Piece
 from proofspan.ui.widgets.table import NOTHING, Cell, Column, Grid, Row, show_grid
 from proofspan.ui.widgets.text import variant
@@ -157,6 +160,16 @@ def candidates(
         chosen=None if chosen is None else row_key(chosen),
         on_choose=lambda key: change_view(chunk=ids[key], cite=None, page=None),
     )
+
+
+def copy_for_llm(view: QuestionView, claims: ShownClaims | None) -> None:
+    """Show the button that copies the question with its claims, its evidence and the cause as Markdown."""
+    words = question_markdown(
+        view,
+        checked=claims.checked if claims else None,
+        verdict=claims.verdict if claims else None,
+    )
+    show_copying(words, name="for an LLM", key="copy-for-llm", with_link=False, shows_text=False)
 
 
 def raw_record(view: QuestionView) -> None:

@@ -201,11 +201,11 @@ def _card_links(goal: GoalNow, view: ViewState) -> None:
         if metric_id in MISSES and goal.run_id and value is not None and value.numerator is not None:
             missed = value.denominator - value.numerator
             if missed:
-                failing = ViewState(profile=view.profile).change(run=goal.run_id, miss=metric_id)
+                failing = view.with_nothing_chosen().change(run=goal.run_id, miss=metric_id)
                 title = f"View {counted(missed, 'failing question')}"
                 st.page_link("pages/triage.py", label=title, query_params=failing.params())
         if goal.run_id and metric_id is not None:
-            run = ViewState(profile=view.profile).change(run=goal.run_id)
+            run = view.with_nothing_chosen().change(run=goal.run_id)
             st.page_link("pages/trends.py", label="Trends", query_params=run.params())
         if len(goal.item.history) > 1 or metric_id is None:
             history = view.change(item=address(goal.item)).params()
@@ -242,7 +242,7 @@ def release_line(verdict: ReleaseVerdict | None, view: ViewState) -> None:
         first, *rest = verdict_line(verdict)
         first = Piece(f"{first.text.rstrip(': ')} of {verdict.run_id}: ", "strong")
         markup.show(markup.text([first, *rest], role="line"), width="content")
-        query = ViewState(profile=view.profile).change(run=verdict.run_id).params()
+        query = view.with_nothing_chosen().change(run=verdict.run_id).params()
         st.page_link("pages/trends.py", label="See why in Trends", query_params=query)
 
 

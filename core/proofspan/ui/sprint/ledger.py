@@ -143,7 +143,7 @@ def _run(row: LedgerRow, view: ViewState) -> None:
                     ]
                 )
             )
-    base = ViewState(profile=view.profile).change(run=row.run_id)
+    base = view.with_nothing_chosen().change(run=row.run_id)
     with st.container(horizontal=True, key="links-of-run"):
         st.page_link("pages/trends.py", label="Its numbers in Trends", query_params=base.params())
         if row.unpinned:

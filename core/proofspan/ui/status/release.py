@@ -114,7 +114,7 @@ def _row(reason: Reason, verdict: ReleaseVerdict, view: ViewState) -> Row:
     word, look = _STATUSES[reason.status]
     href = None
     if reason.shown is not None and reason.count:
-        href = replace(ViewState(profile=view.profile), filter=reason.shown).link("")
+        href = replace(view.with_nothing_chosen(), filter=reason.shown).link("")
     spoken = f"{reason.sentence}: open {counted(reason.count, 'question')}"
     questions = Cell(f"{reason.count:,}" if reason.count else "", href=href, spoken=spoken if href else "")
     return Row(Cell(reason.sentence, note=reason.change), (Cell(word, look=look), questions))

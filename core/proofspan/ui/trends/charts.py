@@ -13,7 +13,6 @@ from streamlit.delta_generator import DeltaGenerator
 from proofspan.charts.figures import Form, Line, Point, Rule, line_figure, stack_figure
 from proofspan.charts.theme import Hue
 from proofspan.contracts.records.records import LABELS
-from proofspan.diagnosis.types import Profile
 from proofspan.display_names import BUCKET_NAMES
 from proofspan.metrics.catalogue import METRICS
 from proofspan.metrics.goals import Bound, Goal
@@ -188,7 +187,7 @@ def _head(run: RunTrend) -> Cell:
 
 def base(view: ViewState, run_id: str) -> ViewState:
     """Return the state that this page's links begin with: all questions of a run, with the page's profile."""
-    return ViewState(profile=view.profile).change(run=run_id)
+    return view.with_nothing_chosen().change(run=run_id)
 
 
 def behind(metric_id: str) -> dict[str, Any]:
@@ -202,13 +201,13 @@ def behind(metric_id: str) -> dict[str, Any]:
 
 def address_behind(metric_id: str, run_id: str, view: ViewState) -> str:
     """Return the address of a run's list of those questions."""
-    return _list_address(view.profile, run_id, tuple(behind(metric_id).items()))
+    return _list_address(view.with_nothing_chosen(), run_id, tuple(behind(metric_id).items()))
 
 
 # A page of thirty runs has hundreds of these addresses, and many of them twice.
 @lru_cache(maxsize=1 << 13)
-def _list_address(profile: Profile | None, run_id: str, changes: tuple[tuple[str, Any], ...]) -> str:
-    return base(ViewState(profile=profile), run_id).change(**dict(changes)).link("")
+def _list_address(view: ViewState, run_id: str, changes: tuple[tuple[str, Any], ...]) -> str:
+    return view.change(run=run_id, **dict(changes)).link("")
 
 
 def _run_words(run: RunTrend) -> str:
@@ -294,7 +293,7 @@ def bands(
             words = (_run_words(run), f"{about}, {share}" if share else about, before)
             lines = (*filter(None, words), f"A click lists the {noun}.")
             chosen = ((split.field, (value,)), ("all_variants", split is BY_STATE))
-            href = _list_address(view.profile, run.run_id, chosen) if count else ""
+            href = _list_address(view.with_nothing_chosen(), run.run_id, chosen) if count else ""
             part = Point(count / whole if whole else 0.0, lines=lines, target=href, label=f"{count:,}")
             points[value].append(part)
             spoken = f"{run.run_id}, {about} {noun}, list them"

@@ -8,7 +8,7 @@ from functools import partial
 from proofspan.journal.cohorts import Cohort, read_cohorts
 from proofspan.manifest.types import Run
 from proofspan.metrics.values import MetricValue
-from proofspan.services.compare import MetricPair, verdict_sentence
+from proofspan.services.compare import MetricPair, chosen_sentence, verdict_sentence
 from proofspan.services.metrics.cohorts import Conversion, Ranks, conversions
 from proofspan.services.metrics.run_metrics import (
     HEADLINES,
@@ -94,13 +94,15 @@ def flips(opened: session.Opened, store: Store, shown: Trends) -> dict[str, str]
         return {}
     run, vs, has_gold = shown.current.run_id, shown.other.run_id, opened.manifest.gold is not None
 
+    is_test = not chosen_sentence(opened.manifest, shown.current.run, shown.other.run)
+
     def sentence(outcome: str) -> str:
         found = store.flips(Filter(run, vs=vs, outcome=outcome))
-        return verdict_sentence(found, run=run, vs=vs, outcome=outcome, has_gold=has_gold)
+        return verdict_sentence(found, run=run, vs=vs, outcome=outcome, has_gold=has_gold, is_test=is_test)
 
     return session.cached(
         "flips",
-        (has_gold, *session.indexes_key(opened, store, run, vs)),
+        (has_gold, is_test, *session.indexes_key(opened, store, run, vs)),
         lambda: {outcome: sentence(outcome) for outcome in HEADLINES if outcome in OUTCOMES},
     )
 

@@ -22,6 +22,8 @@ from proofspan.ui.visit import session
 
 #: Runs whose lists are kept for all visits: those of 10,000 traces take some hundred megabytes.
 MOST_RUNS = 2
+#: Chunks of the prompt that is tried beforehand, as many as most prompts hold.
+TRIED = 10
 #: Up to this many questions a sweep is drawn without being asked for.
 SWEPT_AT_ONCE = 2_000
 
@@ -55,7 +57,13 @@ def lists(opened: session.Opened, store: Store) -> Lists | None:
     def note(step: Progress) -> None:
         reading.progress = step
 
-    read = partial(load_lists, opened.manifest, opened.run.run_id, store, on_progress=note)
+    def read() -> Lists:
+        found = load_lists(opened.manifest, opened.run.run_id, store, on_progress=note)
+        # A longer prompt holds the chunks that other settings bring into it: what is known of them from here
+        # on makes the first change as quick as the others.
+        engine.what_if(found, Settings(prompt=TRIED))
+        return found
+
     outcome = background.tasks().get(key, read, background.PATIENCE_S, once=True)
     if isinstance(outcome, Failed):
         raise outcome.fault

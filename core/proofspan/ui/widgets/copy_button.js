@@ -1,5 +1,6 @@
 // Copies a text, or the address of the page, and says so. The text enters the document through textContent.
 const SHOWN_MS = 4000;
+const MOST_TIP = 300;
 
 export default function ({ data, parentElement }) {
   const find = (name) => parentElement.querySelector(`[data-testid="${name}"]`);
@@ -10,7 +11,7 @@ export default function ({ data, parentElement }) {
   const copy = find("ps-copy");
   copy.textContent = `Copy ${data.name}`;
   copy.hidden = !data.text;
-  copy.title = data.text;
+  copy.title = data.text.length > MOST_TIP ? `${data.text.slice(0, MOST_TIP)}…` : data.text;
   copy.onclick = () => copied(data.text, status, text);
   find("ps-copy-link").hidden = !data.link;
   find("ps-copy-link").onclick = () => copied(window.location.href, status);
