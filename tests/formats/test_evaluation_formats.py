@@ -237,6 +237,20 @@ def test_deepeval_test_run_and_evaluation_result_have_the_metrics_as_scores(sour
     assert dict(source.reading.left) == {"runDuration": 1, "metrics_data.threshold": 1}
 
 
+def test_deepeval_takes_what_the_retrievers_of_a_trace_returned(source: Source) -> None:
+    spans = [
+        {"name": "index", "output": [{"score": 0.9, "text": PASSAGE}]},
+        {"name": "web", "output": "2 hits", "retrievalContext": ["Use 5W-30."]},
+    ]
+    case = {"input": Q, "actualOutput": ANSWER, "trace": {"uuid": "t", "retrieverSpans": spans}}
+    asked = source.one(DEEPEVAL, {"testCases": [case]})
+    assert texts(asked) == [PASSAGE, "Use 5W-30."]
+    assert [each.score for each in asked.lists["chunks"]] == [0.9, None]
+    assert source.reading.left == {"trace.uuid": 1}
+    asked = source.one(DEEPEVAL, {"testCases": [case | {"retrievalContext": ["It holds oil."]}]})
+    assert texts(asked) == ["It holds oil."]
+
+
 def test_deepeval_reads_conversations_beside_test_cases(source: Source) -> None:
     turns = [
         {"role": "user", "content": Q, "order": 0},

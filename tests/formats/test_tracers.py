@@ -65,6 +65,7 @@ def texts(asked: Asked) -> dict[str, list[str | None]]:
         ({"messages": [[{"lc": 1, "id": ["HumanMessage"], "kwargs": {"content": Q, "type": "human"}}]]}, Q),
         ({"messages": [["system", "Be brief."], ["human", Q]]}, Q),
         ({"contents": [{"role": "user", "parts": [{"text": Q}]}]}, Q),
+        ([{"role": "user", "parts": [{"type": "text", "content": Q}]}], Q),
         ({"topic": Q}, Q),
         ({"temperature": 0, "city": "Bern"}, None),
         ([{"role": ["user"], "type": {}}], None),
@@ -347,6 +348,15 @@ def test_a_dotted_order_places_a_run(tmp_path: Path) -> None:
     ]
     (asked,), _ = read(LANGSMITH, written(tmp_path / "runs.jsonl", *dotted))
     assert (asked.q, texts(asked), asked.fields["trace_id"]) == (Q, STAGES, "r0")
+
+
+def test_a_batch_of_langsmith_joins_the_start_and_the_end_of_a_run(tmp_path: Path) -> None:
+    order = "20261102T080000000001Zr1"
+    start = {"id": "r1", "name": "rag", "run_type": "chain", "trace_id": "r1", "inputs": {"question": Q}}
+    end = {"trace_id": "r1", "dotted_order": order, "outputs": {"answer": A}, "inputs": {}}
+    batch = {"post": [start | {"dotted_order": order, "outputs": None}], "patch": [end]}
+    [asked], reading = read(LANGSMITH, written(tmp_path / "batch.json", batch))
+    assert (asked.q, asked.answer, reading.lost) == (Q, A, 0)
 
 
 def test_rows_of_an_experiment_of_langsmith(tmp_path: Path) -> None:

@@ -28,7 +28,10 @@ _ANSWER = ("actual_output", "actualOutput")
 _EXPECTED = ("expected_output", "expectedOutput")
 _CONTEXTS = ("retrieval_context", "retrievalContext")
 _METRICS = ("metrics_data", "metricsData")
-_USED = frozenset({"input", "turns", "context", "success", *_ANSWER, *_EXPECTED, *_CONTEXTS, *_METRICS})
+_SPANS = ("retrieverSpans", "retriever_spans")
+_USED = frozenset(
+    {"input", "turns", "context", "success", "trace", *_ANSWER, *_EXPECTED, *_CONTEXTS, *_METRICS}
+)
 #: A metric's fields that its score keeps.
 _METRIC = frozenset({"name", "score", "success", "reason", "error", "evaluation_model", "evaluationModel"})
 COPIED = (
@@ -91,7 +94,9 @@ def read(path: Path, reading: Reading) -> Iterator[Asked]:
             last = exchange(list_of(turns))
             q, answer = last.q, message_text(last.reply)
             contexts = first_of(last.reply, _CONTEXTS)
-        seen = [_passage(each) for each in _split(contexts)]
+        trace = object_of(case.get("trace"))
+        reading.fields(trace, {"input", "output", *_SPANS, *_METRICS}, at="trace.")
+        seen = [_passage(each) for each in _split(contexts) or _retrieved(trace)]
         yield Asked(
             place=place,
             q=text(q) or "",
@@ -102,6 +107,12 @@ def read(path: Path, reading: Reading) -> Iterator[Asked]:
             scores=_scores(case, reading),
             fields=fields,
         )
+
+
+def _retrieved(trace: Mapping[str, Json]) -> list[Json]:
+    """Return what the retrievers of a test case's trace returned."""
+    spans = map(object_of, list_of(first_of(trace, _SPANS)))
+    return [each for span in spans for each in list_of(first_of(span, (*_CONTEXTS, "output")))]
 
 
 def _scores(case: Mapping[str, Json], reading: Reading) -> dict[str, Json]:
@@ -139,9 +150,12 @@ def _split(value: Json) -> list[Json]:
 
 
 def _passage(value: Json) -> Passage:
-    if isinstance(value, dict) and isinstance(words := value.get("context"), str):
-        more = {name: each for name, each in value.items() if name not in ("context", "source")}
-        return Passage(text=words, document=text(value.get("source")), more=more)
+    if isinstance(value, dict) and isinstance(words := first_of(value, ("context", "text")), str):
+        more = {
+            name: each for name, each in value.items() if name not in ("context", "text", "source", "score")
+        }
+        score = number(value.get("score"))
+        return Passage(text=words, document=text(value.get("source")), score=score, more=more)
     words = text(value) or ""
     found = _MARKED.match(words) or _FILE_FIRST.match(words)
     return Passage(text=found["text"], document=found["source"]) if found else Passage(text=words)
@@ -155,10 +169,11 @@ DEEPEVAL = Format(
     suffix=".json",
     example=b'[{"input":"How much oil?","actual_output":"4.5 litres.","expected_output":"4.5 litres",'
     b'"retrieval_context":["It holds 4.5 litres."],"context":["4.5 litres of oil."],"name":"oil"}]\n',
-    documentation="A golden or a test case is a question; its retrieval context is what the model saw, its "
-    "context the gold. Metrics are kept as scores with their reasons. Of a conversation the last answered "
-    "question counts, and all turns are kept as `conversation`. JSONL and CSV join passages by `|`, so a "
-    "passage that holds one is split. A source before a passage is its document.",
+    documentation="A golden or a test case is a question; its retrieval context is what the model saw, else "
+    "what the retrievers in its trace returned, its context the gold. Metrics are kept as scores with their "
+    "reasons. Of a conversation the last answered question counts, and all turns are kept as `conversation`. "
+    "JSONL and CSV join passages by `|`, so a passage that holds one is split. A source before a passage is "
+    "its document.",
     detect=detect,
     read=read,
 )

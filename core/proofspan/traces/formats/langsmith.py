@@ -55,9 +55,25 @@ def detect(sample: Sample) -> str | None:
 
 
 def _entries(record: Mapping[str, Json]) -> list[Json]:
-    """Return the runs of a page, or the record itself."""
+    """Return the runs of a page or of a batch, or the record itself."""
+    if isinstance(started := record.get("post"), list):
+        return _batch(started, record.get("patch"))
     found = next((record[name] for name in _PAGES if isinstance(record.get(name), list)), None)
     return found if isinstance(found, list) and "run_type" not in record else [record]
+
+
+def _batch(started: list[Json], ended: Json) -> list[Json]:
+    """Return the runs of a batch as a client sends it: those that started, with what their ends add."""
+    runs: dict[str, dict[str, Json]] = {}
+    others: list[Json] = []
+    for each in [*started, *(ended if isinstance(ended, list) else [])]:
+        ids = _ids(each) if isinstance(each, dict) else []
+        if not isinstance(each, dict) or not (own := text_of(each.get("id")) or (ids[-1] if ids else "")):
+            others.append(each)
+            continue
+        run = runs.setdefault(own, {"id": own})
+        run.update((name, value) for name, value in each.items() if value not in (None, {}, []))
+    return [*runs.values(), *others]
 
 
 def _is_run(record: Json) -> bool:

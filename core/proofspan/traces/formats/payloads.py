@@ -149,10 +149,15 @@ def content_text(content: Json) -> str | None:
     texts = [
         text
         for part in (content if isinstance(content, list) else [])
-        for text in [part.get("text") if isinstance(part, dict) else part]
+        for text in [_part_text(part) if isinstance(part, dict) else part]
         if isinstance(text, str)
     ]
     return "".join(texts) if any(text.strip() for text in texts) else None
+
+
+def _part_text(part: Mapping[str, Json]) -> Json:
+    """Return the text of a part, which the GenAI conventions of OpenTelemetry call its content."""
+    return part.get("text", part.get("content") if part.get("type") == "text" else None)
 
 
 def passages_in(value: Json, *, alone: bool = False, depth: int = _DEEPEST) -> list[Passage]:
