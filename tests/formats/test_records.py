@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -18,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proofspan.errors import InputFault
-from proofspan.traces.formats.records import read_lists, read_records, sample_of
+from proofspan.traces.formats.records import json_of, read_lists, read_records, sample_of
 from proofspan.traces.formats.types import Reading
 from proofspan.traces.lines.json_values import closed, json_values, later_keys
 
@@ -111,6 +112,39 @@ def test_what_can_be_read_is_read(
     assert [each["a"] for each in found] == records
     assert [each.code for each in reading.problems] == codes and reading.lost == lost
     assert reading.records == len(records) + lost
+
+
+def test_an_array_on_one_line_may_be_longer_than_the_beginning(tmp_path: Path) -> None:
+    rows = [{"n": n, "text": "oil " * 200} for n in range(100)]
+    found, reading, _ = read(tmp_path / "a.json", json.dumps(rows).encode())
+    assert found == rows and reading.lost == 0
+
+
+def test_a_table_that_is_written_by_columns_is_read_by_rows(tmp_path: Path) -> None:
+    rows = [{"q": "How much?", "a": 4.5}, {"q": "Which?", "a": None}]
+    found, reading, _ = read(tmp_path / "a.json", pd.DataFrame(rows).to_json().encode())
+    assert found == rows and (reading.records, reading.lost) == (2, 0)
+    mixed = {"q": {"0": "How much?"}, "a": 4.5}
+    assert read(tmp_path / "b.json", json.dumps(mixed).encode())[0] == [mixed]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("[{'content': 'It\\'s oil', 'page': None}]", [{"content": "It's oil", "page": None}]),
+        ("['a', 'b']", ["a", "b"]),
+        ('["a"]', ["a"]),
+        ("['a' and more", "['a' and more"),
+        ("['a'] + [open('/etc/passwd')]", "['a'] + [open('/etc/passwd')]"),
+        ("[{'set': {1, 2}}]", "[{'set': {1, 2}}]"),
+        ("['\\d+']", ["\\d+"]),
+        ("['" + "[" * 100_000, "['" + "[" * 100_000),
+        ("[1] says so", "[1] says so"),
+    ],
+    ids=range(9),
+)
+def test_a_cell_may_hold_a_list_as_json_or_as_python(text: str, value: Any) -> None:
+    assert json_of(text) == value
 
 
 def test_lists_are_read_from_one_object_or_many(tmp_path: Path) -> None:

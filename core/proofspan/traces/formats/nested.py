@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -13,7 +12,7 @@ import orjson
 
 from proofspan.contracts.records.field_values import number_of
 from proofspan.contracts.records.records import Json
-from proofspan.traces.formats.records import json_of, read_lists, read_records, sample_of
+from proofspan.traces.formats.records import json_of, python_of, read_lists, read_records, sample_of
 from proofspan.traces.formats.types import Reading
 
 _PEOPLE = frozenset({"user", "human"})
@@ -97,8 +96,7 @@ def list_of(value: Json) -> list[Json]:
     """Return a list as tools write it: as it is, as JSON or as Python in a cell; another value alone."""
     value = json_of(value)
     if isinstance(value, str) and value[:1] == "[":
-        with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
-            value = ast.literal_eval(value)
+        value = python_of(value)
     if value is None or value == "":
         return []
     return value if isinstance(value, list) else [value]

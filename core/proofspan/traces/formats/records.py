@@ -5,8 +5,10 @@ Files packed with gzip or Zstandard are unpacked as they are read. Memory is bou
 
 from __future__ import annotations
 
+import ast
 import json
 import re
+import warnings
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -45,6 +47,11 @@ _PARQUET = b"PAR1"
 _ZIP = b"PK\x03\x04"
 #: What Python's json writes for numbers that JSON has not.
 _NOT_FINITE = re.compile(rb"[:,\[]\s*-?(?:NaN|Infinity)\b")
+
+#: The beginning of a table that pandas writes by columns: {"NAME": {"0": VALUE, "1": …}, …}.
+_BY_COLUMNS = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"[^"]+"\s*:\s*\{\s*"0"\s*:')
+#: The beginning of a list or a dictionary as Python writes it.
+_PYTHON = re.compile(r"\[?\s*\{?\s*'")
 
 
 def sample_of(path: Path) -> Sample:
@@ -95,13 +102,17 @@ def shape_of(path: Path, head: bytes) -> Shape:
     """Return how the records of a file are written, by its beginning."""
     if head.startswith(_PARQUET):
         return "table"
+    if _BY_COLUMNS.match(head):
+        return "array"
     code, begin = content_of(head).code, head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
     if code in ("json_over_lines", "json_array", "json_values_over_lines"):
         return "array" if begin == b"[" else "object"
     if code == "is_csv" or (code == "lines" and begin not in (b"{", b"[") and delimiter_of(head)):
         return "table"
-    if code == "lines" and begin in (b"{", b"["):
-        return "object" if begin == b"{" and _is_one_line(path, head) else "lines"
+    if code == "lines" and begin == b"[":
+        return "array"
+    if code == "lines" and begin == b"{":
+        return "object" if _is_one_line(path, head) else "lines"
     return "text" if code in ("is_trec", "is_log", "lines") else "other"
 
 
@@ -125,6 +136,8 @@ def read_records(path: Path, reading: Reading) -> Iterator[tuple[str, dict[str, 
         items: Iterator[tuple[str, Json]] = ((f"row {number:,}", row) for number, row in read_parquet(path))
     elif shape == "table":
         items = _csv(path, head, reading)
+    elif _BY_COLUMNS.match(head):
+        items = _rows(path, reading)
     elif shape in ("object", "array"):
         items = ((place, value) for _, place, value in _values(path, reading, ((),)))
     elif shape == "lines":
@@ -222,6 +235,18 @@ def _csv(path: Path, head: bytes, reading: Reading) -> Iterator[tuple[str, Json]
             yield f"row {number:,}", row
 
 
+def _rows(path: Path, reading: Reading) -> Iterator[tuple[str, Json]]:
+    """Yield the rows of a table that is written by columns."""
+    for _, place, value in _values(path, reading, ()):
+        columns = value if isinstance(value, dict) else {}
+        tables = {name: each for name, each in columns.items() if isinstance(each, dict)}
+        if tables.keys() != columns.keys():
+            yield place, value
+            continue
+        for number in dict.fromkeys(chain.from_iterable(tables.values())):
+            yield f"row {number}", {name: cells.get(number) for name, cells in tables.items()}
+
+
 def _values(
     path: Path, reading: Reading, lists: tuple[tuple[str, ...], ...]
 ) -> Iterator[tuple[tuple[str, ...] | None, str, Json]]:
@@ -288,8 +313,30 @@ def parsed(raw: RawLine, place: str, reading: Reading) -> Json:
 
 
 def json_of(value: Json) -> Json:
-    """Return the JSON value that a text holds, as tools write lists into cells; others as they are."""
+    """Return the JSON or Python value of a text, as tools write lists into cells; others as they are."""
     if isinstance(value, str) and value[:1] in ("[", "{", '"'):
         with suppress(orjson.JSONDecodeError):
             return orjson.loads(value)
+        if _PYTHON.match(value):
+            return python_of(value)
     return value
+
+
+def python_of(text: str) -> Json:
+    """Return the list or dictionary that a text holds as Python writes it; other texts as they are."""
+    with suppress(ValueError, SyntaxError, RecursionError, MemoryError), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # escapes that Python does not know
+        value = ast.literal_eval(text)
+        return value if _is_json(value, MAX_DEPTH) else text
+    return text
+
+
+def _is_json(value: object, depth: int) -> bool:
+    """Return whether a Python value is one that JSON has, at most `depth` levels deep."""
+    if isinstance(value, dict):
+        return depth > 0 and all(
+            isinstance(key, str) and _is_json(each, depth - 1) for key, each in value.items()
+        )
+    if isinstance(value, list):
+        return depth > 0 and all(_is_json(each, depth - 1) for each in value)
+    return value is None or isinstance(value, str | int | float | bool)

@@ -17,6 +17,7 @@ from proofspan.traces.formats.payloads import (
     score_of,
     unquoted,
 )
+from proofspan.traces.formats.records import json_of
 from proofspan.traces.formats.traced import Span, SpanKind
 from proofspan.traces.formats.types import Passage, Reading
 
@@ -76,6 +77,8 @@ COPIED: Mapping[str, tuple[str, ...]] = {
 _FIELD_OF = {path: name for name, paths in COPIED.items() for path in paths}
 _DOCUMENT = ("id", "score", "content", "metadata", "url", "name", "mime_type")
 _JUDGED = ("name", "score", "label", "explanation", "annotator_kind", "identifier")
+#: The last steps of the names of lists of objects.
+_LISTS = frozenset({"documents", "input_documents", "output_documents", "input_messages", "output_messages"})
 #: The attributes that are kept with all that is below them.
 _WHOLE = frozenset({"llm.invocation_parameters"})
 #: The attributes that are kept.
@@ -121,6 +124,8 @@ def nested(flat: Mapping[str, Json], depth: int = _DEEPEST) -> dict[str, Json]:
         if value is None or value == "None" or (isinstance(value, float) and not isfinite(value)):
             continue
         *path, last = str(name).split(".", _DEEPEST)
+        if last in _LISTS:  # a table has them as texts
+            value = json_of(value)
         if last != "metadata" and depth:
             if isinstance(value, dict):
                 value = nested(value, depth - 1)
@@ -255,7 +260,7 @@ def _part(part: Json) -> str | None:
 
 
 def _last(messages: list[tuple[str, str]], role: str) -> str | None:
-    """Return the last message of a role, or of nobody."""
+    """Return the last message of a role; messages without a role count."""
     return next((text for by, text in reversed(messages) if by in (role, "")), None)
 
 
