@@ -7,6 +7,7 @@ import struct
 import tempfile
 import zipfile
 import zlib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from proofspan.traces.formats.inspect_logs import INSPECT
 from proofspan.traces.formats.records import sample_of
 from proofspan.traces.formats.table import TABLE, columns_of, passages_of, question_of
 from proofspan.traces.formats.trec import TREC
-from proofspan.traces.formats.types import Asked, Format, Reading
+from proofspan.traces.formats.types import Asked, Format, Passage, Reading
 from proofspan.traces.lines import archives
 from tests.trec import trec_order
 
@@ -313,6 +314,49 @@ def test_columns_are_found_by_their_names(names: list[str], found: dict[str, str
 )
 def test_passages_of_a_cell(cell: Any, ids: Any, found: list[tuple[str | None, str | None]]) -> None:
     assert [(each.text, each.id) for each in passages_of(cell, ids)] == found
+
+
+PLACE = {"Source": "manual.pdf", "page": 12}
+
+
+@pytest.mark.parametrize(
+    ("row", "passages", "cited"),
+    [
+        ({"answer": "4.5 l", "context": "It holds.", **PLACE}, [("It holds.", "manual.pdf", 12)], []),
+        ({"answer": "4.5 l", "context": "It holds.", "page": 12}, [("It holds.", None, 12)], []),
+        ({"answer": "4.5 l", "context": ["a", "b"], **PLACE}, [("a", None, None), ("b", None, None)], []),
+        ({"answer": "4.5 l", **PLACE}, [], [(None, "manual.pdf", 12)]),
+        ({"answer": "4.5 l", "ground_truth": "4.5", **PLACE}, [], []),
+        ({"answer": "4.5 l", "Source": "manual.pdf"}, [], []),
+        (
+            {
+                "answer": "4.5 l",
+                "citations": [{"document": "a.pdf", "page": 3, "quote": "It holds."}],
+                **PLACE,
+            },
+            [],
+            [("It holds.", "a.pdf", 3)],
+        ),
+    ],
+    ids=range(7),
+)
+def test_columns_that_place_a_passage_or_a_citation(row: Any, passages: Any, cited: Any) -> None:
+    row = {"question": "How much oil?", **row}
+    asked = question_of("row 1", row, columns_of(row), Reading("rows"))
+
+    def places(found: Iterable[Passage]) -> list[tuple[str | None, str | None, int | None]]:
+        return [(each.text, each.document, each.page) for each in found]
+
+    assert places(asked.lists.get("chunks", [])) == passages
+    assert places(each.passage for each in asked.cited) == cited
+    assert asked.scores == {}
+
+
+def test_a_cell_without_a_passage_is_kept_as_it_is() -> None:
+    row: dict[str, Any] = {"question": "How much?", "answer": "4.5", "contexts": [{"where": "there"}]}
+    reading = Reading("rows")
+    asked = question_of("row 1", row, columns_of(row), reading)
+    assert asked.fields == {"contexts": [{"where": "there"}]} and reading.left == {"contexts": 1}
 
 
 def test_lists_in_lists_of_parquet(tmp_path: Path) -> None:

@@ -45,12 +45,15 @@ _SOURCES = (
 _USER = frozenset({"user", "human", "HumanMessage"})
 _MODEL = frozenset({"assistant", "ai", "AIMessage", "AIMessageChunk", "model"})
 _ROLES = _USER | _MODEL | {"system", "developer", "tool", "function", "SystemMessage", "ToolMessage"}
-_TEXT = ("page_content", "pageContent", "content", "text", "document.content", "chunk", "passage", "body")
+_TEXT = (
+    *("page_content", "pageContent", "content", "text", "document.content", "chunk", "passage", "body"),
+    *("quote", "snippet", "excerpt", "chunk_text", "evidence_text"),
+)
 _ID = ("id", "id_", "node_id", "chunk_id", "document.id", "_id")
 _SCORE = ("score", "relevance_score", "relevanceScore", "similarity_score", "_score", "document.score")
 _DOCUMENT = (
     *("source", "file_name", "filename", "file_path", "doc_uri", "uri", "source_document", "document_name"),
-    *("doc_id", "document_id", "url", "title", "name"),
+    *("document", "doc_name", "file", "pdf", "doc_id", "document_id", "url", "title", "name"),
 )
 _PAGES: Mapping[str, PageBase | None] = {"page_idx": 0, "page_index": 0, "page": None, "page_number": None}
 _SECTION = ("section_id", "section", "heading")

@@ -11,7 +11,7 @@ from proofspan.contracts.records.records import Json, StageName
 from proofspan.traces.formats.nested import list_of, number, text
 from proofspan.traces.formats.payloads import passage_of
 from proofspan.traces.formats.records import read_records
-from proofspan.traces.formats.types import Asked, Format, Passage, Reading, Sample
+from proofspan.traces.formats.types import Asked, Cited, Format, Passage, Reading, Sample
 
 #: The names of columns in lower case with _ between words; the first that a table has counts.
 _COLUMNS: Mapping[str, tuple[str, ...]] = {
@@ -44,10 +44,17 @@ _COLUMNS: Mapping[str, tuple[str, ...]] = {
         *("gold_chunks", "expected_documents", "expected_document", "relevant_documents"),
         "expected_contexts",
     ),
+    "cited": ("citations", "citation", "cited_passages", "cited_sources", "answer_citations"),
     "gold_ids": ("reference_context_ids", "gold_ids", "gold_doc_ids", "relevant_doc_ids", "gold_chunk_ids"),
     "q_id": ("question_id", "query_id", "q_id", "qid", "sample_id", "example_id", "id", "_id"),
     "run": ("run_id", "run", "model", "model_name", "system", "experiment"),
 }
+#: Columns with the place of a row's only passage, of a row without one the place that its answer cites.
+_DOCUMENT = (
+    *("document", "document_name", "doc_name", "doc", "file_name", "filename", "file", "file_path", "pdf"),
+    *("source_document", "source_file", "source"),
+)
+_PAGE = ("page_idx", "page_index", "page", "page_number", "page_no", "page_num")
 _NO_WORD = re.compile(r"[^a-z0-9]+")
 _INNER_CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 #: What separates names in one cell, and the longest name.
@@ -78,9 +85,9 @@ def detect(sample: Sample) -> str | None:
         return None
     names = list(dict.fromkeys(name for each in sample.records for name in each))
     found = columns_of(names)
-    if sample.shape != "table" and (found.get("q") == "q" or "contexts" not in found):
+    if sample.shape != "table" and (found.get("q") == "q" or not {"contexts", "cited"} & found.keys()):
         return None  # a trace of our own, gold questions, or records of anything
-    if "q" not in found or not {"answer", "contexts", "ids", "reranked"} & found.keys():
+    if "q" not in found or not {"answer", "contexts", "ids", "reranked", "cited"} & found.keys():
         return None
     return f"it has the columns {', '.join(found.values())}"
 
@@ -99,17 +106,34 @@ def read(path: Path, reading: Reading) -> Iterator[Asked]:
 
 
 def question_of(place: str, row: dict[str, Json], columns: Mapping[str, str], reading: Reading) -> Asked:
+    """Return the question of a row. A cell that should hold passages and does not is kept as a field."""
     cells = {part: row.get(name) for part, name in columns.items()}
-    used = {*columns.values()}
+    passages = passages_of(cells.get("contexts"), cells.get("ids"))
+    reranked = passages_of(cells.get("reranked"), None)
+    cited = passages_of(cells.get("cited"), None)
+    gold = passages_of(cells.get("gold"), cells.get("gold_ids"))
+    named, alone = _named_place(row, columns), reranked or passages
+    if named is not None and len(alone) == 1 and alone[0].document is None and alone[0].page is None:
+        alone[0].document, alone[0].page, alone[0].page_base = named.document, named.page, named.page_base
+    elif named is not None and not (alone or cited or gold or "expected" in columns) and cells.get("answer"):
+        cited = [named]
+    read_as = {"contexts": passages, "reranked": reranked, "cited": cited, "gold": gold}
+    unread = {
+        columns[part]
+        for part, found in read_as.items()
+        if not found and any(_flat(list_of(cells.get(part)), _DEEPEST))
+    }
+    used = {*columns.values()} - unread
     others = {
         name: value for name, value in row.items() if name not in used and value not in (None, "", [], {})
     }
-    reading.fields(row, row.keys())
-    scores = {name: found for name, value in others.items() if (found := _score(value)) is not None}
+    reading.fields(row, row.keys() - unread)
+    numbers = {name: _score(value) for name, value in others.items() if _plain(name) not in _PAGE}
+    scores: dict[str, Json] = {name: found for name, found in numbers.items() if found is not None}
     lists: dict[StageName, list[Passage]] = {}
-    if passages := passages_of(cells.get("contexts"), cells.get("ids")):
+    if passages:
         lists["retrieved" if cells.get("reranked") else "chunks"] = passages
-    if reranked := passages_of(cells.get("reranked"), None):
+    if reranked:
         lists["chunks"] = reranked
     expected = [each for value in list_of(cells.get("expected")) if (each := text(value)) is not None]
     return Asked(
@@ -118,12 +142,27 @@ def question_of(place: str, row: dict[str, Json], columns: Mapping[str, str], re
         q_id=text_of(cells.get("q_id")),
         answer=text(cells.get("answer")),
         lists=lists,
+        cited=[Cited(passage=each) for each in cited],
         expected=expected[0] if expected else None,
-        gold=passages_of(cells.get("gold"), cells.get("gold_ids")),
+        gold=gold,
         scores=scores,
         fields={name: value for name, value in others.items() if name not in scores}
         | ({"expected_answers": expected} if len(expected) > 1 else {}),
         run=text(cells.get("run")) or "",
+    )
+
+
+def _named_place(row: Mapping[str, Json], columns: Mapping[str, str]) -> Passage | None:
+    """Return the page that a row names in a column of its own, with its document; None without a page."""
+    plain = {_plain(name): value for name, value in row.items() if name not in columns.values()}
+    page_name = next((name for name in _PAGE if name in plain), "")
+    page = number(plain.get(page_name))
+    if page is None or not page.is_integer() or not 0 <= page < 1e6:
+        return None
+    return Passage(
+        document=text_of(first_of(plain, _DOCUMENT)),
+        page=int(page),
+        page_base=0 if page_name in ("page_idx", "page_index") else None,
     )
 
 
@@ -187,10 +226,10 @@ TABLE = Format(
     example=b"Question,Answer,Contexts,Ground Truth,Faithfulness\n"
     b"How much oil?,4.5 litres.,\"['It holds 4.5 litres.', 'Check it monthly.']\",4.5 litres,0.75\n",
     documentation="A row is a question. Columns are found by their names, such as question, response, "
-    "contexts, ground_truth and model; contexts are lists, also lists of lists, or lists as JSON or Python "
-    "in a cell. "
-    "Other columns are kept: numbers as scores, the rest as fields. Rows with different models are different "
-    "runs.",
+    "contexts, citations, ground_truth and model; contexts are lists, also of lists, or lists as JSON or "
+    "Python in a cell. Columns such as source and page place the row's only passage; without any passage and "
+    "without an expected answer they are what the answer cites. Other columns are kept: numbers as scores, "
+    "the rest as fields. Rows with different models are different runs.",
     detect=detect,
     read=read,
 )
