@@ -345,6 +345,29 @@ def test_promptfoo_assertions_are_scores_and_manual_grades_are_a_persons(source:
     }
 
 
+def test_promptfoo_tables_hold_an_output_for_each_prompt(source: Source) -> None:
+    about = "Status,Score,Named Scores,Grader Reason,Comment"
+    text = (
+        f"Description,question,context,[openai:o5] ask,{about},[mistral:m] ask,{about}\n"
+        f'oil,{Q},"[""{PASSAGE}""]",{ANSWER},PASS,1.00,"{{""clarity"": 0.5}}",All assertions passed,,'
+        "None.,FAIL,0.00,,It does not say it,checked\n"
+        f"air,Where?,,,,,,,,boom,ERROR,0,,boom,\n"
+    )
+    first, second, third = source.read(PROMPTFOO, text, ".csv")
+    assert facts(first) == (Q, "test-0", ANSWER, [PASSAGE], None, [])
+    assert (first.run, second.run, third.run) == ("openai:o5", "mistral:m", "mistral:m")
+    assert first.scores == {
+        "success": {"label": "passed", "explanation": "All assertions passed"},
+        "score": 1.0,
+        "clarity": 0.5,
+    }
+    assert (second.answer, second.scores["score"], third.fields["error"]) == ("None.", 0.0, "boom")
+    assert not source.reading.problems and not source.reading.left
+    older = f"question,[openai:o5] ask,Grader Reason,Comment\n{Q},[FAIL] {ANSWER},It does not say it,\n"
+    [asked] = source.read(PROMPTFOO, older, ".csv")
+    assert (asked.answer, asked.scores["success"]["label"]) == (ANSWER, "failed")  # type: ignore[index,call-overload]
+
+
 def test_promptfoo_asks_what_a_chat_prompt_asks_last(source: Source) -> None:
     chat = [
         {"role": "user", "content": "An example?"},

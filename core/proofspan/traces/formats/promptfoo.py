@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from proofspan.contracts.records.field_values import first_of, index_of
@@ -20,7 +21,7 @@ from proofspan.traces.formats.nested import (
     stated,
     text,
 )
-from proofspan.traces.formats.records import json_of
+from proofspan.traces.formats.records import json_of, read_records, sample_of
 from proofspan.traces.formats.types import Asked, Format, Passage, Reading, Sample
 
 #: The variables of a test that are read; promptfoo leaves their names to its users.
@@ -47,10 +48,17 @@ _USED = frozenset(
     | {"testIdx", "promptIdx", "promptId", "testCase"}
 )
 _COPIED = ("error", "failureReason", "cost", "tokenUsage", "metadata", "vars", "id", "description")
+#: The columns of a table after each output; earlier versions have some, and the status in the output.
+_ABOUT = ("Status", "Score", "Named Scores", "Reasoning", "Grader Reason", "Comment")
+_STATUS = re.compile(r"\[(PASS|FAIL|ERROR)\] ")
+_HEAD = re.compile(r"(?:\[(?P<provider>[^\]]*)\] )?(?P<prompt>.*)", re.DOTALL)
 
 
 def detect(sample: Sample) -> str | None:
-    """Return why a source is promptfoo's: a summary of results, or a test's result on each line."""
+    """Return why a source is promptfoo's: a summary of results, a result on each line, or its table."""
+    if sample.shape == "table":
+        outputs = _outputs([*sample.first])
+        return f"the table has {len(outputs)} outputs, each with its grader's reason" if outputs else None
     first = sample.first
     summary = object_of(first.get("results")) or first
     result = first_object(summary.get("results"))
@@ -65,7 +73,7 @@ def detect(sample: Sample) -> str | None:
 def read(path: Path, reading: Reading) -> Iterator[Asked]:
     """Yield a question for each result."""
     prompts: dict[str, list[str]] = {}
-    for place, result in entries(path, reading, ("results", "results"), ("results",)):
+    for place, result in _results(path, reading):
         reading.fields(result, {*_USED, *_COPIED})
         variables, case = object_of(result.get("vars")), object_of(result.get("testCase"))
         response = object_of(result.get("response"))
@@ -90,6 +98,60 @@ def read(path: Path, reading: Reading) -> Iterator[Asked]:
             fields=fields,
             run=_run(result, prompts),
         )
+
+
+def _results(path: Path, reading: Reading) -> Iterator[tuple[str, Mapping[str, Json]]]:
+    """Yield the results with their places; a row of a table has one for each prompt, here as in JSON."""
+    if sample_of(path).shape != "table":
+        yield from entries(path, reading, ("results", "results"), ("results",))
+        return
+    for test, (place, row) in enumerate(read_records(path, reading)):
+        reading.problems[:] = [each for each in reading.problems if each.code != "duplicate_column"]
+        names = [*row]
+        outputs = _outputs(names)
+        reading.fields(row, names)
+        first = min(outputs, default=0)
+        variables = {name: row[name] for name in names[:first] if name != "Description"}
+        for index, about in enumerate(outputs.items()):
+            if (result := _result(row, names, *about)) is not None:
+                result |= {"vars": variables, "testIdx": test, "promptIdx": index}
+                result["description"] = row.get("Description")
+                yield place, result
+
+
+def _outputs(names: Sequence[str]) -> dict[int, dict[str, str]]:
+    """Return the places of a table's outputs with the columns about each, by what they hold."""
+    found: dict[int, dict[str, str]] = {}
+    for place, name in enumerate(names):
+        base = re.sub(r" \(\d+\)\Z", "", name)
+        if base not in _ABOUT:
+            last = place
+        elif place:
+            found.setdefault(last, {})[base] = name
+    return {place: about for place, about in found.items() if {"Grader Reason", "Comment"} <= about.keys()}
+
+
+def _result(
+    row: Mapping[str, Json], names: Sequence[str], output: int, about: Mapping[str, str]
+) -> dict[str, Json] | None:
+    """Return one output of a row as a result is in JSON; None where the prompt did not run."""
+    cells = {base: row.get(name) for base, name in about.items()}
+    words = text(row.get(names[output])) or ""
+    if not words and not any(cells.values()):
+        return None
+    marked = _STATUS.match(words)
+    status = text(cells.get("Status")) or (marked[1] if marked else None)
+    head = _HEAD.fullmatch(names[output])
+    return {
+        "response": {"output": words[marked.end() :] if marked else words},
+        "prompt": {"label": head["prompt"] if head else None},
+        "provider": head["provider"] if head else None,
+        "success": None if status is None else status == "PASS",
+        "score": cells.get("Score"),
+        "namedScores": json_of(cells.get("Named Scores")),
+        "gradingResult": {"reason": cells.get("Grader Reason"), "comment": cells.get("Comment")},
+        "error": text(cells.get("Grader Reason")) if status == "ERROR" else None,
+    }
 
 
 def _question(variables: Mapping[str, Json], prompt: Json) -> str:
@@ -146,12 +208,15 @@ def _expected(variables: Mapping[str, Json], case: Mapping[str, Json]) -> str | 
 def _scores(result: Mapping[str, Json], grading: Mapping[str, Json], reading: Reading) -> dict[str, Json]:
     """Return the outcome, the score, each assertion's result, and the metrics that no assertion names."""
     reading.fields(
-        grading, {"pass", "score", "reason", "componentResults", "namedScores"}, at="gradingResult."
+        grading,
+        {"pass", "score", "reason", "comment", "componentResults", "namedScores"},
+        at="gradingResult.",
     )
     success = result.get("success", grading.get("pass"))
     scores: dict[str, Json] = {}
     if success is not None:
-        scores["success"] = stated(label=_label(success), explanation=text(grading.get("reason")))
+        reasons = filter(None, (text(grading.get("reason")), text(grading.get("comment"))))
+        scores["success"] = stated(label=_label(success), explanation=" · ".join(reasons))
     if (score := measure(first_of({**grading, **result}, ("score",)))) is not None:
         scores["score"] = score
     for each in list_of(grading.get("componentResults")):
@@ -209,7 +274,7 @@ def _run(result: Mapping[str, Json], prompts: dict[str, list[str]]) -> str:
 PROMPTFOO = Format(
     name="promptfoo",
     title="promptfoo",
-    versions="promptfoo 0.121: results of version 3 (and 2) as JSON, and JSONL",
+    versions="promptfoo 0.121: results of version 3 (and 2) as JSON, JSONL and CSV",
     suffix=".json",
     example=b'{"evalId":"eval-1","results":{"version":3,"timestamp":"2026-01-01T00:00:00Z","prompts":[],'
     b'"stats":{"successes":1,"failures":0,"errors":0},"results":[{"promptIdx":0,"testIdx":0,'
