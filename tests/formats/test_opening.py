@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from proofspan.services.opening.make import Choices, Made, made
 from proofspan.services.opening.summary import lines_of, read
 from proofspan.services.opening.things import things_of
 from proofspan.services.opening.uploads import named_path, put
+from proofspan.services.workspace.open import WORKSPACE_VARIABLE
 from proofspan.traces import registry
 from proofspan.traces.formats.records import read_records
 from proofspan.traces.formats.types import Asked, Cited, Format, Passage, Reading, Sample
@@ -335,9 +337,12 @@ def run(*arguments: str | Path) -> Result:
 @pytest.fixture
 def served(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Path, str]]:
     shown: list[tuple[Path, str]] = []
-    monkeypatch.setattr(
-        open_cmd, "run_dashboard", lambda manifest, *_, page, **__: shown.append((manifest.folder, page))
-    )
+
+    def show(_server: object, environment: dict[str, str], *_: object, page: str, **__: object) -> None:
+        shown.append((Path(environment[WORKSPACE_VARIABLE]).parent, page))
+
+    monkeypatch.setattr(open_cmd, "loading_server", nullcontext)
+    monkeypatch.setattr(open_cmd, "run_dashboard", show)
     return shown
 
 

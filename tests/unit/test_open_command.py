@@ -6,6 +6,7 @@ import ast
 import socket
 import tomllib
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -126,7 +127,7 @@ def test_every_flag_is_one_that_streamlit_knows() -> None:
 
 
 def test_the_script_is_the_one_beside_the_package() -> None:
-    script = Path(open_cmd.server_command("127.0.0.1", 8501)[5])
+    script = Path(open_cmd.server_command("127.0.0.1", 8501)[4])
     assert script == CHECKOUT / "app.py"
     ast.parse(script.read_text(encoding="utf-8"))
 
@@ -169,6 +170,7 @@ def test_trust_roots_asks_nothing(with_root: Manifest) -> None:
 def test_nothing_starts_on_a_workspace_that_cannot_be_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(open_cmd, "loading_server", nullcontext)
     monkeypatch.setattr(open_cmd, "run_dashboard", lambda *_, **__: pytest.fail("it started"))
     result = CliRunner().invoke(open_cmd.command, [str(tmp_path), "--no-browser"])
     assert "and no pipeline_manifest.yaml" in str(result.exception)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import json
 import os
 import signal
 import socket
@@ -13,7 +14,7 @@ import tomllib
 import urllib.error
 import urllib.request
 import webbrowser
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -90,20 +91,26 @@ def command(
         )
     address = as_browsers_write(address)
     refuse_open_address(address, allow_unauthenticated=allow_unauthenticated)
-    page = ""
-    if is_one_workspace(things):
+    is_workspace, page = is_one_workspace(things), ""
+    if is_workspace:
         if documents or to or page_base or force:
             raise click.UsageError("a workspace has its documents and its folder: name it alone")
         manifest = load_manifest(things[0] if things else chosen_folder())
-        confirm_roots(manifest, trust_all=trust_roots)
-    else:
-        base: PageBase | None = None if page_base is None else 0 if page_base == "0" else 1
-        asking = Asking(page_base=base, trust_all=trust_roots, force=force, lists_all=lists_all)
-        manifest, page = made_workspace(things, documents, to, asking)
     served_at = choose_port(address, port)
     is_own = is_loopback(address) and not (allow_host or allow_unauthenticated)
-    reads_from = Path.cwd() if is_own else None
-    run_dashboard(manifest, address, served_at, allow_host, browser=browser, page=page, reads_from=reads_from)
+    with loading_server(server_command(address, served_at, allow_host)) as server:
+        if is_workspace:
+            confirm_roots(manifest, trust_all=trust_roots)
+        else:
+            base: PageBase | None = None if page_base is None else 0 if page_base == "0" else 1
+            asking = Asking(page_base=base, trust_all=trust_roots, force=force, lists_all=lists_all)
+            manifest, page = made_workspace(things, documents, to, asking)
+        environment = {
+            WORKSPACE_VARIABLE: str(manifest.file or manifest.folder),
+            **({FROM_VARIABLE: str(Path.cwd())} if is_own else {}),
+        }
+        url = url_of(address, served_at)
+        run_dashboard(server, environment, url, name=manifest.name, page=page, browser=browser)
 
 
 def as_browsers_write(address: str) -> str:
@@ -182,7 +189,7 @@ def server_command(address: str, port: int, proxies: Iterable[str] = ()) -> list
         for name, values in settings.items()
         for value in (values if isinstance(values, list) else [values])
     ]
-    return [sys.executable, "-P", "-m", "streamlit", "run", str(APP), *flags]
+    return [sys.executable, "-P", "-m", "proofspan.ui.app.server", str(APP), *flags]
 
 
 def allowed_hosts(address: str) -> list[str]:
@@ -191,61 +198,18 @@ def allowed_hosts(address: str) -> list[str]:
     return ["*"] if address in ("0.0.0.0", "::") else sorted({*local, address})  # noqa: S104
 
 
-def run_dashboard(
-    manifest: Manifest,
-    address: str,
-    port: int,
-    proxies: Iterable[str],
-    *,
-    browser: bool,
-    page: str = "",
-    reads_from: Path | None = None,
-) -> None:
-    """Serve until Ctrl-C or a signal, and show `page`. Raises Fault if the server does not start or fails.
-
-    Pages may open files below `reads_from` by their paths.
-    """
-    url = url_of(address, port)
-    environment = {
-        **{name: value for name, value in os.environ.items() if name != FROM_VARIABLE},
-        WORKSPACE_VARIABLE: str(manifest.file or manifest.folder),
-        **({FROM_VARIABLE: str(reads_from)} if reads_from else {}),
-    }
+@contextmanager
+def loading_server(command: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
+    """Start the server's process, which loads until `run_dashboard`, and stop it at the end of the block."""
+    environment = {name: value for name, value in os.environ.items() if name != FROM_VARIABLE}
     # Streamlit reads `.streamlit/config.toml`, and so the theme, from the working directory. In a session of
     # its own the server does not receive the terminal's Ctrl-C: this process does, and stops it.
     server = subprocess.Popen(
-        server_command(address, port, proxies), cwd=DASHBOARD, env=environment, start_new_session=True
+        command, cwd=DASHBOARD, env=environment, stdin=subprocess.PIPE, start_new_session=True
     )
-    with _stopped_on_exit(server):
-        _wait_until_it_answers(server, url)
-        shown = f"{url}/{page}" if page else url
-        click.echo(f"{printable(manifest.name)}: {shown}")
-        click.echo("Press Ctrl-C to stop.")
-        # Without a screen a text browser would take over the terminal.
-        screen = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
-        if browser and (screen or sys.platform in ("darwin", "win32")):
-            webbrowser.open(shown)
-        _check_status(_wait_for(server))
-
-
-def url_of(address: str, port: int) -> str:
-    """Return the dashboard's address for a browser on this machine."""
-    host = {"0.0.0.0": "localhost", "::": "localhost", "127.0.0.1": "localhost"}.get(address, address)  # noqa: S104
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-
-
-@contextmanager
-def _stopped_on_exit(server: subprocess.Popen[bytes]) -> Iterator[None]:
-    """Stop the server when this command ends, by whichever signal. Ctrl-C is not an error."""
-
-    def interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
-        raise KeyboardInterrupt
-
-    previous = {number: signal.signal(number, interrupt) for number in ENDING_SIGNALS}
+    previous = {number: signal.signal(number, _interrupt) for number in ENDING_SIGNALS}
     try:
-        yield
-    except KeyboardInterrupt:
-        click.echo("\nstopped", err=True)
+        yield server
     finally:
         if server.poll() is None:
             server.terminate()
@@ -254,8 +218,52 @@ def _stopped_on_exit(server: subprocess.Popen[bytes]) -> Iterator[None]:
         except subprocess.TimeoutExpired:
             server.kill()
             server.wait()
+        if server.stdin is not None:
+            with suppress(OSError):
+                server.stdin.close()
         for number, handler in previous.items():
             signal.signal(number, handler)
+
+
+def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+def run_dashboard(
+    server: subprocess.Popen[bytes],
+    environment: Mapping[str, str],
+    url: str,
+    *,
+    name: str,
+    page: str,
+    browser: bool,
+) -> None:
+    """Serve until Ctrl-C or a signal, and show `page`. Raises Fault if the server does not start or fails.
+
+    `environment` says which workspace is shown, and from where pages may open files by their paths.
+    """
+    if server.stdin is not None:
+        with suppress(BrokenPipeError):  # a server that has ended is noticed below
+            server.stdin.write(json.dumps(environment).encode() + b"\n")
+            server.stdin.flush()
+    try:
+        _wait_until_it_answers(server, url)
+        shown = f"{url}/{page}" if page else url
+        click.echo(f"{printable(name)}: {shown}")
+        click.echo("Press Ctrl-C to stop.")
+        # Without a screen a text browser would take over the terminal.
+        screen = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+        if browser and (screen or sys.platform in ("darwin", "win32")):
+            webbrowser.open(shown)
+        _check_status(_wait_for(server))
+    except KeyboardInterrupt:  # Ctrl-C is not an error
+        click.echo("\nstopped", err=True)
+
+
+def url_of(address: str, port: int) -> str:
+    """Return the dashboard's address for a browser on this machine."""
+    host = {"0.0.0.0": "localhost", "::": "localhost", "127.0.0.1": "localhost"}.get(address, address)  # noqa: S104
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def _wait_until_it_answers(server: subprocess.Popen[bytes], url: str) -> None:
