@@ -15,8 +15,9 @@ from proofspan.traces.formats.records import sample_of
 from proofspan.traces.formats.types import Asked, Cited, Format, Reading
 from proofspan.traces.registry import FORMATS, recognized
 from proofspan.traces.responses.anthropic import ANTHROPIC
-from proofspan.traces.responses.base import NO_QUESTION, WEB_PAGE, exchange_of
+from proofspan.traces.responses.base import NO_QUESTION, WEB_PAGE
 from proofspan.traces.responses.cohere import COHERE
+from proofspan.traces.responses.exchanges import exchange_of
 from proofspan.traces.responses.mistral import MISTRAL
 from proofspan.traces.responses.openai import OPENAI
 

@@ -82,6 +82,19 @@ def test_messages_of_langchain_give_a_trace_on_its_page() -> None:
     assert other["citations"][0]["page_idx"] == 41  # type: ignore[index, call-overload]
 
 
+def test_the_events_of_a_stream_are_a_response() -> None:
+    stream = (FOLDER / "streams" / "anthropic.sse").read_text().splitlines()
+    events = [orjson.loads(line[6:]) for line in stream if line.startswith("data: ")]
+    request = saved("anthropic")["request"]
+    live = [Dumped("model_dump", each) for each in events]
+    assert anthropic_records(live, request=request) == anthropic_records(
+        saved("anthropic")["response"], request=request
+    )
+    chunks = (FOLDER / "streams" / "langchain.jsonl").read_bytes().splitlines()
+    ((trace,), _) = langchain_records([orjson.loads(each) for each in chunks], question=Q)
+    assert trace["answer"] == "It takes 4.5 litres."
+
+
 def test_documents_of_langchain_are_chunks_and_need_their_page_base() -> None:
     document = Document(
         id="d-1", page_content="Engine oil: 4.5 litres.", metadata={"source": "m.pdf", "page": 41}

@@ -1,7 +1,7 @@
 """Records of a workspace, made of the live object that a model API or a framework returned.
 
 An object becomes what its SDK would write as JSON, and is read as the file of it would be, by
-`proofspan.traces.responses`.
+`proofspan.traces.responses`. The list of a stream's events is taken for a response as well.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ def recognize(source: Path) -> Recognized:
     sample = sample_of(source)
     found = recognized(sample)
     if found is None:
-        if not sample.records and sample.shape in ("object", "array", "lines", "table"):
+        if not sample.records and sample.shape in ("object", "array", "lines", "table", "http"):
             reading = Reading(source.name)
             next(read_records(source, reading), None)
             if reading.problems:
@@ -163,4 +163,4 @@ def _name_document(asked: Asked, document: str) -> None:
 
 
 def _is_single(path: Path) -> bool:
-    return sample_of(path).shape == "object"
+    return sample_of(path).shape in ("object", "http")

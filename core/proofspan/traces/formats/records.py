@@ -22,6 +22,7 @@ from proofspan.contracts.records.records import Json
 from proofspan.errors import Fault, InputFault
 from proofspan.manifest.contents import HEAD, content_of
 from proofspan.traces.formats.types import Reading, Sample, Shape
+from proofspan.traces.lines.http_text import http_messages, is_http_text
 from proofspan.traces.lines.json_values import Value, closed, json_values, later_keys
 from proofspan.traces.lines.reader import (
     MAX_DEPTH,
@@ -104,6 +105,8 @@ def shape_of(path: Path, head: bytes) -> Shape:
         return "table"
     if _BY_COLUMNS.match(head):
         return "array"
+    if is_http_text(head):
+        return "http"
     code, begin = content_of(head).code, head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
     if code in ("json_over_lines", "json_array", "json_values_over_lines"):
         return "array" if begin == b"[" else "object"
@@ -142,6 +145,8 @@ def read_records(path: Path, reading: Reading) -> Iterator[tuple[str, dict[str, 
         items = ((place, value) for _, place, value in _values(path, reading, ((),)))
     elif shape == "lines":
         items = _lines(path, reading)
+    elif shape == "http":
+        items = _http(path, reading)
     else:
         found = content_of(head)
         message = f"the file is {found.what}" if found.what else "the file is neither JSON nor a table"
@@ -223,6 +228,22 @@ def _lines(path: Path, reading: Reading) -> Iterator[tuple[str, Json]]:
             except UnusableError as why:
                 reading.records += 1
                 reading.problem(why.code, why.message, place, why.fix)
+
+
+def _http(path: Path, reading: Reading) -> Iterator[tuple[str, Json]]:
+    """Yield the events of a stream, named by their `type`, or the values of a body."""
+    with open_plain(path) as source:
+        for message in http_messages(source):
+            place = f"line {message.line:,}"
+            if not message.is_json:
+                fix = "Save the stream again; what is before that has been read."
+                reading.problem("not_json", "the data of this event are no JSON", place, fix, lost=False)
+                continue
+            for each in json_values([message.data]) if not message.event else [message]:
+                value = parsed(RawLine(message.line, 0, len(each.data), each.data), place, reading)
+                if message.event and isinstance(value, dict):
+                    value = {"type": message.event, **value}
+                yield place, value
 
 
 def _csv(path: Path, head: bytes, reading: Reading) -> Iterator[tuple[str, Json]]:

@@ -12,7 +12,7 @@ from proofspan.contracts.records.records import BoxSpace, Json, StageName
 from proofspan.errors import Problem
 
 PageBase = Literal[0, 1]
-Shape = Literal["object", "array", "lines", "table", "zip", "folder", "text", "other"]
+Shape = Literal["object", "array", "lines", "table", "zip", "folder", "text", "http", "other"]
 #: Most problems of one source that are listed; the others are counted.
 MOST_PROBLEMS = 200
 

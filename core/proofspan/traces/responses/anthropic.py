@@ -12,8 +12,6 @@ from proofspan.contracts.records.records import Json
 from proofspan.traces.formats.types import Asked, Cited, Passage, Reading
 from proofspan.traces.responses.base import (
     WEB_PAGE,
-    Exchange,
-    Record,
     asked,
     citation_passage,
     cited_chunks,
@@ -22,6 +20,8 @@ from proofspan.traces.responses.base import (
     range_of,
     response_format,
 )
+from proofspan.traces.responses.exchanges import Exchange
+from proofspan.traces.responses.parts import Record
 
 #: The kinds of citations of a document, by its number.
 _IN_DOCUMENT = ("page_location", "char_location", "content_block_location")

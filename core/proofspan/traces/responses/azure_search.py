@@ -11,13 +11,13 @@ from proofspan.traces.formats.records import json_of
 from proofspan.traces.formats.types import Asked, Cited, Format, Passage, Reading
 from proofspan.traces.responses.base import (
     WEB_PAGE,
-    Exchange,
     asked,
     objects,
     question_of,
     response_format,
     text_in,
 )
+from proofspan.traces.responses.exchanges import Exchange
 from proofspan.traces.responses.parts import entries, mapping, marked, whole, words
 
 #: How an answer names a reference of a knowledge base, and a document of a chat.

@@ -1,48 +1,24 @@
-"""A response of a model API with its request, however it was saved, and what all such responses share.
-
-Saved are a response alone, `{request, response}` under these names, a line of a batch's results (Anthropic's
-`{custom_id, result: {message}}`, OpenAI's `{custom_id, response: {body}}`), or many of them in a list or in
-lines.
-"""
+"""The format of an API's responses, and the parts of its questions that all such formats make alike."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 from proofspan.contracts.records.field_values import index_of, text_of
 from proofspan.contracts.records.records import Json, StageName
-from proofspan.traces.formats.records import json_of, read_records
+from proofspan.traces.formats.records import read_records
 from proofspan.traces.formats.types import Asked, Cited, Format, Passage, Reading, Sample
+from proofspan.traces.responses.exchanges import Exchange, error_of, exchanges_of
+from proofspan.traces.responses.parts import Record
+from proofspan.traces.responses.streams import whole_responses
 
 #: The question of a response without its request.
 NO_QUESTION = "(the question is not in the file)"
 #: Why a citation of a web page leads to no page.
 WEB_PAGE = "names a web page, which is not among the documents"
-#: Fields beside a response in which people keep the question.
-_QUESTIONS = ("question", "query", "q", "prompt")
-_MOST_MESSAGE = 200
-
-Record = dict[str, Json]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exchange:
-    """A response, and what the source has beside it.
-
-    `request` is {} where the source has none. `question` and `q_id` are what the source says outside of both,
-    `beside` is the rest of that. `place` is for messages: "line 3".
-    """
-
-    place: str
-    response: Record
-    request: Record = field(default_factory=dict)
-    question: str | None = None
-    q_id: str | None = None
-    beside: Record = field(default_factory=dict)
-
 
 AskedOf = Callable[[Exchange, Reading], Asked | None]
 
@@ -68,14 +44,21 @@ def response_format(
     """
 
     def detect(sample: Sample) -> str | None:
-        found = [exchange_of("", record).response for record in sample.records]
+        reading = Reading(sample.path.name)
+        records = whole_responses((("", dict(record)) for record in sample.records), reading)
+        found = [
+            each.response for at, record in records for each in exchanges_of(at, record, is_response, reading)
+        ]
         own = [is_response(each) or is_error(each) for each in found]
         fits = all(mine or error_of(each) is not None for mine, each in zip(own, found, strict=True))
         return why if any(own) and fits else None
 
     def read(path: Path, reading: Reading) -> Iterator[Asked]:
-        for place, record in read_records(path, reading):
-            exchange = exchange_of(place, record)
+        records = whole_responses(read_records(path, reading), reading)
+        for exchange in (
+            each for at, record in records for each in exchanges_of(at, record, is_response, reading)
+        ):
+            place = exchange.place
             if (error := error_of(exchange.response)) is not None:
                 message, fix = f"the API returned an error: {error}", "Ask again and save that response."
                 reading.problem("api_error", message, place, fix)
@@ -95,61 +78,6 @@ def response_format(
         detect=detect,
         read=read,
     )
-
-
-def exchange_of(place: str, record: Mapping[str, Json]) -> Exchange:
-    """Return the response of a record, unwrapped, with what is beside it."""
-    request = _body(record.get("request"))
-    response, wrapper = _body(record.get("response")), "response"
-    result = json_of(record.get("result"))
-    if not response and isinstance(result, dict):
-        message = result.get("message")
-        if isinstance(message, dict):
-            response, wrapper = message, "result"
-        elif result.get("type") in ("errored", "canceled", "expired"):
-            response, wrapper = {"error": result["type"], **result}, "result"
-    if not response and request and "error" in record:  # the request, and no response
-        response, wrapper = {"error": record["error"]}, "error"
-    if not response:
-        return Exchange(place=place, response=dict(record))
-    if record.get("error") is not None and wrapper == "response":
-        response = response | {"error": record["error"]}
-    name = next((each for each in _QUESTIONS if isinstance(record.get(each), str) and record[each]), None)
-    q_id = next((each for each in ("custom_id", "q_id") if text_of(record.get(each))), None)
-    taken = {"request", wrapper, "error", name, q_id}
-    return Exchange(
-        place=place,
-        response=response,
-        request=request,
-        question=None if name is None else str(record[name]),
-        q_id=None if q_id is None else text_of(record[q_id]),
-        beside={key: value for key, value in record.items() if key not in taken and value is not None},
-    )
-
-
-def _body(value: Json) -> Record:
-    """Return a request or response, which HTTP clients keep as the `body` of an object, or as text."""
-    value = json_of(value)
-    body = json_of(value.get("body")) if isinstance(value, dict) else None
-    found = body if isinstance(body, dict) else value
-    return dict(found) if isinstance(found, dict) else {}
-
-
-def error_of(response: Mapping[str, Json]) -> str | None:
-    """Return what an error object says, at most 200 characters; None for a response without an error."""
-    error = response.get("error")
-    if error is None or error == {} or error == "":
-        return None
-    while isinstance(error, dict) and isinstance(
-        error.get("error"), dict
-    ):  # Anthropic's, in a batch's result
-        error = error["error"]
-    if isinstance(error, dict):
-        parts = [text_of(error.get(name)) for name in ("type", "code", "status", "message")]
-        text = ": ".join(dict.fromkeys(filter(None, parts))) or "an error without a message"
-    else:
-        text = str(error)
-    return text if len(text) <= _MOST_MESSAGE else f"{text[:_MOST_MESSAGE]}…"
 
 
 def asked(

@@ -10,7 +10,6 @@ from proofspan.contracts.records.records import Json
 from proofspan.traces.formats.types import Asked, Cited, Format, Passage, Reading
 from proofspan.traces.responses.base import (
     WEB_PAGE,
-    Exchange,
     asked,
     citation_passage,
     cited_chunks,
@@ -19,6 +18,7 @@ from proofspan.traces.responses.base import (
     range_of,
     response_format,
 )
+from proofspan.traces.responses.exchanges import Exchange
 from proofspan.traces.responses.parts import entries, mapping, span_of, text_blocks, whole, words
 
 _METADATA = "x-amz-bedrock-kb-"

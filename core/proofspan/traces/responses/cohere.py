@@ -12,8 +12,6 @@ from proofspan.contracts.records.field_values import index_of, text_of
 from proofspan.contracts.records.records import Json
 from proofspan.traces.formats.types import Asked, Cited, Passage, Reading
 from proofspan.traces.responses.base import (
-    Exchange,
-    Record,
     asked,
     cited_chunks,
     objects,
@@ -22,6 +20,8 @@ from proofspan.traces.responses.base import (
     response_format,
 )
 from proofspan.traces.responses.documents import passage_of, quoted
+from proofspan.traces.responses.exchanges import Exchange
+from proofspan.traces.responses.parts import Record
 
 _KEPT = ("finish_reason", "usage", "logprobs")
 

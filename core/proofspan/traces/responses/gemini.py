@@ -9,11 +9,11 @@ from proofspan.contracts.records.records import Json
 from proofspan.traces.formats.types import Asked, Cited, Format, Passage, Reading
 from proofspan.traces.responses.base import (
     WEB_PAGE,
-    Exchange,
     asked,
     objects,
     response_format,
 )
+from proofspan.traces.responses.exchanges import Exchange
 from proofspan.traces.responses.parts import camel, entries, mapping, span_of, whole, words
 
 #: What a chunk can be, apart from a passage of a document.
@@ -162,7 +162,10 @@ def _span(
     An index that is 0 is left out of the response.
     """
     text = words(segment.get("text"))
-    begin, part = parts.get(whole(segment.get("partIndex")) or 0, (0, answer))
+    index = whole(segment.get("partIndex")) or 0
+    if index and index not in parts:  # of a stream, whose parts are other ones
+        return span_of(answer, None, None, text)
+    begin, part = parts.get(index, (0, answer))
     start, end = (_characters(part, whole(segment.get(name)) or 0) for name in ("startIndex", "endIndex"))
     return span_of(
         answer, None if start is None else begin + start, None if end is None else begin + end, text

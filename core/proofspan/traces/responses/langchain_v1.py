@@ -12,16 +12,14 @@ from proofspan.traces.formats.records import read_records
 from proofspan.traces.formats.types import Asked, Cited, Format, Passage, Reading, Sample
 from proofspan.traces.responses.base import (
     WEB_PAGE,
-    Exchange,
     asked,
     citation_passage,
     cited_chunks,
-    error_of,
-    exchange_of,
     objects,
     range_of,
     text_in,
 )
+from proofspan.traces.responses.exchanges import Exchange, error_of, exchange_of
 from proofspan.traces.responses.parts import (
     camel,
     entries,
@@ -31,6 +29,7 @@ from proofspan.traces.responses.parts import (
     whole,
     words,
 )
+from proofspan.traces.responses.streams import whole_responses
 
 _TYPES = {
     "human": "human",
@@ -88,7 +87,8 @@ def _messages_in(record: Mapping[str, Json]) -> list[dict[str, Json]]:
     """Return the messages of a record: of a state with `messages`, or the one that it is."""
     listed = record.get("messages")
     if isinstance(listed, list):
-        return [message for each in entries(listed) if (message := message_of(each)) is not None]
+        rows = whole_responses((("", each) for each in entries(listed)), Reading(""))
+        return [message for _, each in rows if (message := message_of(each)) is not None]
     message = message_of(record)
     return [] if message is None else [message]
 
@@ -105,7 +105,9 @@ def _document(record: Mapping[str, Json]) -> dict[str, Json]:
 
 def detect(sample: Sample) -> str | None:
     """Return why a source is LangChain's: its messages have types, or a chain's output has documents."""
-    records = [exchange_of("", each).response for each in sample.records]
+    reading = Reading(sample.path.name)
+    found = whole_responses((("", dict(each)) for each in sample.records), reading)
+    records = [exchange_of(place, each).response for place, each in found]
     messages = [_messages_in(each) for each in records]
     if records and all(messages) and any(each["type"] == "ai" for found in messages for each in found):
         return "its messages have the types and contents of LangChain's"
@@ -119,8 +121,8 @@ def detect(sample: Sample) -> str | None:
 def read(path: Path, reading: Reading) -> Iterator[Asked]:
     """Yield a question for each answer; messages that follow each other are one conversation."""
     turn = _Turn()
-    for place, record in read_records(path, reading):
-        exchange = exchange_of(place, record)
+    for place, record in whole_responses(read_records(path, reading), reading):
+        exchange = exchange_of(place, record, reading)
         if (error := error_of(exchange.response)) is not None:
             message, fix = f"the API returned an error: {error}", "Ask again and save that response."
             reading.problem("api_error", message, place, fix)

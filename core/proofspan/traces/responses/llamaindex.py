@@ -9,7 +9,6 @@ from proofspan.contracts.records.field_values import number_of, text_of
 from proofspan.contracts.records.records import Json
 from proofspan.traces.formats.types import Asked, Cited, Format, Passage, Reading
 from proofspan.traces.responses.base import (
-    Exchange,
     asked,
     citation_passage,
     cited_chunks,
@@ -17,6 +16,7 @@ from proofspan.traces.responses.base import (
     range_of,
     response_format,
 )
+from proofspan.traces.responses.exchanges import Exchange
 from proofspan.traces.responses.parts import entries, mapping, marked, whole, words
 
 _MARKER = re.compile(r"\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]")

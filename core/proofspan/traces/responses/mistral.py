@@ -7,6 +7,7 @@ list, that a tool returned as JSON.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from proofspan.contracts.records.field_values import text_of
 from proofspan.contracts.records.records import Json
@@ -14,8 +15,6 @@ from proofspan.traces.formats.records import json_of
 from proofspan.traces.formats.types import Asked, Cited, Passage, Reading
 from proofspan.traces.responses.base import (
     WEB_PAGE,
-    Exchange,
-    Record,
     asked,
     citation_passage,
     cited_chunks,
@@ -25,6 +24,8 @@ from proofspan.traces.responses.base import (
     text_in,
 )
 from proofspan.traces.responses.documents import passage_of, quoted
+from proofspan.traces.responses.exchanges import Exchange
+from proofspan.traces.responses.parts import Record, entries
 
 _KEPT = ("created", "usage", "guardrails")
 _MODELS = ("mistral", "ministral", "magistral", "open-mi", "codestral", "devstral", "pixtral", "voxtral")
@@ -66,6 +67,10 @@ def asked_of(exchange: Exchange, reading: Reading) -> Asked:
             else:
                 reading.left[f"content.{kind or 'block'}"] += 1
     is_chat = "choices" in exchange.response
+    if not is_chat and "model" not in exchange.response:  # a conversation has it with each output
+        models = (text_of(each.get("model")) for each in entries(exchange.response.get("outputs")))
+        model = next(filter(None, models), None)
+        exchange = replace(exchange, response={**exchange.response, "model": model})
     return asked(
         exchange,
         reading,

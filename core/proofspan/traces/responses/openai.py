@@ -15,8 +15,6 @@ from proofspan.contracts.records.records import Json
 from proofspan.traces.formats.types import Asked, Cited, Passage, Reading
 from proofspan.traces.responses.base import (
     WEB_PAGE,
-    Exchange,
-    Record,
     asked,
     citation_passage,
     objects,
@@ -24,6 +22,8 @@ from proofspan.traces.responses.base import (
     range_of,
     response_format,
 )
+from proofspan.traces.responses.exchanges import Exchange
+from proofspan.traces.responses.parts import Record
 
 _KEPT = ("status", "usage", "created_at", "incomplete_details", "previous_response_id", "metadata")
 _RESULT = ("file_id", "filename", "score", "text", "attributes")

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping
 from proofspan.contracts.records.field_values import index_of
 from proofspan.contracts.records.records import Json
 
+Record = dict[str, Json]
+
 _SNAKE = re.compile(r"_([a-z0-9])")
 #: The end of a sentence, or of a line, before a marker.
 _SENTENCE_END = re.compile(r"[.!?][\"')\]]*\s+|\n+")
