@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from proofspan.traces.importers.field_getters import FieldCount, Kind, Place, getter_from
+from proofspan.traces.importers.counts import FieldCount
+from proofspan.traces.importers.field_getters import Kind, getter_from
+from proofspan.traces.importers.paths import Place
 
 
 def _read(kind: Kind, spec: Any, item: object) -> tuple[object, str]:

@@ -183,7 +183,7 @@ def test_the_command_prints_counts_and_names_and_exits_by_what_it_found(
             "doc_id": "B",
             "path": "corpus/pdf/B.pdf",
             "reason": "does not exist",
-            "fix": "Put it at its path in the manifest; `proofspan check` lists those still missing.",
+            "fix": "Name its folder with --documents, or put it at its path in the manifest.",
         }
     ]
     (source.parent / "pdf" / "B.pdf").write_bytes(b"%PDF-1.7 of B")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from proofspan.errors import Fault
-from proofspan.traces.importers import mapped
+from proofspan.traces.importers import sources
 from proofspan.traces.importers.mapped import MAPPED
 from proofspan.traces.importers.workspace import import_source
 from tests.unit.mapped_room import MAPPING, RECORD, bytes_in, imported, traces_in, write_source
@@ -157,10 +157,10 @@ def test_a_mapping_that_is_not_there_or_a_folder_is_called_so(source: Path, tmp_
 
 
 def test_a_source_that_is_no_json_is_named_with_its_remedy(source: Path, tmp_path: Path) -> None:
-    source.write_text("question,answer\nHow?,So\n")
+    source.write_text("<html><body>Sign in</body></html>\n")
     with pytest.raises(Fault) as caught:
         imported(source, tmp_path / "ws")
-    assert caught.value.problems[0].code == "is_csv"
+    assert caught.value.problems[0].code == "not_jsonl"
     with pytest.raises(Fault) as caught:
         imported(source.with_name("absent.jsonl"), tmp_path / "ws")
     assert caught.value.problems[0].code == "missing_file"
@@ -169,7 +169,7 @@ def test_a_source_that_is_no_json_is_named_with_its_remedy(source: Path, tmp_pat
 def test_an_object_that_is_too_large_is_refused(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mapped, "MAX_OBJECT", 20)
+    monkeypatch.setattr(sources, "MAX_OBJECT", 20)
     source.write_text('{\n"rows": [{"q": "?"}, {"q": "?"}]\n}\n')
     with pytest.raises(Fault) as caught:
         imported(source, tmp_path / "ws")

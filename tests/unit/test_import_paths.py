@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.traces.importers.field_getters import MAX_VALUE, group_finder, parse_path
+from proofspan.traces.importers.field_getters import MAX_VALUE, group_finder
+from proofspan.traces.importers.paths import Place, parse_path
 
 SPANS = [
     "no object",
@@ -42,17 +43,17 @@ RECORD = {"spans": SPANS, "a": {"b": [{"c": 1}, {"c": None}, {"x": 3}]}, "odd.ke
     ],
 )
 def test_a_path_leads_to_its_values(path: str, found: list[object]) -> None:
-    assert list(parse_path(path).all(RECORD, RECORD)) == found
+    assert list(parse_path(path).all(Place(RECORD, RECORD, 1))) == found
 
 
 def test_a_dollar_starts_at_the_record_and_not_at_the_item() -> None:
-    assert list(parse_path("$.n").all({"n": "item"}, RECORD)) == [0]
-    assert list(parse_path("n").all({"n": "item"}, RECORD)) == ["item"]
-    assert list(parse_path("$").all({}, RECORD)) == [RECORD]
+    assert list(parse_path("$.n").all(Place({"n": "item"}, RECORD, 1))) == [0]
+    assert list(parse_path("n").all(Place({"n": "item"}, RECORD, 1))) == ["item"]
+    assert list(parse_path("$").all(Place({}, RECORD, 1))) == [RECORD]
 
 
 @pytest.mark.parametrize(
-    "text", ["", "a..b", "a.", ".a", "a[", "a[x]", "a b", "a[]]", "[0]b", "$a", 'a["x]', "a[=x]", "a[k=]"]
+    "text", ["", "a..b", "a.", ".a", "a[", "a[x]", "a b", "a[]]", "[0]b", "$ a", 'a["x]', "a[=x]", "a[k=]"]
 )
 def test_what_is_no_path_is_refused_with_its_place(text: str) -> None:
     with pytest.raises(ValueError, match="path"):
@@ -64,7 +65,7 @@ def test_plain_keys_are_followed_whatever_letters_they_have(keys: list[str]) -> 
     record: object = "end"
     for key in reversed(keys):
         record = {key: record}
-    assert list(parse_path(".".join(keys)).all(record, record)) == ["end"]
+    assert list(parse_path(".".join(keys)).all(Place(record, record, 1))) == ["end"]
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ from proofspan.traces.lines.reader import (
     lines_of,
     parse_line,
 )
-from proofspan.traces.lines.rows import delimiter_of, read_csv, read_parquet
+from proofspan.traces.lines.rows import is_parquet, is_table, read_csv, read_parquet
 from proofspan.traces.lines.unpack import open_plain, plain_pieces
 
 T = TypeVar("T")
@@ -44,7 +44,6 @@ SAMPLED = 20
 _SAMPLED_SIZE = 1 << 20
 #: Names of a folder or an archive by which a format is recognized.
 _MOST_NAMES = 10_000
-_PARQUET = b"PAR1"
 _ZIP = b"PK\x03\x04"
 #: What Python's json writes for numbers that JSON has not.
 _NOT_FINITE = re.compile(rb"[:,\[]\s*-?(?:NaN|Infinity)\b")
@@ -101,7 +100,7 @@ def _beginning(path: Path) -> tuple[Mapping[str, Json], ...]:
 
 def shape_of(path: Path, head: bytes) -> Shape:
     """Return how the records of a file are written, by its beginning."""
-    if head.startswith(_PARQUET):
+    if is_table(head):
         return "table"
     if _BY_COLUMNS.match(head):
         return "array"
@@ -110,8 +109,6 @@ def shape_of(path: Path, head: bytes) -> Shape:
     code, begin = content_of(head).code, head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
     if code in ("json_over_lines", "json_array", "json_values_over_lines"):
         return "array" if begin == b"[" else "object"
-    if code == "is_csv" or (code == "lines" and begin not in (b"{", b"[") and delimiter_of(head)):
-        return "table"
     if code == "lines" and begin == b"[":
         return "array"
     if code == "lines" and begin == b"{":
@@ -135,7 +132,7 @@ def read_records(path: Path, reading: Reading) -> Iterator[tuple[str, dict[str, 
     """
     head = head_of(path)
     shape = shape_of(path, head)
-    if head.startswith(_PARQUET):
+    if is_parquet(head):
         items: Iterator[tuple[str, Json]] = ((f"row {number:,}", row) for number, row in read_parquet(path))
     elif shape == "table":
         items = _csv(path, head, reading)

@@ -1,40 +1,24 @@
-"""One field of a mapping, compiled: a path into a foreign record, a pattern, and the kind of value to return.
-
-A path is `a.b`, `a[0]`, `a[]` (each element), `a[key=name]` (the first element whose `key` is `name`, in a
-list of keys with values) or `["any key"]`. `.` is the item itself, and a leading `$.` starts at the whole
-source record instead of the current item.
-"""
+"""One field of a mapping, compiled: a path into a foreign record, a pattern, and the kind of its value."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from proofspan.contracts.records.records import Json
+from proofspan.traces.importers.counts import Tally
+from proofspan.traces.importers.paths import Broken, Path, Place, State, parse_path
 
 #: name: an id (a whole number becomes text); text: prose, unchanged; texts: a list of names; box: four
 #: sides, returned as a record's `bbox` and `bbox_space`.
 Kind = Literal["name", "text", "number", "page", "texts", "box", "any"]
-State = Literal["found", "absent", "unusable"]
-
-
-class Select(NamedTuple):
-    """The first element of a list whose field `name` is `value`."""
-
-    name: str
-    value: str
-
-
-#: A list index, a key, `EACH` element, or one that is selected.
-Step = int | str | Select | Literal[None]
-EACH: Final = None
 SIDES = 4
 
 MAX_PATTERN = 500
@@ -42,68 +26,10 @@ MAX_PATTERN = 500
 MAX_VALUE = 10_000
 
 _UNUSABLE: Final = object()
-_ABSENT: Final = object()
-_STEP = re.compile(
-    r"""(?P<dot>\.)?(?P<key>[^\s.\[\]"'$]+)
-      | \[(?P<index>-?\d{1,6})\] | (?P<each>\[\]) | \["(?P<quoted>[^"]+)"\]
-      | \[(?P<name>[^\s=\[\]"']+)=(?P<value>[^\[\]"]+)\]""",
-    re.VERBOSE,
-)
 _GROUP = "value"
 _TOKEN = re.compile(
     r"\\.|\[\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*\]|\(\?P?<(?P<name>\w+)>|\(\?|(?P<open>\()", re.DOTALL
 )
-
-
-@dataclass(slots=True)
-class FieldCount:
-    """How often a field was found, was absent, or had an unusable value, first on line `first_unusable`."""
-
-    key: str
-    found: int = 0
-    absent: int = 0
-    unusable: int = 0
-    first_unusable: int | None = None
-
-    def add(self, state: State, line: int) -> None:
-        """Count one reading of the field."""
-        setattr(self, state, getattr(self, state) + 1)
-        if state == "unusable" and self.first_unusable is None:
-            self.first_unusable = line
-
-
-#: The counts of all fields of a mapping, by mapping key.
-Tally = Mapping[str, FieldCount]
-
-
-class Place(NamedTuple):
-    """An item to read fields from, the source record that holds it, and that record's 1-based line."""
-
-    item: Json
-    root: Json
-    line: int
-
-
-@dataclass(frozen=True, slots=True)
-class Path:
-    """A parsed path; with `from_root` it starts at the source record instead of the current item."""
-
-    steps: tuple[Step, ...]
-    from_root: bool = False
-
-    @property
-    def is_many(self) -> bool:
-        """Return whether it may lead to several values."""
-        return EACH in self.steps
-
-    def all(self, item: Json, root: Json) -> Iterator[Json]:
-        """Yield every value that the path leads to."""
-        return _walk(root if self.from_root else item, self.steps)
-
-    def state(self, item: Json, root: Json) -> State:
-        """Return whether there is anything to iterate over; "unusable" where `[]` meets no list."""
-        states = set(_states(root if self.from_root else item, self.steps))
-        return "unusable" if "unusable" in states else "found" if "found" in states else "absent"
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,16 +46,28 @@ class Getter:
 
     def read(self, place: Place, tally: Tally | None) -> Json:
         """Return the value, None if it is absent or unusable; the tally counts the two separately."""
+        value, state, why = self._value(place)
+        if tally is not None:
+            count = tally[self.key]
+            if state == "absent" and not count.instead and self.path is not None:
+                why = self.path.nearest(place)
+            count.add(state, place.line, why)
+        return value
+
+    def _value(self, place: Place) -> tuple[Json, State, str]:
+        """Return the value, None without a usable one, its state, and what a text broke at."""
         if self.path is None:
             value = self._as_kind(self.const)
-        elif values := [each for each in self.path.all(place.item, place.root) if each is not None]:
-            value = self._as_kind(values if self.path.is_many else values[0])
         else:
-            value = _ABSENT
-        if tally is not None:
-            state: State = "absent" if value is _ABSENT else "unusable" if value is _UNUSABLE else "found"
-            tally[self.key].add(state, place.line)
-        return None if value is _ABSENT or value is _UNUSABLE else value
+            found = list(self.path.all(place))
+            values = [each for each in found if each is not None]
+            if not values:
+                return None, "null" if found else "absent", ""
+            broken = next((each for each in values if isinstance(each, Broken)), None)
+            if broken is not None:
+                return None, "unusable", broken.why
+            value = self._as_kind(values if self.path.is_many else values[0])
+        return (None, "unusable", "") if value is _UNUSABLE else (value, "found", "")
 
     def _as_kind(self, value: Json) -> Json:
         if self.find is not None:
@@ -183,35 +121,6 @@ def read_all(getters: Iterable[tuple[str, Getter]], place: Place, tally: Tally |
     return record
 
 
-def parse_path(text: str) -> Path:
-    """Parse a path. Raises ValueError with the position of the first error."""
-    if text == ".":
-        return Path(())
-    from_root = text.startswith("$")
-    rest = text[1:] if from_root else text
-    steps: list[Step] = []
-    position = 0
-    while position < len(rest):
-        match = _STEP.match(rest, position)
-        # A key is first or follows a dot; a bracket may be anywhere.
-        if match is None or (match["key"] and bool(match["dot"]) == (not steps and not from_root)):
-            raise ValueError(f"not a path at character {position + 1 + from_root}: {text!r}")
-        index = match["index"]
-        steps.append(
-            EACH
-            if match["each"]
-            else int(index)
-            if index is not None
-            else Select(match["name"], match["value"])
-            if match["name"]
-            else match["key"] or match["quoted"]
-        )
-        position = match.end()
-    if not steps and not from_root:
-        raise ValueError("an empty path; write `.` for the item itself")
-    return Path(tuple(steps), from_root)
-
-
 def group_finder(pattern: str) -> Callable[[str], str | None]:
     """Return a function that extracts the pattern's one group from a text, None where nothing matches.
 
@@ -255,44 +164,3 @@ def _number(value: Json) -> float | int | None:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
         return None
     return value
-
-
-def _walk(value: Json, steps: tuple[Step, ...]) -> Iterator[Json]:
-    for position, step in enumerate(steps):
-        if step is EACH:
-            for element in value if isinstance(value, list) else ():
-                yield from _walk(element, steps[position + 1 :])
-            return
-        value = _child(value, step)
-        if value is _ABSENT:
-            return
-    yield value
-
-
-def _states(value: Json, steps: tuple[Step, ...]) -> Iterator[State]:
-    """Yield the state of each branch; an empty list counts as found."""
-    for position, step in enumerate(steps):
-        if value is None or value is _ABSENT:
-            break
-        if step is EACH:
-            rest = steps[position + 1 :]
-            if not isinstance(value, list):
-                yield "unusable"
-            elif rest and value:
-                for element in value:
-                    yield from _states(element, rest)
-            else:
-                yield "found"
-            return
-        value = _child(value, step)
-    yield "absent" if value is None or value is _ABSENT else "found"
-
-
-def _child(value: Json, step: int | str | Select) -> Json:
-    if isinstance(step, Select):
-        entries = value if isinstance(value, list) else ()
-        named = (each for each in entries if isinstance(each, dict) and step.name in each)
-        return next((each for each in named if str(each[step.name]) == step.value), _ABSENT)
-    if isinstance(step, int):
-        return value[step] if isinstance(value, list) and -len(value) <= step < len(value) else _ABSENT
-    return value[step] if isinstance(value, dict) and step in value else _ABSENT

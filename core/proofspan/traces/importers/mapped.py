@@ -1,4 +1,4 @@
-"""`import mapped`: any JSON or JSONL of RAG results, by a YAML mapping.
+"""`import mapped`: any JSON, JSONL, CSV or Parquet of RAG results, by a YAML mapping.
 
 The source is read twice: first to collect every chunk, since a minted id depends on all chunks of the same
 page, then to write the traces one by one.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import chain
 from operator import itemgetter
 from pathlib import Path
@@ -19,21 +20,18 @@ from proofspan.contracts.records.chunk_id import Passage, mint_passages
 from proofspan.contracts.records.records import Json, LineIssue, SourceLine
 from proofspan.errors import Fault, InputFault, Problem
 from proofspan.manifest.paths import resolve_reference
-from proofspan.traces.importers.field_getters import FieldCount, Place, Tally, read_all
-from proofspan.traces.importers.field_getters import Path as JsonPath
+from proofspan.traces.importers.counts import FieldCount, Tally
+from proofspan.traces.importers.field_getters import read_all
+from proofspan.traces.importers.joins import NONE
 from proofspan.traces.importers.mapping import Group, ImportMapping, load_mapping
-from proofspan.traces.importers.workspace import Converted, Importer, Record
-from proofspan.traces.lines.encodings import damage_of
-from proofspan.traces.lines.reader import MAX_DEPTH, is_deeper
-from proofspan.traces.lines.sniff import first_byte
-from proofspan.traces.lines.tables import entry_lines, read_table, whole_json
-from proofspan.traces.lines.unpack import plain_source, temporary_folder
+from proofspan.traces.importers.paths import Broken, Place
+from proofspan.traces.importers.sources import Noticed, Source, is_kept, unit_of
+from proofspan.traces.importers.workspace import Converted, Importer, Record, key_of
+from proofspan.traces.lines.reader import EXCERPT
 
 #: The document of a chunk whose source names none.
 NO_DOCUMENT = "unknown"
 _STAGES = "traces.stages."
-#: Bytes of a file that is one object: it is parsed as a whole.
-MAX_OBJECT = 256 << 20
 #: The fields of a chunk's place beside its page.
 PLACE = ("bbox", "bbox_space", "page_label")
 
@@ -45,7 +43,7 @@ def convert(source: Path, files: Mapping[str, Path], *, fix_encoding: bool = Fal
 
 MAPPED = Importer(
     name="mapped",
-    description="Turn any JSON or JSONL of RAG results into a workspace, by a YAML mapping. "
+    description="Turn any JSON, JSONL, CSV or Parquet of RAG results into a workspace, by a YAML mapping. "
     "data/mappings has examples.",
     convert=convert,
     files={"mapping": "YAML file that maps the source's fields."},
@@ -59,13 +57,13 @@ class _Conversion:
     The first pass, with a tally, counts every field, reports what cannot be read, and collects chunks and
     documents. `passages` are the chunks without an id; they get one in `ids` when all are known. `own` are
     those with an id: the first text under an id counts, others are conflicts. `placed` has the first known
-    box and page label of each chunk. `damage` are files with text that was decoded wrongly.
+    box and page label of each chunk.
     """
 
     def __init__(self, mapping: ImportMapping, source: Path, fix_encoding: bool) -> None:
-        self.map, self.source = mapping, source
-        self.damage: list[Problem] = []
-        self._copies = temporary_folder() if fix_encoding else None
+        self.map, self.fix_encoding = mapping, fix_encoding
+        self.source = Source(source, mapping.records, mapping.where, mapping.group_by, fix_encoding)
+        self.unit = unit_of(source)
         self.passages: set[Passage] = set()
         self.ids: Mapping[Passage, str] = {}
         self.own: dict[str, Passage] = {}
@@ -73,27 +71,37 @@ class _Conversion:
         self.skipped = 0
         self.placed: dict[Passage, Record] = {}
         self.tally = {key: FieldCount(key) for key in mapping.keys}
-        self.issues: list[LineIssue] = []
-        self._read: set[Path] = set()
+        self.noticed = Noticed(tally=self.tally)
+        self._noticed_of: set[Path] = set()
 
     def converted(self) -> Converted:
         value, groups, trace_count = self.map.value, self.map.groups, 0
         doc_ids: set[str] = set()
-        for _, _, stages, _ in self._trace_items(self.tally) if "traces" in groups else ():
+        asked: set[str] = set()
+        listed: set[str] = set()
+        for own, _, stages, cited in self._trace_items(self.tally) if "traces" in groups else ():
             trace_count += 1
+            asked.add(key_of(own))
             for candidate in chain.from_iterable(stages.values()):
                 self._add(candidate)
-        for _, spans in self._gold_items(self.tally) if "gold" in groups else ():
+            for each in chain(cited, *stages.values()):
+                doc_ids.add(each.get("doc_id", NO_DOCUMENT))
+                listed.add(each.get("id", ""))
+        for own, spans in self._gold_items(self.tally) if "gold" in groups else ():
             for span in spans:
-                doc_ids.add(span["doc_id"])
+                if not trace_count or key_of(own) in asked:
+                    doc_ids.add(span["doc_id"])
                 if self._spans_are_chunks:
                     self._add(_renamed(span, quote="text"))
         if "chunks" in groups:
-            for chunk, _ in self._items(self.source, groups["chunks"], self.map.records, self.tally):
+            for chunk, _ in self._items(self.source, groups["chunks"], self.tally):
                 if str(chunk.get("text", "")).strip():  # a picture has no text: counted, but no chunk
                     self._add(chunk)
+                    if not trace_count:
+                        doc_ids.add(chunk.get("doc_id", NO_DOCUMENT))
         self.ids = mint_passages(self.passages)
-        doc_ids |= {passage.doc_id for passage in (*self.passages, *self.own.values())} - {NO_DOCUMENT}
+        doc_ids |= {passage.doc_id for chunk_id, passage in self.own.items() if chunk_id in listed}
+        doc_ids.discard(NO_DOCUMENT)
         documents = value.get("documents", {})
         return Converted(
             name=value["name"],
@@ -102,13 +110,15 @@ class _Conversion:
             gold=self._gold() if "gold" in groups else None,
             run=value.get("run", {}),
             triage=value.get("triage", {}),
-            doc_ids=doc_ids if "pattern" in documents else (),
-            pattern=documents.get("pattern", ""),
+            doc_ids=doc_ids,
+            lists_documents="pattern" in documents,
+            pattern=documents.get("pattern"),
             paged=documents.get("paged", True),
             fields=tuple(self.tally.values()),
-            issues=tuple(self.issues),
+            issues=tuple(self.noticed.issues),
             problems=tuple(self._problems(trace_count)),
             page_keys=tuple(key for key in self.map.keys if key.endswith(".page")),
+            unit=self.unit,
         )
 
     @property
@@ -188,7 +198,7 @@ class _Conversion:
         groups = self.map.groups
         stages = {key.removeprefix(_STAGES): each for key, each in groups.items() if key.startswith(_STAGES)}
         copied = groups["traces.fields"].fields if "traces.fields" in groups else ()
-        for own, place in self._items(self.source, groups["traces"], self.map.records, tally):
+        for own, place in self._items(self.source, groups["traces"], tally):
             rest = read_all(copied, place, tally)
             if self._has_question(own, place, self.source, tally):
                 lists = {name: _listed(group, place, tally) for name, group in stages.items()}
@@ -196,70 +206,54 @@ class _Conversion:
 
     def _gold_items(self, tally: Tally | None = None) -> Iterator[tuple[Record, list[Record]]]:
         """Yield own fields and spans, those with a document and a quote, of each item with a question."""
-        path, at, groups = self.source, self.map.records, self.map.groups
+        source, groups = self.source, self.map.groups
         if (name := self.map.value["gold"].get("source")) is not None:  # `records` does not apply to it
+            folder = self.source.path.parent
             try:
-                path, at = resolve_reference(self.source.parent, name), None
+                source = Source(resolve_reference(folder, name), fix_encoding=self.fix_encoding)
             except Fault as fault:
-                where = str(self.source.parent / name)
                 fix = "Put the gold file beside the source, or take `gold` out of the mapping."
-                message = fault.problems[0].message
+                message, where = fault.problems[0].message, str(folder / name)
                 raise InputFault.of("gold_missing", message, where=where, fix=fix) from fault
-        for own, place in self._items(path, groups["gold"], at, tally):
-            if self._has_question(own, place, path, tally):
+        for own, place in self._items(source, groups["gold"], tally):
+            if self._has_question(own, place, source, tally):
                 spans = _listed(groups.get("gold.spans"), place, tally)
                 yield own, [span for span in spans if "doc_id" in span and "quote" in span]
 
-    def _items(
-        self, path: Path, group: Group, at: JsonPath | None, tally: Tally | None
-    ) -> Iterator[tuple[Record, Place]]:
+    def _items(self, source: Source, group: Group, tally: Tally | None) -> Iterator[tuple[Record, Place]]:
         """Yield the fields of the group's items, and the items; report unreadable lines once per file."""
-        issues: list[LineIssue] = []
-        if tally is not None and path not in self._read:
-            issues = self.issues
-            self._read.add(path)
-            if self._copies is None and (damage := damage_of(path, file=path.name)) is not None:
-                self.damage.append(damage)
-        plain = path
-        if self._copies is not None:
-            plain = plain_source(path, cache_dir=Path(self._copies.name), fix_encoding=True)
-        for line, value in _values(plain, path.name, issues):
-            for record in [value] if at is None else at.all(value, value):
-                for place in _places(group, Place(record, record, line), tally):
-                    yield read_all(group.fields, place, tally), place
+        noticed = None
+        if tally is not None and source.path not in self._noticed_of:
+            self._noticed_of.add(source.path)
+            noticed = self.noticed
+            if (damage := source.damage()) is not None:
+                noticed.problems.append(damage)
+        for line, record in source.records(noticed):
+            for place in _places(group, Place(record, record, line), tally):
+                yield read_all(group.fields, place, tally), place
 
-    def _has_question(self, own: Record, place: Place, file: Path, tally: Tally | None) -> bool:
+    def _has_question(self, own: Record, place: Place, source: Source, tally: Tally | None) -> bool:
         if "q" not in own and tally is not None:
-            excerpt = orjson.dumps(place.item, default=str).decode("utf-8", "replace")[:200]
-            source = SourceLine(file.name, place.line, 0, 0)
+            excerpt = orjson.dumps(place.item, default=str).decode("utf-8", "replace")[:EXCERPT]
+            at = SourceLine(source.path.name, place.line, 0, 0)
             message = "there is no question at the mapping's path"
             fix = "Check the mapping's path to `q`, or the record."
-            self.issues.append(LineIssue.at(source, "q_missing", message, fix, excerpt))
+            self.noticed.issues.append(LineIssue.at(at, "q_missing", message, fix, excerpt))
         return "q" in own
 
     def _problems(self, trace_count: int) -> Iterator[Problem]:
-        file = self.source.name
-        yield from self.damage
+        file = self.source.path.name
+        yield from self.noticed.problems
         if "traces" in self.map.groups and not trace_count:
             fix = "Check `records`, `traces.each` and `traces.q`."
             yield Problem("no_traces", "no trace was found", file, fix)
         if "chunks" in self.map.groups and not (self.ids or self.own):
             fix = "Check `records`, `chunks.each` and `chunks.text`."
             yield Problem("no_chunks", "no chunk was found", file, fix)
-        for key, path in self.map.lists.items():  # each `each` that leads to nothing, or to no list
-            count = self.tally[key]
+        for key, count in self.tally.items():
             gold_file = self.map.value["gold"].get("source") if key.startswith("gold.") else None
-            if count.unusable:
-                message = (
-                    f"`{key}`: the value at {path!r} is not a list "
-                    f"(records: {count.unusable:,}, first on line {count.first_unusable})"
-                )
-                fix = "Write a list there, or correct the path in the mapping."
-                yield Problem("each_no_list", message, gold_file or file, fix)
-            elif count.absent and not count.found:
-                message = f"`{key}`: no record has anything at {path!r} (records: {count.absent:,})"
-                fix = "Correct the path in the mapping."
-                yield Problem("each_not_found", message, gold_file or file, fix)
+            if (problem := _problem_of(count, self.map.lists.get(key), self.unit)) is not None:
+                yield replace(problem, where=gold_file or file)
         if self.skipped:
             message = f"candidates without id and text were left out: {self.skipped:,}"
             yield Problem("candidate_without_text", message, file, "Check the stages' `id` and `text`.")
@@ -268,34 +262,62 @@ class _Conversion:
             yield Problem("chunk_id_conflict", message, file, "Leave `id` out: ids are then minted.")
 
 
-def _values(path: Path, file: str, issues: list[LineIssue]) -> Iterator[tuple[int, Json]]:
-    """Yield every value of JSONL or an array, or the one object, with the 1-based line on which it begins."""
-    lines = entry_lines(path) if first_byte(path) == b"[" else None
-    try:
-        for item in read_table(path, file=file, record_of=lambda value, source: (source.line, value)):
-            if isinstance(item, LineIssue):
-                issues.append(item)
-            else:
-                yield (lines[item[0] - 1], item[1]) if lines else item
-    except InputFault as fault:
-        if fault.problems[0].code != "json_over_lines":
-            raise
-        _, value = whole_json(path, file=file, limit=MAX_OBJECT)
-        if is_deeper(value, MAX_DEPTH):
-            message, fix = f"nested more than {MAX_DEPTH} deep", "Flatten the records."
-            raise InputFault.of("nested_too_deeply", message, where=file, fix=fix) from None
-        yield 1, value
+def _problem_of(count: FieldCount, each: str | None, unit: str) -> Problem | None:
+    """Return why a list, a join or a condition gave less than it should, or a text broke as JSON.
+
+    `each` is the path of a list, None for all else. A field that is absent is only counted.
+    """
+    where = f"first on {unit} {count.first_unusable}"
+    if count.unusable and each is not None:
+        what = count.why or f"the value at {each!r} is not a list"
+        message = f"`{count.key}`: {what} (records: {count.unusable:,}, {where})"
+        return Problem("each_no_list", message, fix="Write a list there, or correct the path in the mapping.")
+    if count.unusable and count.why:
+        message = f"`{count.key}`: {count.why} (times: {count.unusable:,}, {where})"
+        return Problem("value_unusable", message, fix="Correct the source, or the path in the mapping.")
+    if each is None or count.found or not count.absent:
+        return None
+    if count.null == count.absent:
+        message = f"`{count.key}`: the path {each!r} is right, but its value is null"
+        fix = "Export these lists too, or take the group out of the mapping."
+        return Problem("each_null", f"{message} (records: {count.null:,})", fix=fix)
+    message = f"`{count.key}`: no record has anything at {each!r}"
+    if count.null:
+        message += f", in {count.null:,} it is null"
+    message += f" (records: {count.absent:,}); {count.instead}"
+    return Problem("each_not_found", message, fix="Correct the path in the mapping.")
 
 
 def _places(group: Group, place: Place, tally: Tally | None) -> Iterator[Place]:
-    """Yield the group's items at a place; the place itself if the group has no `each`."""
-    if group.each is None:
-        yield place
-        return
-    if tally is not None:
-        tally[group.key].add(group.each.state(place.item, place.root), place.line)
-    for item in group.each.all(place.item, place.root):
-        yield place._replace(item=item)
+    """Yield the group's items at a place, joined, as far as `where` keeps them.
+
+    Without `each` that is the place itself.
+    """
+    items: Iterator[Place] = iter([place])
+    if group.each is not None:
+        if tally is not None:
+            count = tally[f"{group.key}.each"]
+            state, why = group.each.state(place)
+            if state == "absent" and not count.instead:
+                why = group.each.nearest(place)
+            count.add(state, place.line, why)
+        items = (place._replace(item=each) for each in group.each.all(place) if not isinstance(each, Broken))
+    if group.joins:
+        items = iter(_joined(group, place, list(items), tally))
+    where = tally.get(f"{group.key}.where") if tally is not None else None
+    yield from (each for each in items if is_kept(group.where, each, where))
+
+
+def _joined(group: Group, above: Place, items: list[Place], tally: Tally | None) -> list[Place]:
+    found: list[dict[str, Json]] = [{} for _ in items]
+    for join in group.joins:
+        count = tally[join.key] if tally is not None else None
+        for joined, partner in zip(found, join.partners(above, items, count), strict=True):
+            if partner is not NONE:
+                joined[join.name] = partner
+    return [
+        item._replace(joined={**above.joined, **joined}) for item, joined in zip(items, found, strict=True)
+    ]
 
 
 def _listed(group: Group | None, place: Place, tally: Tally | None) -> list[Record]:

@@ -6,7 +6,7 @@ import hashlib
 import os
 import shlex
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from proofspan.errors import Fault, InputFault, Problem
 from proofspan.fingerprints import sha256_of
 from proofspan.manifest.load import MANIFEST_NAME
 from proofspan.manifest.paths import refusal_of, resolve_reference
-from proofspan.traces.importers.field_getters import FieldCount
+from proofspan.traces.importers.counts import FieldCount
 from proofspan.traces.importers.staging import RECORD, staged
 from proofspan.write_errors import write_refusal
 
@@ -34,8 +34,8 @@ Record = dict[str, Json]
 
 
 _FIXES = {
-    "missing": "Put it at its path in the manifest; `proofspan check` lists those still missing.",
-    "path_outside": "Put the file itself into the source's folder instead of a link, and import again.",
+    "missing": "Name its folder with --documents, or put it at its path in the manifest.",
+    "path_outside": "Name the folder that the link leads to with --documents.",
 }
 
 
@@ -59,8 +59,9 @@ class Converted:
     `chunks`, `traces` and `gold` are None where the source has none. They are read once, in the order chunks,
     gold, traces. `run` and `triage` are copied into the manifest; `more_runs` are further runs with their
     traces. The documents of `doc_ids` are taken from where `found` has them, else looked for beside the
-    source under `pattern`, such as `{doc_id}.pdf`; None: nowhere else. `page_keys` are the keys of the
-    mapping that give page numbers; the page check names them.
+    source under `pattern`, such as `{doc_id}.pdf`; None: nowhere else. Unless it `lists_documents`, those
+    that are nowhere are not named. `page_keys` are the keys of the mapping that give page numbers; the page
+    check names them. `unit` is what `fields` count by, "line" or "row".
     """
 
     name: str
@@ -72,12 +73,14 @@ class Converted:
     triage: Mapping[str, Json] = field(default_factory=dict)
     doc_ids: Iterable[str] = ()
     found: Mapping[str, Path] = field(default_factory=dict)
+    lists_documents: bool = True
     pattern: str | None = "{doc_id}.pdf"
     paged: bool = True
     fields: tuple[FieldCount, ...] = ()
     issues: tuple[LineIssue, ...] = ()
     problems: tuple[Problem, ...] = ()
     page_keys: tuple[str, ...] = ()
+    unit: str = "line"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +113,7 @@ class ImportReport:
     issues: tuple[LineIssue, ...]
     problems: tuple[Problem, ...]
     page_keys: tuple[str, ...] = ()
+    unit: str = "line"
 
     @property
     def missing(self) -> tuple[FoundDocument, ...]:
@@ -120,7 +124,8 @@ class ImportReport:
     def has_findings(self) -> bool:
         """Return whether anything was missing or unusable: exit status 1."""
         incomplete = any(count.unusable or not count.found for count in self.fields)
-        return bool(incomplete or self.missing or self.issues or self.problems)
+        has_problems = any(each.severity != "note" for each in self.problems)
+        return bool(incomplete or self.missing or self.issues or has_problems)
 
     def as_json(self) -> dict[str, Any]:
         """Return the report as `--json` prints it."""
@@ -135,6 +140,7 @@ class ImportReport:
                     "field": count.key,
                     "found": count.found,
                     "absent": count.absent,
+                    "null": count.null,
                     "unusable": count.unusable,
                     "first_unusable_line": count.first_unusable,
                 }
@@ -172,9 +178,11 @@ def import_source(
     link: bool = False,
     force: bool = False,
     fix_encoding: bool = False,
+    find: Callable[[Collection[str]], Mapping[str, Path]] | None = None,
 ) -> ImportReport:
     """Make a workspace of `source` and return the report.
 
+    `find` returns the files of documents by their ids, before they are looked for beside the source.
     Documents are copied, or with `link` hard-linked. A document that is missing stays in the manifest without
     a hash, so that `proofspan check` reports it until it is there. Raises a Fault, and leaves no folder
     behind, if the input cannot be used or `workspace` holds anything that must not be replaced.
@@ -182,10 +190,11 @@ def import_source(
     files = files or {}
     converted = importer.convert(source.absolute(), files, **({"fix_encoding": True} if fix_encoding else {}))
     folder = source.absolute().parent
-    documents = [
-        _find(doc_id, converted.pattern, folder, converted.found.get(doc_id))
-        for doc_id in sorted(converted.doc_ids)
-    ]
+    doc_ids = sorted(converted.doc_ids)
+    found = {**converted.found, **(find(doc_ids) if find is not None else {})}
+    if not converted.lists_documents and find is None:
+        doc_ids = []
+    documents = [_find(each, converted.pattern, folder, found.get(each)) for each in doc_ids]
     hashes: dict[str, str] = {}
     manifest: dict[str, Any] = {"manifest_version": "1.0", "name": converted.name}
     gold_keys: list[str] = []
@@ -240,6 +249,7 @@ def import_source(
         issues=converted.issues,
         problems=converted.problems,
         page_keys=converted.page_keys,
+        unit=converted.unit,
     )
 
 
@@ -300,13 +310,18 @@ def _take(source: Path, place: Path, *, link: bool) -> None:
 
 
 def _write_lines(stage: Path, path: str, records: Iterable[Record], hashes: dict[str, str]) -> list[str]:
-    """Write records and return what joins a trace and its gold question: `q_id`, else `q`, else ""."""
+    """Write records and return what joins a trace and its gold question."""
     target = stage / path
     target.parent.mkdir(parents=True, exist_ok=True)
     keys = []
     with target.open("wb") as file:
         for record in records:
-            keys.append(str(record.get("q_id", record.get("q", ""))))
+            keys.append(key_of(record))
             file.write(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
     hashes[path] = sha256_of(target)
     return keys
+
+
+def key_of(record: Record) -> str:
+    """Return what joins a trace and its gold question: `q_id`, else `q`, else ""."""
+    return str(record.get("q_id", record.get("q", "")))

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from proofspan.contracts.records.records import Json
 from proofspan.errors import InputFault
-from proofspan.manifest.contents import csv_rows
+from proofspan.manifest.contents import content_of, csv_rows
 from proofspan.traces.lines.reader import MAX_LINE
 
 #: Rows of a Parquet file that are in memory at a time: few, since a small file may unpack to large cells.
@@ -29,6 +29,19 @@ _MAX_CELL: Final = MAX_LINE
 
 #: Notes a problem: code, message, place, remedy, and whether its row is lost.
 Noted = Callable[[str, str, str, str, bool], None]
+
+
+def is_parquet(head: bytes) -> bool:
+    """Return whether a file is Parquet, by its beginning."""
+    return head.startswith(b"PAR1")
+
+
+def is_table(head: bytes) -> bool:
+    """Return whether a file is Parquet or CSV, by its beginning."""
+    code = content_of(head).code
+    if code != "lines":
+        return code == "is_csv" or is_parquet(head)
+    return not head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")) and bool(delimiter_of(head))
 
 
 def read_csv(source: BinaryIO, head: bytes, *, noted: Noted) -> Iterator[tuple[int, dict[str, str | None]]]:
