@@ -169,6 +169,38 @@ def test_a_document_that_is_not_taken_is_reported_with_its_own_fix(
     assert f"{tmp_path}/secret.pdf" in lines[1]
 
 
+def test_documents_elsewhere_are_taken_by_name_and_links_are_confirmed_once(
+    source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PROOFSPAN_CONFIG_DIR", str(tmp_path / "config"))
+    store, elsewhere = tmp_path / "store", tmp_path / "elsewhere"
+    store.mkdir()
+    (elsewhere / "deep").mkdir(parents=True)
+    for name in "BCDEFGHI":
+        (store / f"{name}.pdf").write_bytes(b"%PDF-1.7 " + name.encode())
+    for name in "CDEFGH":
+        (elsewhere / "deep" / f"{name}.pdf").symlink_to(store / f"{name}.pdf")
+    top = [{"body": "x", "doc": name, "pg": 1} for name in "CDEFGHXYZUVW"]
+    source.write_text(json.dumps({**RECORD, "top": top}) + "\n")
+    arguments = [*arguments_of(source), str(tmp_path / "ws"), "--no-pages", "--documents", str(elsewhere)]
+
+    def lines(*more: str) -> list[str]:
+        with pytest.raises(SystemExit) as ended:
+            main([*arguments, *more])
+        assert ended.value.code == 1
+        return [line for line in capsys.readouterr().out.splitlines() if "not taken" in line]
+
+    (refused, missing) = sorted(lines())
+    assert refused.startswith("6 documents not taken (--list names them)") and "--trust-roots" in refused
+    assert missing.startswith("7 documents not taken (--list names them)") and "--documents" in missing
+    (missing,) = lines("--force", "--trust-roots", "--list")
+    assert missing.startswith("7 documents not taken: B, U, V, W, X, Y, Z:")
+    assert (tmp_path / "ws/corpus/pdf/C.pdf").read_bytes() == b"%PDF-1.7 C"
+    assert not (tmp_path / "ws/corpus/pdf/C.pdf").is_symlink()
+    (missing,) = lines("--force")  # confirmed once
+    assert missing.startswith("7 documents")
+
+
 @pytest.mark.slow
 def test_the_command_prints_counts_and_names_and_exits_by_what_it_found(
     source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

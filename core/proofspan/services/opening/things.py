@@ -59,10 +59,7 @@ def things_of(things: Sequence[Path], documents: Sequence[Path] = ()) -> Things:
             pdfs.append(named_pdf(thing))
         else:
             sources.append(Source(thing, recognize(thing)))
-    for place in documents:
-        _check(place)
-        is_folder = place.is_dir()
-        pdfs += pdfs_in(place, depth=DOCUMENT_DEPTH, is_named=True) if is_folder else [named_pdf(place)]
+    pdfs += pdfs_of(documents)
     sources = _without_parts(sources)
     if not sources:
         raise InputFault.of(
@@ -74,6 +71,16 @@ def things_of(things: Sequence[Path], documents: Sequence[Path] = ()) -> Things:
     folders = dict.fromkeys(each.path.absolute().parent for each in sources)
     pdfs += [pdf for each in folders for pdf in pdfs_in(each, depth=BESIDE_DEPTH, is_named=False)]
     return Things(tuple(sources), tuple(pdfs), tuple(unknown))
+
+
+def pdfs_of(documents: Sequence[Path]) -> list[Pdf]:
+    """Return the PDFs of folders, and PDFs, that were named. Raises a Fault for anything else."""
+    found: list[Pdf] = []
+    for place in documents:
+        _check(place)
+        is_folder = place.is_dir()
+        found += pdfs_in(place, depth=DOCUMENT_DEPTH, is_named=True) if is_folder else [named_pdf(place)]
+    return found
 
 
 def _without_parts(sources: Sequence[Source]) -> list[Source]:

@@ -267,7 +267,7 @@ def _hash_of(path: Path) -> str:
 def _find(doc_id: str, pattern: str | None, folder: Path, source: Path | None) -> FoundDocument:
     """Locate a document's file, at `source` or by `pattern` below `folder`. Ids are not trusted."""
     ref = f"{doc_id}{source.suffix if source else '.pdf'}"
-    if source is None and pattern is not None:
+    if pattern is not None and (source is None or pattern.endswith(source.suffix)):
         ref = pattern.replace("{doc_id}", doc_id)
     path = f"{FOLDER}/{ref}"
     refused = refusal_of(ref) or refusal_of(path)
