@@ -127,8 +127,11 @@ def test_any_text_is_text_in_markdown(text: str) -> None:
     written = markdown(report(failing(text, message=text), run_id=text or "R", against=text))
     found = list(tokens(written))
     kinds = {token.type for token in found}
+    assert [token.content for token in found if token.type == "html_block"] == [
+        *("<details>\n<summary>1 check</summary>\n", "</details>\n"),
+        *("<details>\n<summary>Questions of 1 check</summary>\n", "</details>\n"),
+    ]
     assert not kinds & {
-        "html_block",
         "html_inline",
         "image",
         "link_open",
@@ -171,6 +174,7 @@ def test_sentences_of_ours_stay_plain(text: str) -> None:
         ("https://evil.example", "`https://evil.example`"),
         ("a@b.example", "`a@b.example`"),
         ("#12 @team", "`#12` `@team`"),
+        ("GH-12, (gh-3) GH", "`GH-12`, `(gh-3)` GH"),
         ("<b> |", "`<b>` `¦`"),
         ("::", "`::`"),
         ("`goals.ok`: `x`", "`goals.ok`: `x`"),
@@ -208,7 +212,7 @@ def test_many_questions_are_cut_and_counted() -> None:
     assert "### Flips: 1,005 questions" in written
     assert "- … and 985 more\n" in written
     by_id = markdown(report(Check("x", "X", "fail", "1", {}, (Affected("Q1", "?", "R2"),), 30)))
-    assert by_id.endswith("### X: 30 questions\n\n`Q1`, … and 10 more\n")
+    assert "### X: 30 questions\n\n`Q1`, … and 10 more\n\n" in by_id
     text = cases(junit_xml(report(failing(*many))))["flips"][0].text or ""
     assert text.endswith("question 999\n… and 5 more")
 
@@ -217,8 +221,10 @@ def test_json_holds_every_question_with_what_it_was() -> None:
     output = json.loads(json.dumps(report_to_json(report(*FOUR), base=BASE)))
     assert (output["run_id"], output["against"], output["passes"]) == ("R2", "R1", False)
     assert output["counts"] == {"fail": 1, "open": 0, "warn": 1, "pass": 1, "skipped": 1}
+    assert [check["fails"] for check in output["checks"]] == [True, False, False, False]
     first = output["checks"][0]
-    assert first["questions"] == [{"q_id": "Q0", "q": "Why?", "was": "ok", "now": "retrieval_drift"}]
+    asked = {"q_id": "Q0", "q": "Why?", "was": "ok", "now": "retrieval_drift", "file": None, "line": None}
+    assert first["questions"] == [asked]
     assert first["link"] == f"{BASE}/?run=R2&label=retrieval_drift&vs=R1&was=ok"
 
 

@@ -362,9 +362,10 @@ def _at_most(store: Store, shown: Filter, most: int, *, name: str, title: str) -
 
 
 def _listed(store: Store, shown: Filter, *, most: int | None = None) -> Iterator[Affected]:
-    rows = store.places(shown, Sort()) if most is None else store.page(shown, Sort(), limit=most, offset=0)
-    for q_id, q in zip(rows["q_id"].tolist(), rows["q"].tolist(), strict=True):
-        yield Affected(q_id, q, shown.run)
+    rows = store.places(shown, Sort(), limit=most)
+    columns = (rows[name].tolist() for name in ("q_id", "q", "file", "line"))
+    for q_id, q, file, line in zip(*columns, strict=True):
+        yield Affected(q_id, q, shown.run, file=file, line=line)
 
 
 #: The most questions of a check in Markdown, where a comment has little room, and in XML.
@@ -383,8 +384,10 @@ WORDS: dict[Outcome, str] = {
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _BACKTICKS = re.compile(r"`+")
 _QUOTED = re.compile(r"`[^`]+`")
-#: Words that are plain text to Markdown anywhere in a cell or heading.
-_PLAIN_WORD = re.compile(r"\(?(?:[^\W_]|[%–·≥≤=×…→]|(?<=\d)[.,](?=\d)|(?<=[^\W_])[-’'](?=[^\W_]))+[.,:;)]*")
+#: Words that are plain text to Markdown anywhere in a cell or heading. `GH-12` is an issue to a forge.
+_PLAIN_WORD = re.compile(
+    r"\(?(?![Gg][Hh]-\d)(?:[^\W_]|[%–·≥≤=×…→]|(?<=\d)[.,](?=\d)|(?<=[^\W_])[-’'](?=[^\W_]))+[.,:;)]*"
+)
 
 
 def report_to_json(report: ReleaseVerdict, *, base: str = "") -> dict[str, object]:
@@ -419,11 +422,19 @@ def report_to_json(report: ReleaseVerdict, *, base: str = "") -> dict[str, objec
                 "title": check.title,
                 "status": check.status,
                 "outcome": check.outcome,
+                "fails": report.fails(check),
                 "message": check.message,
                 "open": check.open or None,
                 "numbers": dict(check.numbers),
                 "questions": [
-                    {"q_id": each.q_id, "q": each.q, "was": each.was or None, "now": each.now or None}
+                    {
+                        "q_id": each.q_id,
+                        "q": each.q,
+                        "was": each.was or None,
+                        "now": each.now or None,
+                        "file": each.file or None,
+                        "line": each.line or None,
+                    }
                     for each in check.affected
                 ],
                 "questions_count": check.count,
@@ -474,25 +485,37 @@ def junit_xml(report: ReleaseVerdict) -> bytes:
 
 
 def markdown(report: ReleaseVerdict, *, base: str = "") -> str:
-    """Write the verdict with its reasons and what would change it, its checks, and their questions.
+    """Write the verdict with its reasons and what would change it; its checks and their questions folded.
 
     With `base`, the address of a dashboard, questions and lists are links.
     """
     rows = ((WORDS[check.outcome], prose(check.title), prose(check.message)) for check in report.checks)
     reasons, changes = report.reasons, report.changes
+    asked = [check for check in report.checks if check.affected]
+    questions = (line for check in asked for line in _section(report, check, base))
     lines = [
         f"## Release check of {_title(report, code)}: {report.words}\n\n",
         f"{report.counts_in_words()}{' (strict)' if report.strict else ''}\n\n",
-        *(f"- {prose(reason.sentence)}\n" for reason in reasons),
+        *(f"- {WORDS[reason.status][0]} {prose(reason.sentence)}\n" for reason in reasons),
         "\n" if reasons else "",
         "What would change it:\n\n" if changes else "",
         *(f"- {prose(change)}\n" for change in changes),
         "\n" if changes else "",
-        markdown_head(("", "check", "result"), ("---",) * 3),
-        *map(markdown_line, rows),
-        *(line for check in report.checks if check.affected for line in _section(report, check, base)),
+        *_folded(
+            counted(len(report.checks), "check"),
+            markdown_head(("", "check", "result"), ("---",) * 3),
+            *map(markdown_line, rows),
+        ),
+        *(_folded(f"Questions of {counted(len(asked), 'check')}", *questions) if asked else ()),
     ]
     return "".join(lines)
+
+
+def _folded(summary: str, *lines: str) -> Iterator[str]:
+    """Yield a part that a forge shows folded; the empty lines let its Markdown be read."""
+    yield f"<details>\n<summary>{summary}</summary>\n\n"
+    yield from lines
+    yield "\n</details>\n\n"
 
 
 def _section(report: ReleaseVerdict, check: Check, base: str) -> Iterator[str]:
@@ -506,7 +529,7 @@ def _section(report: ReleaseVerdict, check: Check, base: str) -> Iterator[str]:
 
     shown, count = check.affected[:SHOWN], check.count
     more = [f"… and {count - SHOWN:,} more"] if count > SHOWN else []
-    yield f"\n### {prose(check.title)}: {counted(count, 'question')}\n\n"
+    yield f"### {prose(check.title)}: {counted(count, 'question')}\n\n"
     if any(each.change for each in shown):
         changes = [f"{name(each)} {prose(each.change)}: {code(each.q)}" for each in shown]
         yield from (f"- {line}\n" for line in [*changes, *more])
@@ -514,6 +537,7 @@ def _section(report: ReleaseVerdict, check: Check, base: str) -> Iterator[str]:
         yield ", ".join([*map(name, shown), *more]) + "\n"
     if base and check.link:
         yield f"\n[All of them in Triage]({absolute(base, check.link)})\n"
+    yield "\n"
 
 
 def question_line(each: Affected) -> str:

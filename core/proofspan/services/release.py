@@ -35,7 +35,7 @@ class Affected:
     """A question that a check is about, with what it was in the baseline and what it is now.
 
     `in_run` is the run that has it, the baseline for a missing question. `was` and `now` are "" without a
-    comparison.
+    comparison. `file`, as the manifest names it, and `line` are the place of its trace.
     """
 
     q_id: str
@@ -43,6 +43,8 @@ class Affected:
     in_run: str
     was: str = ""
     now: str = ""
+    file: str = ""
+    line: int = 0
 
     @property
     def change(self) -> str:

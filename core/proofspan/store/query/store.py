@@ -259,10 +259,11 @@ class Store:
         return listed.run, self._order(listed, shown, sort)
 
     @_retried
-    def places(self, shown: Filter, sort: Sort) -> pd.DataFrame:
-        """Return the whole list in the order of `page`: `PLACE_COLUMNS`, `run_id` and `file`."""
+    def places(self, shown: Filter, sort: Sort, *, limit: int | None = None) -> pd.DataFrame:
+        """Return the list, or its first `limit` rows, as `page` orders it: `PLACE_COLUMNS`, run and file."""
         listed = self._listed(shown)
-        return self._frame(listed.run, shown.run, self._order(listed, shown, sort), PLACE_COLUMNS)
+        order = self._order(listed, shown, sort)[:limit]
+        return self._frame(listed.run, shown.run, order, PLACE_COLUMNS)
 
     @_retried
     def neighbours(self, shown: Filter, sort: Sort, key: TraceKey) -> Neighbours:
