@@ -6,6 +6,7 @@ import streamlit as st
 
 from proofspan.services.health.run_findings import run_lines
 from proofspan.services.page_base import writer_of
+from proofspan.traces.contract import is_foreign
 from proofspan.ui.health import load, overview, rules
 from proofspan.ui.status import notices, release, workspace_status
 from proofspan.ui.visit import session
@@ -64,7 +65,9 @@ with of_run:
         pending += [health.pending, ready_key, modes_key if modes is None else None]
         overview.show_pending(pending, locating)
     overview.show_first(health, view)
-    rules.codes_panel(health.table, view, workspace=opened.manifest.name)
+    rules.codes_panel(
+        health.table, view, workspace=opened.manifest.name, is_foreign=is_foreign(opened.manifest, opened.run)
+    )
     overview.show_run(health, view)
     rules.modes_panel(modes, view)
     rules.parity_panel(health.parity, health.table.questions_by("code"), view)

@@ -8,18 +8,22 @@ from pathlib import Path
 
 import pytest
 
-from proofspan.contracts.records.records import Json
+from proofspan.contracts.records.records import NO_QUESTION, Json
+from proofspan.diagnosis.corpus import Corpus
+from proofspan.diagnosis.labelling import reflect
+from proofspan.diagnosis.types import Profile
 from proofspan.errors import InputFault
 from proofspan.services.opening.open import open_source
 from proofspan.traces.formats.records import sample_of
 from proofspan.traces.formats.types import Asked, Cited, Format, Reading
 from proofspan.traces.registry import FORMATS, recognized
 from proofspan.traces.responses.anthropic import ANTHROPIC
-from proofspan.traces.responses.base import NO_QUESTION, WEB_PAGE
+from proofspan.traces.responses.base import WEB_PAGE
 from proofspan.traces.responses.cohere import COHERE
 from proofspan.traces.responses.exchanges import exchange_of
 from proofspan.traces.responses.mistral import MISTRAL
 from proofspan.traces.responses.openai import OPENAI
+from tests.unit.contract_lines import trace
 
 #: Dumps of the SDKs' classes; the versions are those of the formats.
 DUMPS = Path(__file__).parent / "responses"
@@ -275,3 +279,10 @@ def test_a_citation_keeps_what_the_api_says_under_a_name_of_its_own() -> None:
         for each in cited:
             assert each.passage.more["api_citation"]
             assert each.passage.more.keys() <= {"api_citation", "source_url", "passages_of_the_file"}
+
+
+def test_a_question_that_is_not_in_the_file_accuses_no_passage() -> None:
+    answer = "Engines take 4.5 litres of 5W-30 oil each year."
+    asked = trace({"q": NO_QUESTION, "answer": answer, "chunks": [{"id": "c1"}]})
+    row = reflect(asked, Corpus({"c1": answer}), Profile(template="none"))
+    assert (row.label, row.suspicions, row.signals.query_missing) == ("ok", (), ())

@@ -259,3 +259,12 @@ def test_the_demo_breaks_the_contract_where_its_faults_are_declared(tmp_path: Pa
     faulty = codes.pop("R005")
     assert faulty == {"analyzer_mismatch": 39, "cite_after_answer": 2, "cited_not_retrieved": 2}
     assert not any(codes.values()), codes
+
+
+def test_a_foreign_record_breaks_rules_of_logging_only_where_it_claims_the_contract() -> None:
+    strange = [candidate("x"), candidate("x")]
+    bare = {"q": "Who?", "chunks": strange, "answer": "Admins do.", "citations": [{"snippet_id": "y"}]}
+    foreign = Context(is_foreign=True)
+    assert [code for code, _ in found(bare, foreign)] == ["duplicate_candidate", "cited_not_retrieved"]
+    assert "envelope_missing" in dict(found(bare, Context()))
+    assert "missing_ts" in dict(found({**bare, "schema_version": "1.0"}, foreign))

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from proofspan.contracts.records.records import Label, Trace
+from proofspan.contracts.records.records import NO_QUESTION, Label, Trace
 from proofspan.diagnosis.answers import (
     MARKER,
     claims_of,
@@ -35,7 +35,7 @@ from proofspan.diagnosis.types import Profile, ReportRow, Signals
 from proofspan.diagnosis.words import phrases, query_tokens, tokens
 
 #: Part of every index's key: raised when a rule changes any outcome.
-RULES_VERSION = "2"
+RULES_VERSION = "3"
 
 REFUSAL_SUSPECT: tuple[Label, str] = (
     "refusal_suspect",
@@ -89,7 +89,10 @@ def reflect(trace: Trace, corpus: Corpus, profile: Profile) -> ReportRow:
         follows = follows_template(lower, has_payload=bool(in_payload), template=profile.template)
         violated = not (follows and all(retrieved))
     label, why = decided(
-        refused=refused, violated=violated, is_aligned=bool(found), is_grounded=phrase is not None
+        refused=refused,
+        violated=violated,
+        is_aligned=bool(found) or trace.q == NO_QUESTION,
+        is_grounded=phrase is not None,
     )
     signals = Signals(
         phrase,
@@ -103,7 +106,7 @@ def reflect(trace: Trace, corpus: Corpus, profile: Profile) -> ReportRow:
         sum(resolved),
     )
     suspicions = list(trace.suspicions)
-    if not asked_content.total:
+    if not asked_content.total and trace.q != NO_QUESTION:
         suspicions.append("query_terms_too_few")
     if not all(retrieved):
         suspicions.append("citation_outside_retrieved")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from proofspan.contracts.records.records import Label, Trace
+from proofspan.contracts.records.records import NO_QUESTION, Label, Trace
 from proofspan.diagnosis.answers import follows_template, payload_ids, refuses
 from proofspan.diagnosis.corpus import Corpus
 from proofspan.diagnosis.labelling import QUESTION_UNKNOWN, counted_ids, decided, lowered
@@ -30,7 +30,7 @@ class PromptLabels:
         self._corpus = corpus
         self._lower = trace.answer.lower()
         self._in_text, self._in_payload = trace.ids_in_text, payload_ids(trace)
-        is_known = QUESTION_UNKNOWN not in trace.suspicions
+        is_known = QUESTION_UNKNOWN not in trace.suspicions and trace.q != NO_QUESTION
         self._asked = frozenset(query_tokens(trace.q)) if is_known else None
         self._phrases = tuple(dict.fromkeys([phrase.lower() for phrase in phrases(trace.answer)]))
         self._aligned: dict[str, bool] = {}

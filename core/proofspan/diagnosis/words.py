@@ -9,6 +9,8 @@ from itertools import chain, pairwise
 from typing import NamedTuple
 from unicodedata import normalize
 
+from proofspan.contracts.records.records import NO_QUESTION
+
 _NON_WORD = re.compile(r"\W+")
 
 #: ASCII letters to lower case, digits and the underscore as they are, everything else to a space: for ASCII
@@ -53,7 +55,12 @@ def tokens(text: str) -> list[str]:
 
 
 def query_tokens(question: str) -> tuple[str, ...]:
-    """The distinct tokens of three letters or more that the reference aligns by, in order of appearance."""
+    """The distinct tokens of three letters or more that the reference aligns by, in order of appearance.
+
+    A question that its source does not have gives none.
+    """
+    if question == NO_QUESTION:
+        return ()
     return tuple(dict.fromkeys([word for word in tokens(question) if len(word) >= SHORTEST]))
 
 

@@ -20,7 +20,14 @@ from proofspan.contracts.rules.answers import (
     stop_of,
     stop_problem,
 )
-from proofspan.contracts.rules.catalogue import CHECKS, Placed, in_order, inside, problem
+from proofspan.contracts.rules.catalogue import (
+    CHECKS,
+    Placed,
+    in_order,
+    inside,
+    is_of_logging,
+    problem,
+)
 from proofspan.contracts.rules.citations import citation_problems, items_problems, list_problems, section_of
 from proofspan.contracts.rules.context import Context, shown
 from proofspan.contracts.rules.envelope import (
@@ -55,6 +62,8 @@ MOST_NAMED = 50
 #: How many problems with one code are listed of one trace; one more counts the rest.
 MOST = 24
 
+#: The keys by which a record claims to follow the contract.
+_CLAIMS = frozenset({"$schema", "schema_version"})
 _ENVELOPE_KEYS = frozenset({"$schema", *ENVELOPE})
 #: Records without room for an envelope, except for its time, from which a trace may be joined.
 _LINES = frozenset({"log", "rag_traces", "gold"})
@@ -336,6 +345,14 @@ _CHECKS: tuple[Callable[[Reading], Iterator[Located]], ...] = (
 )
 
 
+def _breaches(reading: Reading) -> Iterator[Located]:
+    """Run the checks; a foreign record that claims no contract breaks no rule of logging."""
+    found = chain.from_iterable(check(reading) for check in _CHECKS)
+    if reading.context.is_foreign and _CLAIMS.isdisjoint(reading.raw):
+        return (each for each in found if not is_of_logging(each[1].code))
+    return found
+
+
 def trace_problems(trace: Trace, context: Context, *, declines: bool) -> tuple[Problem, ...]:
     """Check a trace, the problems code by code; of one code at most `MOST`, and one that counts the rest.
 
@@ -344,13 +361,12 @@ def trace_problems(trace: Trace, context: Context, *, declines: bool) -> tuple[P
     reading = reading_of(trace, context, declines=declines)
     by_code: dict[str, list[Problem]] = {}
     more: Counter[str] = Counter()
-    for check in _CHECKS:
-        for place, breach in check(reading):
-            listed = by_code.setdefault(breach.code, [])
-            if len(listed) > MOST:
-                more[breach.code] += 1
-            else:
-                listed.append(inside(place, breach) if place else breach)
+    for place, breach in _breaches(reading):
+        listed = by_code.setdefault(breach.code, [])
+        if len(listed) > MOST:
+            more[breach.code] += 1
+        else:
+            listed.append(inside(place, breach) if place else breach)
     for code, rest in more.items():
         by_code[code][MOST] = replace(by_code[code][MOST], message=f"{rest + 1:,} more like it")
     return tuple([breach for listed in by_code.values() for breach in listed])
@@ -359,7 +375,7 @@ def trace_problems(trace: Trace, context: Context, *, declines: bool) -> tuple[P
 def trace_codes(trace: Trace, context: Context, *, declines: bool) -> tuple[str, ...]:
     """Return the distinct codes of `trace_problems`, in order."""
     reading = reading_of(trace, context, declines=declines)
-    return tuple(in_order({breach.code for check in _CHECKS for _, breach in check(reading)}))
+    return tuple(in_order({breach.code for _, breach in _breaches(reading)}))
 
 
 def context_of(manifest: Manifest, run: Run, corpus: Container[str] | None) -> Context:
@@ -378,4 +394,13 @@ def context_of(manifest: Manifest, run: Run, corpus: Container[str] | None) -> C
         corpus=corpus,
         allow_cross=allowed is True,
         cross_sections=frozenset(map(str, allowed)) if isinstance(allowed, list) else frozenset(),
+        is_foreign=is_foreign(manifest, run),
     )
+
+
+def is_foreign(manifest: Manifest, run: Run) -> bool:
+    """Return whether a run's traces are another tool's.
+
+    Their answers follow no template, and nothing is pinned or set for the contract.
+    """
+    return manifest.triage.get("template") == "none" and not (run.pinned or manifest.contract)

@@ -21,6 +21,9 @@ BoxSpace = Literal["points", "unit", "per_mille"]
 AttachmentKind = Literal["warning", "caution", "note", "image", "table", "symbol"]
 StageName = Literal["retrieved", "fused", "reranked", "chunks"]
 
+#: The question of a response that was saved without its request.
+NO_QUESTION = "(the question is not in the file)"
+
 #: Worst first: the order in which Triage shows them and in which labels sort.
 LABELS: tuple[Label, ...] = (
     "generation_drift",

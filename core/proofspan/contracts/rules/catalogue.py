@@ -126,9 +126,16 @@ FAMILIES: Mapping[str, Rule] = {
         ),
     )
 }
+#: The groups of rules about the form of records: other tools' records follow forms of their own.
+_LOGGING: frozenset[Group] = frozenset({"envelope", "citation", "ranking", "parity"})
 #: Members of families that are only recommended.
 _RECOMMENDED = frozenset({"missing_text_normalized", "missing_vector"})
 _ENVELOPE = frozenset({"schema_version", "event", "ts", "trace_id", "agent_id", "mem_rev", "mem_hash"})
+
+
+def is_of_logging(code: str) -> bool:
+    """True if a rule is about how this contract logs, not about what the logged facts say."""
+    return rule_of(code).group in _LOGGING and code != "duplicate_candidate"
 
 
 def is_of_family(code: str) -> bool:

@@ -18,7 +18,9 @@ class Context:
 
     `index_hash`, `embed_model` and `analyzer` are those that the run pins, `revs` the revision of each
     document by `doc_id`, `corpus` the ids of the chunk file. With `allow_cross` a segment may cite any
-    sections together; the sections in `cross_sections` may be cited beside any other.
+    sections together; the sections in `cross_sections` may be cited beside any other. With `is_foreign` the
+    records are another tool's: only one that names the contract's schema owes what the contract requires of
+    logging.
     """
 
     index_hash: str | None = None
@@ -28,6 +30,7 @@ class Context:
     corpus: Container[str] | None = None
     allow_cross: bool = False
     cross_sections: frozenset[str] = frozenset()
+    is_foreign: bool = False
 
 
 NO_CONTEXT = Context()

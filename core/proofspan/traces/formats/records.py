@@ -100,12 +100,12 @@ def _beginning(path: Path) -> tuple[Mapping[str, Json], ...]:
 
 def shape_of(path: Path, head: bytes) -> Shape:
     """Return how the records of a file are written, by its beginning."""
+    if is_http_text(head):
+        return "http"
     if is_table(head):
         return "table"
     if _BY_COLUMNS.match(head):
         return "array"
-    if is_http_text(head):
-        return "http"
     code, begin = content_of(head).code, head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
     if code in ("json_over_lines", "json_array", "json_values_over_lines"):
         return "array" if begin == b"[" else "object"

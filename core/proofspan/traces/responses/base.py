@@ -8,15 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from proofspan.contracts.records.field_values import index_of, text_of
-from proofspan.contracts.records.records import Json, StageName
+from proofspan.contracts.records.records import NO_QUESTION, Json, StageName
 from proofspan.traces.formats.records import read_records
 from proofspan.traces.formats.types import Asked, Cited, Format, Passage, Reading, Sample
 from proofspan.traces.responses.exchanges import Exchange, error_of, exchanges_of
 from proofspan.traces.responses.parts import Record
 from proofspan.traces.responses.streams import whole_responses
 
-#: The question of a response without its request.
-NO_QUESTION = "(the question is not in the file)"
 #: Why a citation of a web page leads to no page.
 WEB_PAGE = "names a web page, which is not among the documents"
 

@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from proofspan.contracts.chunk_ids.audit import QUESTIONS, Status
+from proofspan.contracts.rules.catalogue import RULES, is_of_logging
 from proofspan.display_names import ISSUE_NAMES
 from proofspan.evidence.page_base import NEAR_OFFSETS
 from proofspan.metrics.statistics import share_in_words
@@ -45,8 +46,11 @@ LEAST_TONE, MOST_TONE = 0.08, 0.5
 STEPS_SHOWN = 3
 
 
-def codes_panel(table: HealthTable, view: ViewState, *, workspace: str) -> None:
-    """Show the table with the fixes and the export, or that there are no issues."""
+def codes_panel(table: HealthTable, view: ViewState, *, workspace: str, is_foreign: bool) -> None:
+    """Show the table with the fixes and the export, or that there are no issues.
+
+    Of foreign records one line counts the rules of the contract that do not apply.
+    """
     about = (
         "The number of questions per run that break a rule of the contract, or have a suspicion. A number "
         "opens its questions; – means 0."
@@ -54,10 +58,19 @@ def codes_panel(table: HealthTable, view: ViewState, *, workspace: str) -> None:
     if any(row.unknown for row in table.rows):
         about += " ? is unknown, as citations are not located yet."
     with panel("codes", "Findings by code, run by run", about):
+        if is_foreign:
+            count = sum(map(is_of_logging, RULES))
+            markup.note(
+                f"Not logged by Proofspan's contract: {counted(count, 'rule')} of logging do not apply.",
+                "muted",
+            )
         if not table.rows:
             message = (
-                f"No data-quality issues found. Every trace of {counted(len(table.runs), 'run')} was checked "
-                "against the contract: envelope, citations, ranking, index and query configuration, corpus."
+                f"No data-quality issues found. Every trace of {counted(len(table.runs), 'run')} was checked."
+                if is_foreign
+                else f"No data-quality issues found. Every trace of {counted(len(table.runs), 'run')} was "
+                "checked against the contract: envelope, citations, ranking, index and query configuration, "
+                "corpus."
             )
             markup.note(message, role="line")
             return

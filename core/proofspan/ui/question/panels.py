@@ -85,9 +85,12 @@ def why(view: QuestionView, indexed: Mapping[str, Any], *, has_verdict: bool) ->
     """
     row, stored = view.row, view.stored
     if stored is None and row is not None:
+        # Where answers follow no template, the label would speak of citations that they do not owe.
+        has_label = view.profile.template != "none"
         if has_verdict:
-            with st.expander(f"Reference label: {LABEL_NAMES[row.label]}", key="why"):
-                _why(view, row, indexed, lead=_label_pieces(view))
+            title = f"Reference label: {LABEL_NAMES[row.label]}" if has_label else "Signals"
+            with st.expander(title, key="why"):
+                _why(view, row, indexed, lead=_label_pieces(view) if has_label else ())
         else:
             with st.container(border=True, key="why", gap="xsmall"):
                 _why(view, row, indexed)
@@ -108,9 +111,10 @@ def _why(
 ) -> None:
     tip = f"How answers are read here: {view.profile.describe()}. The manifest's triage part sets it."
     profile = Piece(f"profile: template {view.profile.template}", "muted", tip=tip)
+    title = [Piece("Why this label ", "strong")] if view.profile.template != "none" else []
     markup.show(
         *([markup.text(lead, role="line")] if lead else []),
-        markup.text([Piece("Why this label ", "strong"), profile], role="line"),
+        markup.text([*title, profile], role="line"),
         markup.facts(question.signal_rows(view, row, indexed)),
     )
     if ways := notice_ways(view):  # a button for each notice that the answer may omit, which opens its page
