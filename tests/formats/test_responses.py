@@ -99,6 +99,7 @@ def test_anthropic_citations_of_all_five_kinds() -> None:
     )
     assert asked.cited[0].passage.page_base == 1
     assert asked.cited[0].passage.more["api_citation"]["end_page_number"] == 44
+    assert asked.cited[0].passage.last_page == 43  # the end is exclusive
     assert [each.reason for each in asked.cited] == ["", "", "", "", "", WEB_PAGE]
     assert asked.cited[5].passage.more["source_url"] == "https://example.com/oil"
     for cited, chunk in zip(asked.cited[1:5], (note, steps, oil, prices), strict=True):

@@ -14,6 +14,7 @@ from tests.pdf_files import LINE, MadeDocument, page_text
 
 OIL = "Change the engine oil every 15,000 km and note the date in the service book."
 TYRES = "Check the pressure of all tyres, the spare wheel included, while they are cold."
+SEATS = "Fold the rear seats down by their handles before you load long things."
 LIGHTS = "Replace a blown bulb only by one of the same wattage to protect the wiring."
 
 
@@ -105,6 +106,24 @@ def test_text_that_runs_on_to_the_next_page() -> None:
     assert [place.page_idx for place in found.continues] == [1]
     assert found.agreement > 0.9
     assert found.differences == ()
+
+
+def test_text_that_runs_on_over_two_pages_further() -> None:
+    """The longest part is on the first page, so that the others follow one after the other."""
+    long = " ".join((TYRES, OIL, OIL.replace("oil", "filter")))
+    found = find(f"{long} {LIGHTS} {SEATS}", 0, long, LIGHTS, f"{SEATS}\n{TYRES}")
+    assert (found.page_idx, [place.page_idx for place in found.continues]) == (0, [1, 2])
+    assert found.agreement > 0.9 and found.differences == ()
+
+
+def test_a_quote_on_any_of_several_cited_pages_is_no_page_mismatch() -> None:
+    pages = document(TYRES, OIL, LIGHTS, OIL, OIL)
+    found = locate(SpanQuery(LIGHTS, 1, last_cited_page_idx=3), pages)
+    assert (found.page_idx, found.page_mismatch) == (2, False)
+    assert locate(SpanQuery(TYRES, 1, last_cited_page_idx=3), pages).page_mismatch
+    # The first cited page with the text counts, and a range beyond the end is read as far as pages go.
+    found = locate(SpanQuery(OIL, 3, last_cited_page_idx=4_000_000), pages)
+    assert (found.page_idx, found.page_mismatch) == (3, False)
 
 
 def test_text_that_came_from_the_page_before() -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.evidence.types import FoundSpan, SpanQuery
+from proofspan.evidence.types import FoundSpan, Place, SpanQuery
 from proofspan.services.page.strip_marks import MOST_CELLS, PageMark, cell_firsts, cell_of, page_marks
 from proofspan.services.page.target import Target
 from proofspan.ui.widgets.strip import packed, page_strip
@@ -32,6 +32,13 @@ def test_a_placed_passage_counts_where_it_was_found_and_one_that_was_not_found_w
     other = replace(CITED, number=2)
     marks = page_marks([CITED, other], {"cite:1": found_on(7), "cite:2": found_on(None)}, "manual")
     assert marks == (PageMark(7, (1,)), PageMark(41, (2,)))
+
+
+def test_a_passage_over_several_pages_counts_on_each() -> None:
+    over = replace(CITED, query=SpanQuery("text", 41, last_cited_page_idx=42))
+    assert [each.page_idx for each in page_marks([over], {}, "manual")] == [41, 42]
+    found = replace(found_on(42), continues=(Place(43, ()),))
+    assert [each.page_idx for each in page_marks([over], {"cite:1": found}, "manual")] == [42, 43]
 
 
 def test_page_0_is_a_page() -> None:

@@ -28,6 +28,7 @@ from proofspan.adapters import (
 )
 from proofspan.errors import InputFault
 from proofspan.services.opening.open import open_source
+from proofspan.traces.records.citations import recorded_citations
 
 FOLDER = Path(__file__).parents[1] / "formats" / "responses"
 ALL = (
@@ -80,6 +81,16 @@ def test_messages_of_langchain_give_a_trace_on_its_page() -> None:
     v1 = AIMessage(content_blocks=answer.content_blocks, response_metadata={"output_version": "v1"})
     ((other,), _) = langchain_records(v1, question=Q)
     assert other["citations"][0]["page_idx"] == 41  # type: ignore[index, call-overload]
+
+
+def test_a_citation_over_several_pages_names_its_last_one() -> None:
+    for end, last in ((43, None), (44, 42), (46, 44), (None, None)):
+        block = {"type": "text", "text": "4.5 litres", "citations": [CITATION | {"end_page_number": end}]}
+        message = {"type": "message", "role": "assistant", "content": [block], "stop_reason": "end_turn"}
+        ((trace,), _) = anthropic_records(message, question=Q)
+        record = {"payload": trace["citations"], "ids_in_text": [], "chunks": []}
+        (cited,) = recorded_citations(orjson.dumps(record))
+        assert (cited.page_idx, cited.last_page_idx) == (41, last)
 
 
 def test_the_events_of_a_stream_are_a_response() -> None:

@@ -15,9 +15,9 @@ Mime = Literal["image/png", "image/jpeg"]
 class SpanQuery:
     """A quote to locate. `cited_page_idx` is 0-based, None if no page was cited.
 
-    `cited_label` is the label printed on the cited page ("iv", "41"), for a producer without page indices.
-    `before` and `after` are the text around the quote. `claim` is a statement to check
-    instead of a quote.
+    `last_cited_page_idx` is the last page of a citation over several. `cited_label` is the label printed on
+    the cited page ("iv", "41"), for a producer without page indices. `before` and `after` are the text around
+    the quote. `claim` is a statement to check instead of a quote.
     """
 
     quote: str
@@ -29,6 +29,13 @@ class SpanQuery:
     after: str = ""
     cited_label: str | None = None
     claim: str = ""
+    last_cited_page_idx: int | None = None
+
+    @property
+    def cited_pages(self) -> range:
+        """Return the cited pages, from 0; none if no page was cited."""
+        first, last = self.cited_page_idx, self.last_cited_page_idx
+        return range(0) if first is None else range(first, max(first, first if last is None else last) + 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -259,7 +259,7 @@ class _RunLocator:
                 page_mismatch=found.page_mismatch,
                 agreement=found.agreement,
                 numbers_differ=found.numbers_differ,
-                tells_page=is_telling(found, ask.query.quote),
+                tells_page=len(ask.query.cited_pages) == 1 and is_telling(found, ask.query.quote),
             )
         return failed
 

@@ -116,7 +116,8 @@ class Citation:
     `page_from` is the source of the page: a record, or only the `p=` part of the chunk id. `page_note` is a
     problem with the payload's page: "page_below_one" (its `page` counts from 1, so 0 is a finding),
     "page_unreadable", "pages_disagree". `page_label` is the label printed on the page, as the record gives
-    it; without a page index it is looked up in the document.
+    it; without a page index it is looked up in the document. `last_page_idx` is the last page of a place that
+    runs over several.
     """
 
     number: int
@@ -133,6 +134,7 @@ class Citation:
     page_from: Literal["record", "chunk_id"] | None = None
     page_note: Literal["page_below_one", "page_unreadable", "pages_disagree"] | None = None
     page_label: str | None = None
+    last_page_idx: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

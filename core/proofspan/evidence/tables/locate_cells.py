@@ -100,7 +100,7 @@ class _Search:
         return FoundSpan(
             status="normalized" if is_clean else "fuzzy",
             page_idx=page_idx,
-            page_mismatch=self.query.cited_page_idx not in (None, page_idx),
+            page_mismatch=self.query.cited_page_idx is not None and page_idx not in self.query.cited_pages,
             agreement=1.0 if is_clean else min(MAX_UNCLEAN, round(match.explained, 4)),
             rects=rects,
             differences=match.differences[:MAX_DIFFERENCES],

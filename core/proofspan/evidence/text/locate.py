@@ -28,6 +28,8 @@ from proofspan.evidence.types import FoundSpan, Place, SpanQuery, Status
 MAX_QUOTE_CHARACTERS = 20_000
 NO_TOKENIZER = "its offsets count tokens, which cannot be located without the tokenizer"
 MAX_ALTERNATIVES = 20
+#: Pages of one citation that are searched as cited ones.
+MAX_CITED_PAGES = 20
 #: Characters shown of a chunker's own lines.
 MAX_HEADER_SHOWN = 200
 #: A quote this short is too common to be located on a page that nobody cited, unless it is on one page only.
@@ -161,7 +163,7 @@ class _Search:
         return FoundSpan(
             status=match.status,
             page_idx=spot.page_idx,
-            page_mismatch=self.query.cited_page_idx not in (None, *pages),
+            page_mismatch=self.query.cited_page_idx is not None and not {*pages} & {*self.query.cited_pages},
             agreement=match.agreement,
             rects=match.rects,
             differences=match.differences,
@@ -176,12 +178,13 @@ class _Search:
         """The best spots, the nearest to the cited page first; one unless several pages are as good."""
         near: list[_Spot] = []
         if self.cited is not None:
-            near = self._on((self.cited,))
+            cited = self.query.cited_pages[:MAX_CITED_PAGES]
+            near = _best(self._on(cited), self.cited)
             if near and near[0].best.is_strong:
                 return near
             here = near[:1]
             if not self.is_scrap:
-                near += self._on((self.cited - 1, self.cited + 1))
+                near += self._on((cited[0] - 1, cited[-1] + 1))
             if any(spot.best.is_clean for spot in near):
                 return _best(near, self.cited)
             # Only the neighbouring pages could hold a better match.

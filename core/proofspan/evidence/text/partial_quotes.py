@@ -168,21 +168,24 @@ def with_continuation(
     places: list[Place] = []
     differences = match.differences
     agreement = sum(weights[start:end]) / sum(weights) * match.part_agreement
-    for low, high, beside, distance in (
-        (0, start, page_idx - 1, match.page[0]),
-        (end, len(weights), page_idx + 1, below),
-    ):
-        if high - low < PART_MISSING or distance > EDGE_TOKENS or not 0 <= beside < pages.page_count:
-            continue
-        page, tokens = pages.page_text(beside), quote.tokens
-        words = quote.words[tokens.first[low] : tokens.last[high - 1] + 1]
-        for part in find_on_page(QuoteText.of(" ".join(words)), page):
-            if (part.page[0] if beside > page_idx else len(page.tokens) - part.page[1]) <= EDGE_TOKENS:
-                places.append(Place(beside, part.rects))
-                missing = end_missing(quote, (low, high))
-                differences = (*(each for each in differences if each != missing), *part.differences)
-                agreement += sum(weights[low:high]) / sum(weights) * part.agreement
+    for low, high, step, distance in ((0, start, -1, match.page[0]), (end, len(weights), 1, below)):
+        beside = page_idx + step
+        while high - low >= PART_MISSING and distance <= EDGE_TOKENS and 0 <= beside < pages.page_count:
+            page, tokens = pages.page_text(beside), quote.tokens
+            words = quote.words[tokens.first[low] : tokens.last[high - 1] + 1]
+            parts = find_on_page(QuoteText.of(" ".join(words)), page)
+            sides = [(part.page[0], len(page.tokens) - part.page[1])[::step] for part in parts]
+            found = next((n for n, (near, _) in enumerate(sides) if near <= EDGE_TOKENS), None)
+            if found is None:
                 break
+            part = parts[found]
+            places.append(Place(beside, part.rects))
+            missing = end_missing(quote, (low, high))
+            differences = (*(each for each in differences if each != missing), *part.differences)
+            agreement += sum(weights[low:high]) / sum(weights) * part.agreement
+            # What is left of the quote may go on another page further.
+            low, high = (low + part.quote[1], high) if step > 0 else (low, low + part.quote[0])
+            beside, distance = beside + step, sides[found][1]
     agreed = round(min(agreement, MAX_UNCLEAN), 4)
     joined = replace(match, agreement=agreed, differences=differences) if places else match
     return joined, tuple(places)

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from proofspan.evidence.text.locate import MAX_CITED_PAGES
 from proofspan.evidence.types import FoundSpan
 from proofspan.services.page.shapes import Layer
 from proofspan.services.page.target import Target
@@ -38,20 +39,22 @@ def page_marks(
     pages: dict[int, list[Target]] = defaultdict(list)
     for target in targets:
         located = found.get(target.id)
-        # The page where it was found, else the one in its record, as for a misquoted passage.
-        is_found = located is not None and located.page_idx is not None
-        page_idx = located.page_idx if located and is_found else target.query.cited_page_idx
+        # The pages where it was found, else those in its record, as for a misquoted passage.
+        own: Iterable[int] = target.query.cited_pages[:MAX_CITED_PAGES]
+        if located is not None and located.page_idx is not None:
+            own = (located.page_idx, *(place.page_idx for place in located.continues))
         is_counted = target.kind == "gold" or (target.number is not None and target.kind != "claim")
-        if target.doc_id == doc_id and is_counted and page_idx is not None and page_idx >= 0:
-            pages[page_idx].append(target)
+        for page_idx in own if target.doc_id == doc_id and is_counted else ():
+            if page_idx >= 0:
+                pages[page_idx].append(target)
     return tuple(
         PageMark(
             page_idx,
-            _numbers(own, "cited"),
-            sum(target.kind == "gold" for target in own),
-            _numbers(own, "retrieved"),
+            _numbers(named, "cited"),
+            sum(target.kind == "gold" for target in named),
+            _numbers(named, "retrieved"),
         )
-        for page_idx, own in sorted(pages.items())
+        for page_idx, named in sorted(pages.items())
     )
 
 

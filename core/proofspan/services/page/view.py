@@ -161,7 +161,7 @@ def _on_page(
         message = f"{beyond}: there are {info.page_count} pages"
         fix = "check the producer's page base (page_idx counts from 0) and the document's edition"
         return replace(view, problem=Problem("page_out_of_range", message, view.target.doc_id or "", fix))
-    near = (each for each in shown if each.query.cited_page_idx == page_idx)
+    near = (each for each in shown if page_idx in each.query.cited_pages)
     nearby = [each for each in near if each.kind == "retrieved" and each.is_context]
     found = {**_by_id(nearby, known, partial(placer.locate, path)), **found}
     image = placer.page(path, page_idx)
@@ -170,7 +170,7 @@ def _on_page(
     pages = {
         each.id: each
         for each in (*targets, view.target)
-        if each.is_page and each.claims and each.query.cited_page_idx == page_idx
+        if each.is_page and each.claims and page_idx in each.query.cited_pages
     }
     bare = {each.id: each for each in pages.values() if each.id not in drawn}
     sentences = {
@@ -295,7 +295,8 @@ def _start(span: PageSpan) -> tuple[float, float]:
 
 def _boxes(target: Target, found: FoundSpan, page_idx: int) -> tuple[tuple[Box, ...], bool]:
     """A span's boxes on a page in points, and whether the page's text confirms them."""
-    places = ((found.page_idx, found.rects), *((each.page_idx, each.rects) for each in found.alternatives))
+    others = ((each.page_idx, each.rects) for each in (*found.continues, *found.alternatives))
+    places = ((found.page_idx, found.rects), *others)
     boxes = next((rects for page, rects in places if page == page_idx), ())
     if not boxes and target.query.cited_page_idx == page_idx:
         return found.unverified, False

@@ -289,6 +289,7 @@ def span_query(citation: Citation) -> SpanQuery:
         citation.box,
         citation.box_space if citation.box else None,
         cited_label=citation.page_label if citation.page_idx is None else None,
+        last_cited_page_idx=citation.last_page_idx,
     )
 
 

@@ -209,6 +209,8 @@ class Native:
     def _citation(self, cited: Cited, named: dict[str, str]) -> Record:
         passage = cited.passage
         record: Record = {**self._place(passage)}
+        if "page_idx" in record and passage.page is not None and (passage.last_page or 0) > passage.page:
+            record["last_page_idx"] = record["page_idx"] + (passage.last_page or 0) - passage.page
         if cited.chunk is not None:
             record["snippet_id"] = named.get(cited.chunk) or _clean(cited.chunk)
         if passage.text:

@@ -23,8 +23,9 @@ class Passage:
 
     `id` is the source's own id and `document` its name for the document: a title, a file's name, a path, a
     URI or an id. `page` counts as the source does, from `page_base`; None where nobody knows, so that it is
-    measured. `label` is the label printed on the page, `offsets` are characters of the document's text, half
-    open. `box` is in the units of `box_space`. `more` is what else the source says.
+    measured. `last_page` is the last of several, where the text runs over them. `label` is the label printed
+    on the page, `offsets` are characters of the document's text, half open. `box` is in the units of
+    `box_space`. `more` is what else the source says.
     """
 
     text: str | None = None
@@ -32,6 +33,7 @@ class Passage:
     document: str | None = None
     section: str | None = None
     page: int | None = None
+    last_page: int | None = None
     page_base: PageBase | None = None
     label: str | None = None
     score: float | None = None

@@ -24,6 +24,7 @@ from proofspan.contracts.records.field_values import (
     box_of,
     first_of,
     id_of,
+    index_of,
     lambda_of,
     number_of,
     page_of,
@@ -243,4 +244,11 @@ def _citation(
         page_from=page_from,
         page_note=note,
         page_label=text_of(item.get("page_label")) or text_of(entry.get("page_label")),
+        last_page_idx=_last_page(item) if page_from == "record" else None,
     )
+
+
+def _last_page(item: Mapping[str, Json]) -> int | None:
+    """Return the last of the pages that a payload names; None where it names one."""
+    first, last = page_of(item)[0], index_of(item.get("last_page_idx"))
+    return last if first is not None and last is not None and last > first else None

@@ -15,6 +15,7 @@ from proofspan.traces.responses.base import (
     asked,
     citation_passage,
     cited_chunks,
+    last_page_of,
     objects,
     question_of,
     range_of,
@@ -124,6 +125,7 @@ def _cited(
         dropped=("cited_text", "encrypted_index"),
         document=name,
         page=page,
+        last_page=None if page is None else last_page_of(index_of(citation.get("end_page_number"))),
         offsets=offsets,
     )
     if (url := text_of(citation.get("url"))) is not None:

@@ -179,6 +179,11 @@ def objects(value: Json, reading: Reading, place: str, what: str) -> Iterator[tu
             reading.problem("not_an_object", "is no JSON object", at, fix, lost=False)
 
 
+def last_page_of(end: int | None) -> int | None:
+    """Return the last page of a range of pages from 1 by its exclusive end."""
+    return None if end is None else end - 1
+
+
 def range_of(start: Json, end: Json) -> tuple[int, int] | None:
     """Return a half-open range of indexes from 0; None unless both are such and in order."""
     first, last = index_of(start), index_of(end)
@@ -192,6 +197,7 @@ def citation_passage(
     dropped: Collection[str],
     document: str | None = None,
     page: int | None = None,
+    last_page: int | None = None,
     offsets: tuple[int, int] | None = None,
 ) -> Passage:
     """Return the passage of a citation; what the API says of it besides `dropped` is in `more`.
@@ -204,6 +210,7 @@ def citation_passage(
         text=quote if isinstance(quote, str) and quote else None,
         document=document,
         page=page,
+        last_page=last_page,
         page_base=1,
         offsets=offsets,
         more={"api_citation": rest} if rest else {},

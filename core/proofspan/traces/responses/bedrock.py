@@ -13,6 +13,7 @@ from proofspan.traces.responses.base import (
     asked,
     citation_passage,
     cited_chunks,
+    last_page_of,
     objects,
     question_of,
     range_of,
@@ -132,6 +133,7 @@ def _place(
         dropped=("sourceContent",),
         document=document or words(citation.get("title")) or words(citation.get("source")),
         page=start if kind == "documentPage" else None,
+        last_page=last_page_of(whole(at.get("end"))) if kind == "documentPage" else None,
         offsets=range_of(at.get("start"), at.get("end")) if kind == "documentChar" else None,
     )
     chunk = result.id if result else None

@@ -113,7 +113,7 @@ def _chunk(chunk: Json, number: int, reading: Reading) -> tuple[Passage, str]:
         return passage, _NO_DOCUMENTS.get(kind, "names a source of an unknown kind")
     reading.fields(value, value, "groundingChunks.retrievedContext.")
     rag = mapping(value.get("ragChunk"))
-    first = whole(mapping(rag.get("pageSpan")).get("firstPage"))
+    first, last = (whole(mapping(rag.get("pageSpan")).get(name)) for name in ("firstPage", "lastPage"))
     uri, title = words(value.get("uri")), words(value.get("title"))
     document = uri or title or words(value.get("documentName"))
     text = words(rag.get("text")) or words(value.get("text"))
@@ -122,6 +122,7 @@ def _chunk(chunk: Json, number: int, reading: Reading) -> tuple[Passage, str]:
         id=words(rag.get("chunkId")) or f"{document or 'source'}#{number + 1}",
         document=document,
         page=whole(value.get("pageNumber")) if first is None else first,
+        last_page=last,
         # The page span counts from 1 by its documentation; that of `pageNumber` says nothing.
         page_base=None if first is None else 1,
         more={"retrievedContext": {name: each for name, each in value.items() if each != text}},

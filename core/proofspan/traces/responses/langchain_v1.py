@@ -15,6 +15,7 @@ from proofspan.traces.responses.base import (
     asked,
     citation_passage,
     cited_chunks,
+    last_page_of,
     objects,
     range_of,
     text_in,
@@ -254,8 +255,9 @@ def _citation(annotation: Mapping[str, Json], text: str, begin: int, turn: _Turn
     title = words(stated.get("document_title")) or words(stated.get("title")) or words(stated.get("filename"))
     file = turn.files[index] if index is not None and 0 <= index < len(turn.files) else None
     url = words(stated.get("url"))
-    page = whole(stated.get("start_page_number"))
-    page = whole(location["documentPage"].get("start")) if "documentPage" in location else page
+    page, end = whole(stated.get("start_page_number")), whole(stated.get("end_page_number"))
+    if "documentPage" in location:
+        page, end = (whole(location["documentPage"].get(name)) for name in ("start", "end"))
     offsets = range_of(stated.get("start_char_index"), stated.get("end_char_index"))
     if "documentChar" in location:
         offsets = range_of(at.get("start"), at.get("end"))
@@ -267,6 +269,7 @@ def _citation(annotation: Mapping[str, Json], text: str, begin: int, turn: _Turn
         dropped=("cited_text",),
         document=(known and known.document) or title or file or url or words(stated.get("file_id")),
         page=page,
+        last_page=last_page_of(end),
         offsets=offsets,
     )
     cited = Cited(passage=passage, chunk=known.id if known else None)

@@ -12,6 +12,7 @@ from proofspan.traces.responses.base import (
     asked,
     citation_passage,
     cited_chunks,
+    last_page_of,
     objects,
     range_of,
     response_format,
@@ -168,6 +169,7 @@ def _citation(block: Mapping[str, Json], span: tuple[int, int] | None) -> Cited:
         dropped=("cited_content", "block_type"),
         document=words(block.get("title")) or words(block.get("source")),
         page=whole(at.get("start_page_number")),
+        last_page=last_page_of(whole(at.get("end_page_number"))),
         offsets=range_of(at.get("start_char_index"), at.get("end_char_index")),
     )
     return Cited(passage=passage, span=span)

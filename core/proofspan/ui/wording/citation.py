@@ -67,7 +67,7 @@ def citation_line(
     line = _line(
         str(citation.number),
         f"section {citation.section_id}" if citation.section_id else None,
-        _pages(citation.page_idx, found, on=on),
+        _pages(citation.page_idx, found, on=on, last=citation.last_page_idx),
         citation.doc_id if names_document else None,
         redirected(view.redirect) if view.redirect else None,
         found=found,
@@ -89,7 +89,8 @@ def spoken_names(view: QuestionView, found: Mapping[str, FoundSpan], *, on: str 
     for item in view.citations:
         number, place = item.citation.number, found.get(cite_id(item.citation.number))
         status = citation_line(item, place, on=on).status
-        pages = _pages(item.citation.page_idx, place, on=on).replace("p. ", "PDF page ")
+        cited = item.citation
+        pages = _pages(cited.page_idx, place, on=on, last=cited.last_page_idx).replace("p. ", "PDF page ")
         names[number] = ", ".join(part for part in (f"citation {number}", status, pages) if part)
     return names
 
@@ -174,15 +175,26 @@ def reference(view: PageView) -> str:
     return ", ".join(" ".join(part.split()) for part in (document, section, *where, gone) if part)
 
 
-def _pages(cited: int | None, found: FoundSpan | None, *, on: str) -> str:
-    """Return `p. 66`; for text on another page `p. 67, cited 66`; in a text document `lines 12–14`."""
+def _pages(cited: int | None, found: FoundSpan | None, *, on: str, last: int | None = None) -> str:
+    """Return `p. 66`; for text on another page `p. 67, cited 66`; in a text document `lines 12–14`.
+
+    A passage on several pages is `p. 66–67`. `last` is the last cited page.
+    """
     if on == "text":
         return lines(found.ranges) if found and found.ranges else ""
     page_idx = found.page_idx if found and found.page_idx is not None else cited
     if page_idx is None:
         return ""
     is_other = found is not None and found.page_mismatch and cited is not None and page_idx != cited
-    return f"p. {page_idx + 1}, cited {(cited or 0) + 1}" if is_other else f"p. {page_idx + 1}"
+    pages = [page_idx, page_idx if last is None else max(page_idx, last)]
+    if found is not None and found.page_idx is not None:
+        pages = [page_idx, *(place.page_idx for place in found.continues)]
+    where = _page_range(min(pages), max(pages))
+    return f"p. {where}, cited {_page_range(cited or 0, last)}" if is_other else f"p. {where}"
+
+
+def _page_range(first: int, last: int | None) -> str:
+    return str(first + 1) if last is None or last <= first else f"{first + 1}–{last + 1}"
 
 
 # Redirects from ids of an earlier build.
@@ -311,7 +323,11 @@ def findings(view: PageView, *, answer: str, quote_from: str | None) -> tuple[li
     if is_elsewhere(view):
         subject, page = sentence_start(quote), f"PDF page {(found.page_idx or 0) + 1}"
         if view.page_idx in [place.page_idx for place in found.continues]:
-            return [], [Piece(f"{subject} begins on {page} and goes on here.", "strong")]
+            is_before = (view.page_idx or 0) < (found.page_idx or 0)
+            words = (
+                f"begins here and goes on on {page}" if is_before else f"begins on {page} and goes on here"
+            )
+            return [], [Piece(f"{subject} {words}.", "strong")]
         return [], [Piece(f"{subject} is on {page}, not on this page.", "strong")]
     cited, on = view.target.query.cited_page_idx, "page" if view.text is None else "text"
     pieces = [Piece(_status_sentence(found, quote, on), "strong")]
@@ -321,12 +337,14 @@ def findings(view: PageView, *, answer: str, quote_from: str | None) -> tuple[li
         pieces.append(Piece(f" It is on {lines(found.ranges)}."))
     if found.page_mismatch and found.page_idx is not None and cited is not None:
         actual = f"the text is on {_page_words(found.page_idx)}"
-        pieces.append(Piece(f" The citation names {_page_words(cited)}; {actual}."))
+        last = view.target.query.last_cited_page_idx
+        named = _page_words(cited) if last is None else f"PDF pages {_page_range(cited, last)}"
+        pieces.append(Piece(f" The citation names {named}; {actual}."))
     elif found.status == "not_found" and cited is not None and cited == view.page_idx:
         pieces.append(Piece(f" page_idx {cited} is shown because it is the cited one."))
     above = figures(found.differences)[:MAX_FIGURES]
     further = [each for each in found.differences if each not in above]
-    named = sorted(further, key=lambda each: each.kind != "number")[:MAX_NAMED]
+    differing = sorted(further, key=lambda each: each.kind != "number")[:MAX_NAMED]
     in_words = partial(
         sentence,
         text=view.target.query.quote,
@@ -335,9 +353,9 @@ def findings(view: PageView, *, answer: str, quote_from: str | None) -> tuple[li
         answer=answer,
         on=on,
     )
-    for each in named:
+    for each in differing:
         pieces += [Piece(" "), *in_words(each)]
-    if rest := len(further) - len(named):
+    if rest := len(further) - len(differing):
         pieces.append(Piece(f" And {counted(rest, 'more difference')}.", "muted"))
     if found.alternatives:
         others = found.alternatives[:MAX_NAMED]
