@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 from threading import Lock
@@ -119,6 +119,15 @@ class LoadedRun:
 
     def frame(self, rows: Sequence[int] | np.ndarray, names: Sequence[str]) -> pd.DataFrame:
         """Return some rows as a DataFrame, in the order given; whole numbers are nullable."""
+        return _data_frame(self._taken(rows, names), names)
+
+    def record(self, row: int, names: Sequence[str]) -> dict[str, Any]:
+        """Return one row; missing values are None."""
+        found = self._taken([row], names)
+        values = {name: found[name][0].as_py() for name in names}
+        return {name: None if value != value else value for name, value in values.items()}
+
+    def _taken(self, rows: Sequence[int] | np.ndarray, names: Sequence[str]) -> dict[str, pa.ChunkedArray]:
         wanted = np.asarray(rows, dtype=np.int64)
         # The columns of which only these rows are read: in the segments as they are, and not read as a whole.
         late = (*_COMPLETED, "llm_summary") if self.run_file.joined is not None else ()
@@ -127,8 +136,7 @@ class LoadedRun:
         by_place = [name for name in unread if few and name not in self._columns]
         found = self._rows_at(wanted, by_place)
         taken = self.table([name for name in names if name not in found]).take(pa.array(wanted))
-        found |= dict(zip(taken.column_names, taken.columns, strict=True))
-        return pd.DataFrame({name: _series(found[name]) for name in names})
+        return found | dict(zip(taken.column_names, taken.columns, strict=True))
 
     def list_counts(self, column: str, rows: np.ndarray | None = None) -> list[tuple[str, int]]:
         """Return each value of a column of lists with how many rows (None: all) have it."""
@@ -176,7 +184,7 @@ class LoadedRun:
         if placed is None:
             return None
         table = read_placed(self.folder, placed.parts, columns)
-        return pd.DataFrame({name: _series(table[name]) for name in columns})
+        return _data_frame(table, columns)
 
     def _row_states(self) -> pa.Table:
         if self._states is None and self._placed is not None:
@@ -288,27 +296,23 @@ class LoadedRun:
         return pa.chunked_array([pa.concat_arrays([lists, longer]).take(pa.array(places))])
 
 
-def record_of(frame: pd.DataFrame) -> dict[str, object]:
-    """Return the only row of a frame; missing values are None."""
-    record = frame.to_dict("records")[0]
-    return {
-        str(name): None if value is pd.NA or (isinstance(value, float) and value != value) else value
-        for name, value in record.items()
-    }
-
-
 _NULLABLE = {pa.int8(): "Int8", pa.int32(): "Int32", pa.int64(): "Int64", pa.bool_(): "boolean"}
 
 
-def _series(column: pa.ChunkedArray) -> pd.Series:
+def _data_frame(columns: Mapping[str, pa.ChunkedArray] | pa.Table, names: Sequence[str]) -> pd.DataFrame:
+    index = pd.RangeIndex(len(columns[names[0]]))  # one for all: else pandas aligns each column with it
+    return pd.DataFrame({name: _series(columns[name], index) for name in names}, index=index)
+
+
+def _series(column: pa.ChunkedArray, index: pd.Index) -> pd.Series:
     kind = column.type
     if kind in _NULLABLE and (column.null_count or kind == pa.bool_()):
-        return pd.Series(column.to_pylist(), dtype=_NULLABLE[kind])
+        return pd.Series(column.to_pylist(), index, dtype=_NULLABLE[kind])
     if pa.types.is_floating(kind) or pa.types.is_integer(kind):
-        return pd.Series(column.to_numpy())
+        return pd.Series(column.to_numpy(), index)
     if pa.types.is_dictionary(kind):
         column = column.cast(pa.string())
-    return pd.Series(column.to_pylist(), dtype=object)
+    return pd.Series(column.to_pylist(), index, dtype=object)
 
 
 class RunCache:

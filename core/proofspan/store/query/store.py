@@ -35,7 +35,7 @@ from proofspan.store.query import metrics
 from proofspan.store.query.database import Database, selection, statement
 from proofspan.store.query.derived_columns import ListedRun, tables_of
 from proofspan.store.query.filters import TURNS, Filter, Flip, Sort
-from proofspan.store.query.loaded_runs import ALL_COLUMNS, LoadedRun, RunCache, record_of, results_of
+from proofspan.store.query.loaded_runs import ALL_COLUMNS, LoadedRun, RunCache, results_of
 from proofspan.store.query.metric_sql import FAILS, HEADLINE, OUTCOMES, Clause, measure_of
 
 P = ParamSpec("P")
@@ -61,6 +61,8 @@ _CHOICES: Mapping[str, str] = {
     "difference": "difference_kinds",
     "cause": "cause",
 }
+#: The columns of a question in another run.
+VERDICT_COLUMNS = (*KEY_COLUMNS, "label", "grounded", "correct", "cause")
 #: The columns of a step through a list.
 PLACE_COLUMNS = (*KEY_COLUMNS, "q", "label", "line", "offset", "length")
 #: The columns of a located citation.
@@ -184,7 +186,7 @@ class Store:
         memory = loaded.table(("memory",)).column("memory")
         if memory.null_count or len(memory.unique()) != 1:
             return None
-        return _source_line(loaded, record_of(loaded.frame([0], ("line", "offset", "length"))))
+        return _source_line(loaded, loaded.record(0, ("line", "offset", "length")))
 
     # Citations
 
@@ -288,7 +290,7 @@ class Store:
         row = self._row(run, key)
         if row is None:
             return None
-        record = record_of(self._frame(run, key.run_id, [row], FULL_COLUMNS))
+        record = {"run_id": key.run_id, **run.record(row, FULL_COLUMNS), "file": run.run_file.file}
         return Found(_source_line(run, record), record)
 
     @_retried
@@ -301,18 +303,18 @@ class Store:
         return self._key(run, key.run_id, alike[0]) if len(alike) and alike[0] != row else None
 
     def same_question(self, q_id: str) -> pd.DataFrame:
-        """Return all traces of a question in every indexed run, with every column, run by run."""
-        frames = [frame for run in self.runs() if len(frame := self.traces_of(q_id, run))]
-        empty = pd.DataFrame(columns=["run_id", *FULL_COLUMNS, "file"])
+        """Return all traces of a question in every indexed run, with their verdicts, run by run."""
+        frames = [frame for run in self.runs() if len(frame := self.traces_of(q_id, run, VERDICT_COLUMNS))]
+        empty = pd.DataFrame(columns=["run_id", *VERDICT_COLUMNS, "file"])
         return pd.concat(frames, ignore_index=True) if frames else empty
 
     @_retried
-    def traces_of(self, q_id: str, run: str) -> pd.DataFrame:
-        """Return all traces of a question in one run, with every column, the headline one first."""
+    def traces_of(self, q_id: str, run: str, columns: Sequence[str] = FULL_COLUMNS) -> pd.DataFrame:
+        """Return all traces of a question in one run, the headline one first."""
         loaded = self._kept.loaded(run)
         asked, order = {"q_id": q_id}, "paraphrase, seed, repeat"
         rows = self._where(loaded, "q_id = $q_id", KEY_COLUMNS, asked, order=order)
-        return self._frame(loaded, run, rows, FULL_COLUMNS)
+        return self._frame(loaded, run, rows, columns)
 
     # Counts for filters
 
@@ -694,8 +696,7 @@ class Store:
         return int(rows[0]) if len(rows) else None
 
     def _key(self, run: LoadedRun, name: str, row: int) -> TraceKey:
-        record: Mapping[str, Any] = record_of(run.frame([row], KEY_COLUMNS))
-        return TraceKey(name, *(record[part] for part in KEY_COLUMNS))
+        return TraceKey(name, *run.record(row, KEY_COLUMNS).values())
 
     def _frame(
         self, run: LoadedRun, name: str, rows: Sequence[int] | np.ndarray, columns: Sequence[str]

@@ -11,6 +11,7 @@ from proofspan.diagnosis.verdicts.types import Verdict
 from proofspan.errors import InputFault, Problem
 from proofspan.services.page.target import Target
 from proofspan.services.question.view import QuestionView
+from proofspan.store.files.columns import KEY_COLUMNS
 from proofspan.store.files.types import Found
 from proofspan.store.query.store import Store
 from proofspan.ui.status.fragments import fragment
@@ -42,8 +43,7 @@ def find(
     """
     if (existing := store.find(key)) is not None:
         return existing
-    rows = store.same_question(key.q_id)
-    for record in rows[rows["run_id"] == key.run_id].to_dict("records"):
+    for record in store.traces_of(key.q_id, key.run_id, KEY_COLUMNS).to_dict("records"):
         return TraceKey(
             key.run_id, key.q_id, *(int(record[name]) for name in ("paraphrase", "seed", "repeat"))
         )
