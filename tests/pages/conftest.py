@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from shutil import copytree
@@ -15,7 +15,8 @@ import streamlit as st
 import yaml
 from streamlit.components.v2 import manifest_scanner
 from streamlit.proto.WidgetStates_pb2 import WidgetStates
-from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1 import AppTest, local_script_runner
+from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
 from proofspan.diagnosis.types import Profile
 from proofspan.evidence.pdf.pool import PdfPool
@@ -87,15 +88,35 @@ def pdf_pool() -> Iterator[PdfPool]:
         yield pool
 
 
+@pytest.fixture(scope="session", autouse=True)
+def runs_are_joined() -> Iterator[None]:
+    """AppTest asks each millisecond whether a script run has ended, a tenth of its cost: wait for it instead."""
+    ask = local_script_runner.require_widgets_deltas
+
+    def wait(runner: LocalScriptRunner, timeout: float = 3) -> None:
+        runner._script_thread.join(timeout)
+        ask(runner, timeout=0.1 if runner._script_thread.is_alive() else timeout)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(local_script_runner, "require_widgets_deltas", wait)
+        yield
+
+
 @pytest.fixture(autouse=True)
-def nothing_remembered(pdf_pool: PdfPool, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Clear what a test loaded, above all its cache folder, but not the workers.
+def nothing_remembered(
+    request: pytest.FixtureRequest, pdf_pool: PdfPool, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[None]:
+    """Clear what a test loaded, above all its cache folder, but not the workers, nor what `open_shared` keeps.
 
     A pool of its own for each test would live on until the end of all: hundreds of processes.
     """
     monkeypatch.setattr(session, "pdf_pool", lambda: pdf_pool)
+    is_kept = "open_shared" in request.fixturenames
+    if not is_kept:
+        st.cache_resource.clear()
     yield
-    st.cache_resource.clear()
+    if not is_kept:
+        st.cache_resource.clear()
 
 
 @pytest.fixture(autouse=True)
@@ -140,14 +161,37 @@ def open_app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, built: Callable[[P
             if workspace in (HANDBOOK, DEMO) and not (tmp_path / "cache").exists():
                 copytree(built(workspace), tmp_path / "cache")
             build_index(with_profile(load_manifest(workspace), profile), cache_dir=tmp_path / "cache")
-        app = AppTest.from_file(str(CHECKOUT / "app.py"), default_timeout=60)
-        for name, value in url.items():
-            app.query_params[name] = value
-        if page:
-            app.switch_page(page)
-        return app.run()
+        return _opened(page, url)
 
     return start
+
+
+@pytest.fixture
+def open_shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, built: Callable[[Path], Path]) -> Open:
+    """`open_shared(workspace, page="", **url)`: the same for a test that only looks, at what others look at too.
+
+    The index of the workspace, and what pages computed from it, are those of the tests before. A test that
+    changes a file, replaces a function, or leaves a page that is still computing uses `open_app`.
+    """
+    monkeypatch.setenv("PROOFSPAN_CONFIG_DIR", str(tmp_path / "config"))
+    monkeypatch.setattr(session, "locating", lambda opened, store: None)
+
+    def start(workspace: Path = HANDBOOK, *, page: str = "", **url: Any) -> AppTest:
+        monkeypatch.setenv("PROOFSPAN_CACHE_DIR", str(built(workspace)))
+        monkeypatch.setenv(WORKSPACE_VARIABLE, str(workspace))
+        session.cache_dir.clear()
+        return _opened(page, url)
+
+    return start
+
+
+def _opened(page: str, url: Mapping[str, Any]) -> AppTest:
+    app = AppTest.from_file(str(CHECKOUT / "app.py"), default_timeout=60)
+    for name, value in url.items():
+        app.query_params[name] = value
+    if page:
+        app.switch_page(page)
+    return app.run()
 
 
 def _lines(records: Sequence[dict[str, Any] | bytes]) -> bytes:

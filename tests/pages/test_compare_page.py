@@ -29,9 +29,9 @@ Compare = Callable[..., AppTest]
 
 
 @pytest.fixture
-def compare(open_app: Open) -> Compare:
+def compare(open_shared: Open) -> Compare:
     """`compare(run=…, vs=…)`: the page on the demo."""
-    return lambda **url: open_app(DEMO, page=PAGE, **url)
+    return lambda **url: open_shared(DEMO, page=PAGE, **url)
 
 
 def grids(app: AppTest) -> dict[str, dict[str, Any]]:
@@ -100,10 +100,10 @@ def test_a_metric_opens_the_questions_that_count_against_it(
 
 
 def test_what_was_fixed_is_named_and_counted_for_retrieval_grounding_and_correctness(
-    compare: Compare, tmp_path: Path, checked: Callable[[Path], Path]
+    open_app: Open, tmp_path: Path, checked: Callable[[Path], Path]
 ) -> None:
     copytree(checked(DEMO), tmp_path / "cache")
-    app = compare(run="R006", vs="R004")
+    app = open_app(DEMO, page=PAGE, run="R006", vs="R004")
     store = Store(load_manifest(DEMO), tmp_path / "cache")
     table = next(grid for name, grid in conftest.grids(app).items() if name.startswith("Changes from R004"))
     assert [row["head"]["text"] for row in table["rows"]] == ["Retrieval", "Grounding", "Correctness"]
@@ -149,10 +149,8 @@ def test_a_run_compared_with_itself_shows_nothing_else(compare: Compare) -> None
     assert not grids(app)
 
 
-def test_the_other_run_is_compared_with_another_one_when_it_is_chosen_itself(
-    compare: Compare, open_app: Open
-) -> None:
-    app = open_app(DEMO, run="R006", vs="R004")  # the sidebar is on every page
+def test_the_other_run_is_compared_with_another_one_when_it_is_chosen_itself(open_shared: Open) -> None:
+    app = open_shared(DEMO, run="R006", vs="R004")  # the sidebar is on every page
     app.selectbox("run-switcher").set_value("R004").run()
     assert app.query_params["run"] == "R004" and "vs" not in app.query_params
 

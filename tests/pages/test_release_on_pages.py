@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -33,24 +34,26 @@ def verdict_of(app: AppTest) -> tuple[str, list[str]]:
 
 
 @pytest.mark.parametrize("run", ["R001", "R005", "R006"])  # nothing to compare with, faulty, repaired
-def test_the_pages_and_the_gate_show_one_verdict(run: str, open_app: Open, tmp_path: Path) -> None:
+def test_the_pages_and_the_gate_show_one_verdict(
+    run: str, open_shared: Open, built: Callable[[Path], Path]
+) -> None:
     pages = [page for page in PAGES if (page, run) != ("compare", "R001")]  # it has no run before it
-    opened = {page: open_app(DEMO, page=f"pages/{page}.py", run=run) for page in pages}
+    opened = {page: open_shared(DEMO, page=f"pages/{page}.py", run=run) for page in pages}
     found = [verdict_of(app) for app in opened.values()]
     assert all(each == found[0] for each in found)
     for page, app in opened.items():  # no page has words of its own for the verdict
         words = html.unescape(shown(app)).lower()
         assert not re.search(r"may (not )?ship|nothing speaks|not yet evidence|r\d+ is better", words), page
         assert sum(name.lower() in words for name in STATE_NAMES.values()) == 1, page
-    verdict = release_verdict(Store(load_manifest(DEMO), tmp_path / "cache"), load_manifest(DEMO), run)
+    verdict = release_verdict(Store(load_manifest(DEMO), built(DEMO)), load_manifest(DEMO), run)
     line, reasons = found[0]
     assert f"{verdict.words}{verdict.compared}. {verdict.counts_in_words()}." in line
     wanted = [f"{each.sentence} {each.change}" for each in verdict.reasons[:3]]
     assert reasons == [each.replace("\u00a0", " ") for each in wanted]
 
 
-def test_another_run_in_the_address_is_the_one_compared_with_on_every_page(open_app: Open) -> None:
-    found = [verdict_of(open_app(DEMO, page=f"pages/{page}.py", run="R006", vs="R005")) for page in PAGES]
+def test_another_run_in_the_address_is_the_one_compared_with_on_every_page(open_shared: Open) -> None:
+    found = [verdict_of(open_shared(DEMO, page=f"pages/{page}.py", run="R006", vs="R005")) for page in PAGES]
     assert "compared with R005" in found[0][0]
     assert all(each == found[0] for each in found)
 

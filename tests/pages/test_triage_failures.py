@@ -40,8 +40,8 @@ def document_choice(app: AppTest) -> Selectbox[Any]:
     return choice
 
 
-def test_the_worst_chapters_are_listed_in_words_and_open_exactly_their_questions(open_app: Open) -> None:
-    app = open_app(DEMO, run="R001")
+def test_the_worst_chapters_are_listed_in_words_and_open_exactly_their_questions(open_shared: Open) -> None:
+    app = open_shared(DEMO, run="R001")
     assert worst(app)[0] == "section 7 Maintenance and fluids · PDF pages 53–62 · fails on 5 of 7 questions"
     app.button(key="failure-0").click().run()
     assert app.query_params["about"] == "meridian-2026#section=7"
@@ -51,8 +51,8 @@ def test_the_worst_chapters_are_listed_in_words_and_open_exactly_their_questions
     assert worst(app)[0].endswith("fails on 5 of 7 questions")
 
 
-def test_a_cell_opens_the_questions_that_it_counts(open_app: Open) -> None:
-    app = open_app(DEMO, run="R001")
+def test_a_cell_opens_the_questions_that_it_counts(open_shared: Open) -> None:
+    app = open_shared(DEMO, run="R001")
     mark = max(marks(app), key=lambda one: float(str(one.get("fails", 0))))
     app = send(app, "go", mark["go"], key=STRIP)
     failing = str(mark["words"]).partition("fails on ")[2].partition(" of ")[0]
@@ -61,14 +61,14 @@ def test_a_cell_opens_the_questions_that_it_counts(open_app: Open) -> None:
 
 
 @pytest.mark.parametrize("value", [-1, 10_000, 1.5, True, "0", None, {"at": 0}, float("1e300")])
-def test_what_is_no_cell_opens_nothing(open_app: Open, value: object) -> None:
-    app = send(open_app(DEMO, run="R001"), "go", value, key=STRIP)
+def test_what_is_no_cell_opens_nothing(open_shared: Open, value: object) -> None:
+    app = send(open_shared(DEMO, run="R001"), "go", value, key=STRIP)
     assert not app.exception
     assert "about" not in app.query_params
 
 
-def test_each_part_is_taken_away_by_its_own_button(open_app: Open) -> None:
-    app = open_app(DEMO, run="R001", about="meridian-2026#section=7", fails="yes")
+def test_each_part_is_taken_away_by_its_own_button(open_shared: Open) -> None:
+    app = open_shared(DEMO, run="R001", about="meridian-2026#section=7", fails="yes")
     app.button(key="chip-about").click().run()
     assert "about" not in app.query_params and app.query_params["fails"] == "yes"
     app.button(key="chip-fails").click().run()
@@ -76,8 +76,8 @@ def test_each_part_is_taken_away_by_its_own_button(open_app: Open) -> None:
     assert len(table(app)) == 41
 
 
-def test_another_document_is_chosen_and_stays_in_the_address(open_app: Open) -> None:
-    app = open_app(DEMO, run="R001")
+def test_another_document_is_chosen_and_stays_in_the_address(open_shared: Open) -> None:
+    app = open_shared(DEMO, run="R001")
     choice = document_choice(app)
     assert choice.value == "meridian-2026"
     choice.select("bulletin-07").run()
@@ -87,8 +87,8 @@ def test_another_document_is_chosen_and_stays_in_the_address(open_app: Open) -> 
     assert "2 documents, a cell each" in str(strip(app)["rest"])
 
 
-def test_the_choice_of_a_document_is_another_where_its_words_change(open_app: Open) -> None:
-    app = open_app(DEMO, run="R001")
+def test_the_choice_of_a_document_is_another_where_its_words_change(open_shared: Open) -> None:
+    app = open_shared(DEMO, run="R001")
     before = document_choice(app)
     assert before.value == "meridian-2026"
     app.button(key="group-ok").click().run()
@@ -108,8 +108,8 @@ def test_without_sections_documents_are_the_cells(make_workspace: MakeWorkspace,
     assert worst(app) == ["manual · fails on 1 of 1 question", "other · fails on 1 of 1 question"]
 
 
-def test_a_place_that_the_run_does_not_know_is_reported(open_app: Open) -> None:
-    app = open_app(DEMO, run="R001", about=["meridian-2026#section=99", "x"])
+def test_a_place_that_the_run_does_not_know_is_reported(open_shared: Open) -> None:
+    app = open_shared(DEMO, run="R001", about=["meridian-2026#section=99", "x"])
     assert "R001 has no question about section 99 of meridian-2026 or x." in shown(app)
     assert "No question matches this filter." in shown(app)
 

@@ -27,9 +27,9 @@ WhatIfPage = Callable[..., AppTest]
 
 
 @pytest.fixture
-def whatif(open_app: Open) -> WhatIfPage:
+def whatif(open_shared: Open) -> WhatIfPage:
     """`whatif(run=…, k=…)`: the page on the demo, on R003, which fuses two lists and has no reranker."""
-    return lambda **url: open_app(DEMO, page=PAGE, **{"run": "R003", **url})
+    return lambda **url: open_shared(DEMO, page=PAGE, **{"run": "R003", **url})
 
 
 @pytest.fixture(autouse=True)
@@ -128,11 +128,11 @@ def test_the_questions_that_move_open_in_the_logged_run_and_regressed_ones_come_
     assert len(moved(only)) == fixed and all(row["rank"]["note"] == "Fixed" for row in moved(only))
 
 
-def test_a_change_lists_as_many_questions_as_it_counts(whatif: WhatIfPage, open_app: Open) -> None:
+def test_a_change_lists_as_many_questions_as_it_counts(whatif: WhatIfPage, open_shared: Open) -> None:
     app = whatif(k="1", weight="dense:3")
     (row, *_) = grids(app)["Buckets: changes from logged to computed"]["rows"]
     query = parse_qs(urlsplit(row["cells"][0]["href"]).query)
-    listed = open_app(DEMO, page=PAGE, **query)
+    listed = open_shared(DEMO, page=PAGE, **query)
     assert len(moved(listed)) == int(row["cells"][0]["text"])
     assert {one["bucket"]["text"] for one in moved(listed)} == {row["head"]["text"]}
 
