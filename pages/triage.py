@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -11,10 +12,11 @@ from proofspan.contracts.records.chunk_id import parse_alias
 from proofspan.contracts.records.records import GoldQuestion
 from proofspan.diagnosis.types import profile_from
 from proofspan.errors import Fault
+from proofspan.services.export import triage_exports
 from proofspan.services.page_base import worth_saying
 from proofspan.services.question.filter_values import unknown_values
 from proofspan.ui.status import notices
-from proofspan.ui.triage import failure_map, filters, outcomes, panels, table
+from proofspan.ui.triage import failure_map, filters, outcomes, panels, scores, table
 from proofspan.ui.visit import session
 from proofspan.ui.widgets import export_menu, markup
 from proofspan.ui.widgets.chunk_choice import named_chunks, show_choice
@@ -85,7 +87,14 @@ if matching:
         hidden=("template_absent",) if facts.suggestion else (),
     )
     offset = (view.at - 1) * table.ROWS_A_PAGE
-    found = store.page(view.filter, view.sort, limit=table.ROWS_A_PAGE, offset=offset, with_claims=is_judged)
+    found = store.page(
+        view.filter,
+        view.sort,
+        limit=table.ROWS_A_PAGE,
+        offset=offset,
+        with_claims=is_judged,
+        scores=view.shown_scores,
+    )
     rows = table.triage_rows(found, view, known)
     table.show_table(rows, view, is_judged=is_judged, has_gold=bool(gold))
 
@@ -133,6 +142,9 @@ with bar:
         counted_by=counted_by,
         facts=facts,
         cohorts=[(cohort.name, len(cohort.q_ids)) for cohort in session.cohorts(opened).values()],
+        scores=lambda: scores.scores_menu(
+            store.score_names(view.run), view, counted_by=partial(store.score_counts, view.filter)
+        ),
     )
 with beside:
     panels.status(
@@ -156,8 +168,9 @@ with beside:
         if matching:
             panels.walk_through(view)
         export_menu.export_menu(
-            lambda: store.rows(view.filter, view.sort, with_claims=True),
+            lambda: store.rows(view.filter, view.sort, with_claims=True, scores=view.shown_scores),
             matching=matching,
+            exports=triage_exports(view.shown_scores),
             name=f"{opened.manifest.name} {view.run}",
         )
 

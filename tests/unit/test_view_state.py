@@ -71,6 +71,7 @@ filters = st.builds(
     was_cause=st.lists(st.sampled_from(CAUSES), max_size=3, unique=True).map(tuple),
     was_bucket=st.lists(st.sampled_from(get_args(Bucket)), max_size=3, unique=True).map(tuple),
     flip=st.sampled_from(["", *FLIPS]),
+    score=st.sampled_from([(), ("f>=0.5", "f="), ('"a=b"=yes & no',)]),
     outcome=st.sampled_from(["", *OUTCOMES]),
     text=st.one_of(st.just(""), words),
     all_variants=st.booleans(),
@@ -79,7 +80,7 @@ filters = st.builds(
 states = st.builds(
     ViewState,
     filter=filters,
-    sort=st.builds(Sort, by=st.sampled_from(SORT_KEYS), descending=st.booleans()),
+    sort=st.builds(Sort, by=st.sampled_from([*SORT_KEYS, "score:a=b"]), descending=st.booleans()),
     at=st.integers(1, MAX_NUMBER),
     q=st.one_of(st.none(), words),
     p=numbers,
@@ -93,6 +94,7 @@ states = st.builds(
     stage=st.one_of(st.none(), st.sampled_from(get_args(StageName))),
     where=st.one_of(st.none(), words),
     columns=st.lists(st.sampled_from(OPTIONAL_COLUMNS), max_size=3, unique=True).map(tuple),
+    scores=st.sampled_from([(), ("a=b", 'say "hi"'), ("Δ & <b>",)]),
     by=st.sampled_from([None, *get_args(Slice)]),
     order=st.sampled_from([None, *get_args(RankOrder)]),
     find=st.one_of(st.just(""), words),
@@ -115,7 +117,7 @@ def test_every_field_of_a_filter_has_a_place_in_the_address() -> None:
     drawn = {"run", "label", "suspicion", "code", "doc", "section", "gold", "evidence", "unsupported", "text"}
     drawn |= {"about", "fails", "bucket", "type", "state", "refused", "miss", "met", "cohort"}
     drawn |= {"vs", "was", "was_cause", "was_bucket", "was_correct", "flip", "outcome"}
-    drawn |= {"claim", "difference", "contradictions", "support", "cause", "grounded", "correct"}
+    drawn |= {"claim", "difference", "contradictions", "support", "cause", "grounded", "correct", "score"}
     flags = {"safety", "all_variants", "questions_only"}
     assert {part.name for part in fields(Filter)} == drawn | flags
 

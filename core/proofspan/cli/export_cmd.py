@@ -30,7 +30,7 @@ from proofspan.journal.cohorts import read_cohorts
 from proofspan.manifest.load import load_manifest
 from proofspan.metrics.ranked import BUCKETS
 from proofspan.services.checking import check_runs
-from proofspan.services.export import EXPORTS, RecordExport, writer_for
+from proofspan.services.export import EXPORTS, RecordExport, triage_exports, writer_for
 from proofspan.services.export_formats import export_run
 from proofspan.services.locating import place_runs
 from proofspan.services.workspace.open import chosen_run, profile_of_options, with_profile
@@ -40,6 +40,7 @@ from proofspan.store.files.evidence_states import EVIDENCE_STATES
 from proofspan.store.index.build import build_index
 from proofspan.store.query.filters import FLIPS, SORT_KEYS, SORTS, Filter, Sort, support_bounds
 from proofspan.store.query.metric_sql import MISSES, OUTCOMES
+from proofspan.store.query.score_conditions import Condition, conditions_by_name
 from proofspan.store.query.store import Store
 from proofspan.traces.exports.registry import EXPORT_FORMATS
 from proofspan.traces.exports.types import ExportFormat
@@ -73,6 +74,20 @@ def _range(context: click.Context, option: click.Parameter, value: str) -> str:
         raise click.BadParameter("write two numbers from 0 to 1, such as 0.25-0.5") from None
 
 
+def _conditions(context: click.Context, option: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
+    try:
+        return tuple(str(Condition.parse(each)) for each in value)
+    except ValueError as error:
+        raise click.BadParameter(f"{error}; write NAME>=0.5, NAME=label or NAME=") from None
+
+
+def _sort(context: click.Context, option: click.Parameter, value: str) -> str:
+    try:
+        return Sort(value).by
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
+
+
 @click.command("export")
 @click.argument("kind", type=click.Choice([*EXPORTS, *KINDS]))
 @click.argument("workspace", type=NamedPath())
@@ -100,6 +115,12 @@ def _range(context: click.Context, option: click.Parameter, value: str) -> str:
 @_only("--correct", "answers that compare so with the expected one", CORRECT)
 @_only("--grounded", "answers that their evidence supports so", GROUNDED)
 @click.option("--support", default="", callback=_range, help="Only rows with support in this range: 0-0.5.")
+@click.option(
+    "--score",
+    multiple=True,
+    callback=_conditions,
+    help="Only rows with such a score of another tool: NAME>=0.5, NAME=label, NAME= for none; repeat.",
+)
 @_only("--about", "rows about these places")
 @click.option("--fails/--fails-not", "fails", default=None, help="Only rows that fail, or that do not.")
 @_only("--bucket", "these buckets", BUCKETS)
@@ -117,7 +138,20 @@ def _range(context: click.Context, option: click.Parameter, value: str) -> str:
 @_one("--outcome", "The metric by which they flipped.", OUTCOMES)
 @_one("--text", "Only rows whose question or answer contains this text.")
 @click.option("--all-variants", is_flag=True, help="Include paraphrases, seeds and repeats.")
-@click.option("--sort", default="worst", show_default=True, type=click.Choice(SORT_KEYS), help="Order.")
+@click.option(
+    "--with-score",
+    multiple=True,
+    metavar="NAME",
+    help="Also write this score, as those that rows are chosen or sorted by; repeat.",
+)
+@click.option(
+    "--sort",
+    default="worst",
+    show_default=True,
+    callback=_sort,
+    metavar="ORDER",
+    help=f"Order: {', '.join(SORT_KEYS)}, or score:NAME.",
+)
 @click.option("--desc", is_flag=True, help="Reverse the order.")
 @click.option("--template", type=click.Choice(TEMPLATES), help="Read the run with another profile.")
 @click.option("--refusal", multiple=True, help="A refusal phrase of that profile; repeat.")
@@ -174,16 +208,18 @@ def command(kind: str, workspace: Path, output: str, cache_dir: Path | None, **a
         )
     others = [chosen_run(manifest, asked["vs"]).run_id] if asked["vs"] else []
     build_index(manifest, runs=[run.run_id, *others], cache_dir=cache)
-    sort = Sort(asked.pop("sort"), asked.pop("desc"))
+    sort, named = Sort(asked.pop("sort"), asked.pop("desc")), asked.pop("with_score")
     if asked["evidence"] or sort.by == "evidence":
         with PdfPool(workers=LOCATORS, timeout_s=TIMEOUT_S) as pool:
             list(place_runs(manifest, [run.run_id], cache_dir=cache, pool=pool, workers=LOCATORS))
     shown = Filter(run.run_id, **asked)
-    ordered = (term.column for term in SORTS[sort.by])
+    ordered = (term.column for term in SORTS.get(sort.by, ()))
     if not CLAIM_READS.isdisjoint((*(each.removeprefix("was_") for each in shown.where().columns), *ordered)):
         list(check_runs(manifest, [run.run_id, *others], cache_dir=cache))
     store = Store(manifest, cache)
-    pieces = EXPORTS[kind].pieces(store.rows(shown, sort, with_claims=True))
+    scores = tuple(filter(None, dict.fromkeys((*named, *conditions_by_name(shown.score), sort.score))))
+    rows = store.rows(shown, sort, with_claims=True, scores=scores)
+    pieces = triage_exports(scores)[kind].pieces(rows)
     with output_to(output) as sink:
         sink.writelines(piece.encode("utf-8", "replace") for piece in pieces)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -19,9 +19,11 @@ from proofspan.diagnosis.types import question_cell
 from proofspan.errors import InputFault, Problem
 from proofspan.manifest.types import Manifest, Run
 from proofspan.metrics.ranked import CUTS
-from proofspan.services.rows import Column, Layout, Record, exports, markdown_cell, plain
+from proofspan.services.rows import Column, Export, Layout, Record, exports, markdown_cell, plain
 from proofspan.store.files.checked import CLAIM_STATUSES
+from proofspan.store.files.scores import export_columns
 from proofspan.store.query.rag_traces import Row, rag_traces, sql_dump, table_row
+from proofspan.store.query.score_conditions import number_words
 from proofspan.traces.records.identity import Repeats
 from proofspan.traces.records.traces import iter_traces
 from proofspan.traces.separate.join_cache import trace_file
@@ -86,10 +88,29 @@ def _markdown_columns(first: pd.DataFrame | None) -> list[Column]:
     return columns
 
 
+def triage_exports(scores: Sequence[str] = ()) -> dict[str, Export]:
+    """Return the exports of Triage by kind, with the columns of some scores of other tools."""
+    own = [name for score in scores for name in export_columns(score)]
+
+    def markdown(first: pd.DataFrame | None) -> list[Column]:
+        return [*_markdown_columns(first), *map(_score_column, scores)]
+
+    layout = Layout((*COLUMNS, *own), _WHOLE_NUMBERS, markdown, json=frozenset({"claims"}))
+    return exports(layout, "csv", "jsonl", "markdown")
+
+
+def _score_column(score: str) -> Column:
+    number, labels = export_columns(score)
+
+    def cell(record: Record) -> str:
+        words = [] if record[number] is None else [number_words(record[number])]
+        return markdown_cell(" ".join([*words, ", ".join(record[labels] or ())]).strip())
+
+    return Column(markdown_cell(score), cell)
+
+
 #: The exports of Triage by kind.
-EXPORTS = exports(
-    Layout(COLUMNS, _WHOLE_NUMBERS, _markdown_columns, json=frozenset({"claims"})), "csv", "jsonl", "markdown"
-)
+EXPORTS = triage_exports()
 
 
 #: Rows that go through the view `rag_traces` at once.

@@ -7,6 +7,7 @@ from functools import partial
 
 from proofspan.diagnosis.topic import in_words
 from proofspan.store.query.filters import Filter
+from proofspan.store.query.score_conditions import conditions_by_name
 from proofspan.store.query.store import Store
 
 #: Filter name → noun of its values.
@@ -40,6 +41,10 @@ def unknown_values(
         unknown.append(f"{shown.run} has no question about {_shortened(in_words(shown.about))}.")
     if shown.cohort and not store.matching(narrowed(cohort=shown.cohort)):
         unknown.append(f'{shown.run} has no question of a cohort "{_shortened(shown.cohort)}".')
+    if shown.score:
+        known = {each.name for each in store.score_names(shown.run)}
+        missing = [name for name in conditions_by_name(shown.score) if name not in known]
+        unknown += [f'{shown.run} has no score "{_shortened(name)}".' for name in missing]
     return tuple(unknown)
 
 

@@ -31,7 +31,7 @@ from proofspan.traces.records.stored_reports import summary_in
 from proofspan.traces.records.trace_record import doc_ids, measures, rank_one_place
 
 #: Raise it whenever the meaning of a column changes: existing indexes are then rebuilt.
-INDEX_VERSION = "12"
+INDEX_VERSION = "13"
 #: The position of a label in the worst-first order; rows without a label come last.
 SEVERITY: Mapping[str | None, int] = {label: place for place, label in enumerate(LABELS)} | {
     None: len(LABELS)

@@ -28,8 +28,8 @@ class Segment:
     """The rows of the bytes `[start, end)` of the source, in the files `name` and `rows_name(name)`.
 
     The first line is number `line`; `lines` counts the line ends passed, blank lines included. `issues` is
-    the number of rows of its issue file, which is there only where it is not 0. `facts` are what
-    `proofspan.diagnosis.suggest` adds up over a run.
+    the number of rows of its issue file, which is there only where it is not 0, `scores` that of its scores.
+    `facts` are what `proofspan.diagnosis.suggest` adds up over a run.
     """
 
     name: str
@@ -40,6 +40,7 @@ class Segment:
     rows: int
     issues: int
     facts: dict[str, int] = field(default_factory=dict)
+    scores: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,8 @@ class RunFile:
     def files(self) -> set[str]:
         """Return the names of all files that belong to the index."""
         segments = [segment.name for segment in self.segments]
-        named = [self.joined, RUN_FILE, *self.issue_files(), *segments, *map(rows_name, segments)]
+        others = [*self.issue_files(), *(scores_name(each.name) for each in self.segments if each.scores)]
+        named = [self.joined, RUN_FILE, *others, *segments, *map(rows_name, segments)]
         return {name for name in named if name}
 
     def issue_files(self) -> list[str]:
@@ -115,6 +117,11 @@ def added_facts(segments: Iterable[Segment]) -> dict[str, int]:
 def rows_name(segment: str) -> str:
     """Return the name of a segment's Arrow file."""
     return segment.removesuffix(".parquet") + ".rows.arrow"
+
+
+def scores_name(segment: str) -> str:
+    """Return the name of the file of a segment's scores."""
+    return segment.removesuffix(".parquet") + ".scores.parquet"
 
 
 def issues_name(segment: str) -> str:

@@ -59,14 +59,17 @@ def write_segment(folder: Path, name: str, table: pa.Table) -> None:
     write_table(folder, name, table.select(LISTED))
 
 
-def write_table(folder: Path, name: str, table: pa.Table) -> None:
-    """Write a table as Parquet so that it appears whole or not at all."""
+def write_table(folder: Path, name: str, table: pa.Table, *, repeating: Sequence[str] = REPEATING) -> None:
+    """Write a table as Parquet so that it appears whole or not at all.
+
+    `repeating` are columns that Parquet should keep as a dictionary.
+    """
     with new_file(folder, name) as part:
         pq.write_table(
             table,
             part,
             compression="zstd",
-            use_dictionary=REPEATING,
+            use_dictionary=list(repeating),
             write_statistics=False,
             write_page_checksum=True,
         )

@@ -24,6 +24,7 @@ from proofspan.store.files.checked import CLAIMS_FILE, CLAIMS_FOLDER
 from proofspan.store.files.columns import ROW_SCHEMA, issue_from, issue_table
 from proofspan.store.files.located import PLACED_FILE, PLACED_FOLDER
 from proofspan.store.files.run_file import RunFile, Segment
+from proofspan.store.files.scores import read_scores, write_scores
 from proofspan.store.files.survey import survey_file
 from proofspan.store.files.types import IndexReport, OnProgress, Progress, RunReport, State
 from proofspan.store.index.labelling import Inputs, Labeller, find_inputs, labeller_for
@@ -300,9 +301,12 @@ class Builder:
         if with_issues:
             issues = pa.concat_tables([segment_files.read_table(self.folder / each) for each in with_issues])
             segment_files.write_table(self.folder, run_file.issues_name(name), issues)
-        lines, rows, count = (sum(getattr(each, of) for each in tail) for of in ("lines", "rows", "issues"))
+        sums = (sum(getattr(each, of) for each in tail) for of in ("lines", "rows", "issues", "scores"))
+        lines, rows, count, scored = sums
+        if scored:
+            write_scores(self.folder, run_file.scores_name(name), read_scores(self.folder, tail))
         facts = run_file.added_facts(tail)
-        merged = Segment(name, first.start, last.end, first.line, lines, rows, count, facts)
+        merged = Segment(name, first.start, last.end, first.line, lines, rows, count, facts, scored)
         return (*segments[: -len(small)], merged)
 
     def _report(self, plan: Plan, built: RunFile, *, lines_read: int) -> RunReport:

@@ -21,13 +21,15 @@ from proofspan.diagnosis.suggest import add_facts
 from proofspan.diagnosis.types import ReportRow, Signals
 from proofspan.errors import InputFault, StoreFault
 from proofspan.store.files.columns import Row, index_row, issue_table, row_table
-from proofspan.store.files.run_file import Segment, issues_name
+from proofspan.store.files.run_file import Segment, issues_name, scores_name
+from proofspan.store.files.scores import ScoreRows, write_scores
 from proofspan.store.files.segment_files import write_segment, write_table
 from proofspan.store.files.survey import write_survey
 from proofspan.store.index.labelling import Inputs, Labeller, labeller_for
 from proofspan.store.index.plan import Range
 from proofspan.traces.lines.worker_process import end_with_parent
 from proofspan.traces.records.citations import cited_record
+from proofspan.traces.records.scores import scores_of
 from proofspan.traces.records.stored_reports import read_report, remembered
 from proofspan.traces.records.traces import iter_traces
 
@@ -55,17 +57,20 @@ class Source:
 
 #: How many traces are labelled together.
 BATCH = 32
-#: The rows of a range, its line issues, and the facts that suggest a profile.
-_Read = tuple[pa.Table, list[LineIssue], dict[str, int]]
+#: The rows of a range, its line issues, the facts that suggest a profile, and its scores.
+_Read = tuple[pa.Table, list[LineIssue], dict[str, int], pa.Table | None]
 
 
 def _write(source: Source, cut: Range, read: _Read) -> Segment:
-    table, issues, facts = read
+    table, issues, facts, scores = read
     name = f"{source.prefix}-{cut.start:014d}-{cut.end:014d}.parquet"
     write_segment(source.folder, name, table)
     if issues:
         write_table(source.folder, issues_name(name), issue_table(issues))
-    return Segment(name, cut.start, cut.end, cut.line, cut.lines, table.num_rows, len(issues), facts)
+    if scores is not None:
+        write_scores(source.folder, scores_name(name), scores)
+    ends, scored = (cut.start, cut.end, cut.line, cut.lines), 0 if scores is None else scores.num_rows
+    return Segment(name, *ends, table.num_rows, len(issues), facts, scored)
 
 
 def index_report(source: Source) -> Segment:
@@ -88,12 +93,13 @@ def index_report(source: Source) -> Segment:
         cited = cited_record(replace(trace, payload=[{"chunk_id": chunk_id} for chunk_id in ids]))
         rows.append(index_row(trace, verdict, {}) | {"citations": cited, "llm_summary": row.llm_summary})
     cut = Range(0, source.path.stat().st_size, 1, len(stored))
-    return _write(source, cut, (row_table(rows), issues, {}))
+    return _write(source, cut, (row_table(rows), issues, {}, None))
 
 
 def _read_range(source: Source, labeller: Labeller, cut: Range) -> _Read:
     issues: list[LineIssue] = []
     facts: dict[str, int] = {}
+    scores = ScoreRows()
     context = labeller.context(source.inputs)
 
     def traces() -> Iterator[Trace]:
@@ -112,17 +118,20 @@ def _read_range(source: Source, labeller: Labeller, cut: Range) -> _Read:
                 yield item
 
     def rows() -> Iterator[Row]:
-        read = traces()
+        read, place = traces(), 0
         while batch := list(islice(read, BATCH)):
             for trace, (row, verdict) in zip(batch, labeller.rows(batch, context), strict=True):
                 yield row
+                if "scores" in trace.raw:
+                    scores.add(place, scores_of(trace.raw))
+                place += 1
                 if verdict is not None and "following" not in facts:  # one answer by the template is enough
                     add_facts(facts, trace, verdict, labeller.profile)
 
     table = row_table(rows())
     if source.survey is not None and labeller.corpus is not None and not source.survey.exists():
         write_survey(source.survey, labeller.corpus.survey)
-    return table, issues, facts
+    return table, issues, facts, scores.table()
 
 
 def index_ranges(

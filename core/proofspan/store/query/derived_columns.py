@@ -1,9 +1,10 @@
 """Columns that a run's own rows do not have: another run's, a cohort's, and whether questions converge.
 
 Filters and measures name them like any column. `in_cohort` says whether the question is of the filter's
-cohort; `converges` and `unconverged` are those of `sql/convergence.sql`. `was_…` columns are those of the
-same trace in the run that the filter compares with, null where it has none: `was_row` its place, `was_value_`
-and the id of a metric or outcome its number there, `was_` and a column's name that column.
+cohort; `converges` and `unconverged` are those of `sql/convergence.sql`; `score_number_…`, `score_labels_…`
+are those of a score of another tool. `was_…` columns are those of the same trace in the run that the filter
+compares with, null where it has none: `was_row` its place, `was_value_` and the id of a metric or outcome its
+number there, `was_` and a column's name that column.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from proofspan.store.files.columns import ROW_SCHEMA
 from proofspan.store.query.database import Database, selection, statement
 from proofspan.store.query.loaded_runs import LoadedRun, results_of
 from proofspan.store.query.metric_sql import PARAPHRASES, SEEDS, measure_of
+from proofspan.store.query.score_conditions import LABELS, NUMBER, name_in
 
 _CONVERGING = ("unconverged", "converges")
 _IDENTITY = ("q_id", "paraphrase", "seed", "repeat")
@@ -55,6 +57,9 @@ class ListedRun:
         if name == "in_cohort":
             q_ids = self.run.table(["q_id"]).column("q_id")
             return pc.is_in(q_ids, value_set=pa.array(sorted(self.cohort or ()), pa.string()))
+        if (score := name_in(name)) is not None:
+            column = "number" if name.startswith(NUMBER) else "labels"
+            return self.run.score(score).column(column)
         other, was = self.other, name.removeprefix(_WAS)
         if other is not None:
             return self.run.get_or_make((name, other.state), lambda: self._was(other, was))
@@ -119,7 +124,7 @@ def _convergence(database: Database, runs: Sequence[LoadedRun]) -> list[pa.Table
 
 
 def _is_derived(name: str) -> bool:
-    return name in _CONVERGING or name == "in_cohort" or name.startswith(_WAS)
+    return name in _CONVERGING or name == "in_cohort" or name.startswith((_WAS, NUMBER, LABELS))
 
 
 def _concatenated(tables: Sequence[pa.Table]) -> pa.Table:

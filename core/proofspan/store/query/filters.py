@@ -34,6 +34,7 @@ from proofspan.display_names import (
 from proofspan.metrics.ranked import Bucket
 from proofspan.store.files.columns import fold
 from proofspan.store.files.evidence_states import EvidenceState
+from proofspan.store.query import score_conditions
 from proofspan.store.query.metric_sql import FAILS, HEADLINE, MEETS, MISSES, OUTCOMES, Clause, measure_of
 
 #: How a question went in this run and in another: wrong there and right here, the reverse, right or wrong in
@@ -76,6 +77,8 @@ class Filter:
     keeps answers with a claim that differs from its evidence, False those without, and `support` those whose
     support lies in a range such as `0.25-0.5`, both ends included. `cause`, `grounded` and `correct` match
     any of the values of a verdict. Nothing matches while claims are not checked.
+
+    `score` are conditions on scores of other tools (see `proofspan.store.query.score_conditions`).
     """
 
     run: str
@@ -114,6 +117,7 @@ class Filter:
     cause: tuple[Cause, ...] = ()
     grounded: tuple[Grounded, ...] = ()
     correct: tuple[Correct, ...] = ()
+    score: tuple[str, ...] = ()
 
     @property
     def is_narrowed(self) -> bool:
@@ -179,6 +183,7 @@ class Filter:
             between = "support BETWEEN $least_support AND $most_support"
             bounds = {"least_support": least, "most_support": most}
             yield Clause(between, bounds, f"support {support_in_words(self.support)}", ("support",))
+        yield from score_conditions.clauses(self.score)
         yield _either(self.safety, _SAFETY, f"may omit a {_WARNING}", f"omits no {_WARNING}")
         yield _any_of("about", "about", self.about, f"about {in_words(self.about)}")
         yield _either(self.fails, FAILS, "fails", "does not fail")
@@ -342,21 +347,39 @@ SORT_KEYS: tuple[str, ...] = tuple(SORTS)
 
 @dataclass(frozen=True, slots=True)
 class Sort:
-    """Order of a list; `by` is one of `SORT_KEYS`. Ties always break worst first, then by q_id."""
+    """Order of a list; `by` is one of `SORT_KEYS`, or `score:` and the name of a score.
+
+    Ties always break worst first, then by q_id.
+    """
 
     by: str = "worst"
     descending: bool = False
 
     def __post_init__(self) -> None:
-        if self.by not in SORTS:
-            raise ValueError(f"no list is sorted by {self.by!r}; there are {', '.join(SORT_KEYS)}")
+        if self.by not in SORTS and not self.score:
+            known = ", ".join((*SORT_KEYS, f"{score_conditions.SORT}NAME"))
+            raise ValueError(f"no list is sorted by {self.by!r}; there are {known}")
+
+    @property
+    def score(self) -> str:
+        """The score that the list is sorted by, "" for another order."""
+        name = self.by.removeprefix(score_conditions.SORT)
+        return name if name != self.by and score_conditions.is_name(name) else ""
+
+    @property
+    def _terms(self) -> tuple[SortTerm, ...]:
+        if not self.score:
+            return SORTS[self.by]
+        number, labels = score_conditions.score_columns(self.score)
+        # Labels alone are sorted as texts.
+        return SortTerm(number), SortTerm(labels, f"nullif(array_to_string(list_sort({labels}), ', '), '')")
 
     def order(self) -> str:
         """The ORDER BY terms as SQL: the key (turned round when `descending`), worst first, identity."""
-        key = [term.order(reverse=self.descending) for term in SORTS[self.by]]
+        key = [term.order(reverse=self.descending) for term in self._terms]
         ties = [term.order() for term in (*WORST_FIRST, *IDENTITY)]
         return ", ".join(dict.fromkeys([*key, *ties]))
 
     def columns(self) -> tuple[str, ...]:
         """The columns that `order` reads."""
-        return tuple(dict.fromkeys(term.column for term in (*SORTS[self.by], *WORST_FIRST, *IDENTITY)))
+        return tuple(dict.fromkeys(term.column for term in (*self._terms, *WORST_FIRST, *IDENTITY)))

@@ -36,6 +36,7 @@ from proofspan.store.files.located import (
     row_states,
 )
 from proofspan.store.files.run_file import RUN_FILE, RunFile, read_run_file
+from proofspan.store.files.scores import ScoreName, columns_of, names_of, read_scores
 from proofspan.store.index.build import index_folder, not_indexed
 
 T = TypeVar("T")
@@ -82,6 +83,7 @@ class LoadedRun:
         self._states: pa.Table | None = None
         self._columns: dict[str, pa.ChunkedArray] = {}
         self._joined: pa.Table | None = None
+        self._scores: pa.Table | None = None
         self._lock = Lock()
         self._results: OrderedDict[Hashable, Any] = OrderedDict()
         self._results_lock = Lock()
@@ -108,7 +110,8 @@ class LoadedRun:
     @property
     def nbytes(self) -> int:
         """Return the bytes of the cached columns."""
-        return sum(column.nbytes for column in self._columns.copy().values())
+        scores = [] if self._scores is None else [self._scores]
+        return sum(each.nbytes for each in (*self._columns.copy().values(), *scores))
 
     def table(self, names: Sequence[str]) -> pa.Table:
         """Return a table of the named columns and `row`; columns are read from disk once."""
@@ -149,6 +152,17 @@ class LoadedRun:
         counted = pc.value_counts(pc.list_flatten(lists).combine_chunks())
         return list(zip(*(part.to_pylist() for part in counted.flatten()), strict=True))
 
+    def score(self, name: str) -> pa.Table:
+        """Return a score as two columns (see `proofspan.store.files.scores`)."""
+        return self.get_or_make(
+            ("score", name), lambda: columns_of(self._all_scores(), name, self.run_file.rows)
+        )
+
+    def score_names(self, rows: np.ndarray) -> list[ScoreName]:
+        """Return the scores that some rows have, those of most of them first."""
+        scores = self._all_scores()
+        return names_of(scores.filter(pc.is_in(scores.column("row"), value_set=pa.array(rows, pa.int64()))))
+
     def issues(self) -> pd.DataFrame:
         """Return the line issues of the run, in the order of the file, then those of chunks and report."""
         names = self.run_file.issue_files()
@@ -185,6 +199,12 @@ class LoadedRun:
             return None
         table = read_placed(self.folder, placed.parts, columns)
         return _data_frame(table, columns)
+
+    def _all_scores(self) -> pa.Table:
+        with self._lock:
+            if self._scores is None:
+                self._scores = read_scores(self.folder, self.run_file.segments)
+            return self._scores
 
     def _row_states(self) -> pa.Table:
         if self._states is None and self._placed is not None:

@@ -28,6 +28,7 @@ from proofspan.store.files.checked import CLAIM_STATUSES
 from proofspan.store.files.columns import KEY_COLUMNS, PAGE_COLUMNS, parse_setting
 from proofspan.store.files.evidence_states import EVIDENCE_STATES, EvidenceState
 from proofspan.store.files.located import PLACED_SCHEMA
+from proofspan.store.files.scores import ScoreName, export_columns
 from proofspan.store.files.segment_files import DamagedError
 from proofspan.store.files.types import FailureCount, Flips, Found, Neighbours, RunFacts
 from proofspan.store.index.build import discard_damaged
@@ -37,6 +38,7 @@ from proofspan.store.query.derived_columns import ListedRun, tables_of
 from proofspan.store.query.filters import TURNS, Filter, Flip, Sort
 from proofspan.store.query.loaded_runs import ALL_COLUMNS, LoadedRun, RunCache, results_of
 from proofspan.store.query.metric_sql import FAILS, HEADLINE, OUTCOMES, Clause, measure_of
+from proofspan.store.query.score_conditions import Condition, score_columns
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -223,41 +225,55 @@ class Store:
 
     @_retried
     def page(
-        self, shown: Filter, sort: Sort, *, limit: int, offset: int, with_claims: bool = False
+        self,
+        shown: Filter,
+        sort: Sort,
+        *,
+        limit: int,
+        offset: int,
+        with_claims: bool = False,
+        scores: Sequence[str] = (),
     ) -> pd.DataFrame:
         """Return `limit` rows of the list after the first `offset`: `PAGE_COLUMNS`, `run_id` and `file`.
 
         Compared with another run also `WAS_COLUMNS`: the same trace's values there, null where it has none.
-        With claims also the column `claims`, as in `rows`.
+        With claims also the column `claims`, and with names of scores their columns, as in `rows`.
         """
         listed = self._listed(shown, compares=True)
         rows = self._select(listed, shown, sort, limit=limit, offset=offset)
         frame = self._frame(listed.run, shown.run, rows, PAGE_COLUMNS)
         if with_claims:
             frame["claims"] = pd.Series(listed.run.claims()(np.asarray(rows, dtype=np.int64)), dtype=object)
+        frame = _with_scores(frame, listed.run, rows, scores)
         if listed.other is None:
             return frame
         was = listed.table(WAS_COLUMNS).take(pa.array(rows))
         return frame.assign(**{name: was.column(name).to_pylist() for name in WAS_COLUMNS})
 
-    def rows(self, shown: Filter, sort: Sort, *, with_claims: bool = False) -> Iterator[pd.DataFrame]:
+    def rows(
+        self, shown: Filter, sort: Sort, *, with_claims: bool = False, scores: Sequence[str] = ()
+    ) -> Iterator[pd.DataFrame]:
         """Yield the whole list in pieces, with every column, for an export.
 
         With claims also the column `claims`: those of the answer as JSON, null where they are not checked.
+        With names of scores also `score:NAME` and `score_label:NAME`: the mean of their numbers in a trace,
+        and their labels.
         """
-        run, order = self._whole(shown, sort)
+        run, order = self._whole(shown, sort, scores)
         claims = run.claims() if with_claims else None
         for start in range(0, len(order), EXPORT_ROWS):
             rows = order[start : start + EXPORT_ROWS]
             frame = self._frame(run, shown.run, rows, FULL_COLUMNS)
             if claims is not None:
                 frame["claims"] = pd.Series(claims(rows), dtype=object)
-            yield frame
+            yield _with_scores(frame, run, rows, scores)
 
     @_retried
-    def _whole(self, shown: Filter, sort: Sort) -> tuple[LoadedRun, np.ndarray]:
+    def _whole(self, shown: Filter, sort: Sort, scores: Sequence[str]) -> tuple[LoadedRun, np.ndarray]:
         listed = self._listed(shown)
         listed.run.table(FULL_COLUMNS)  # in memory: an index that is replaced meanwhile changes nothing
+        for name in scores:
+            listed.run.score(name)
         return listed.run, self._order(listed, shown, sort)
 
     @_retried
@@ -402,6 +418,29 @@ class Store:
         """
         loaded = self._kept.loaded(run)
         return loaded.get_or_make("options", lambda: self._choices(loaded))
+
+    @_retried
+    def score_names(self, run: str) -> list[ScoreName]:
+        """Return the scores of other tools that the run's headline traces have, the most frequent first."""
+        loaded = self._kept.loaded(run)
+
+        def names() -> list[ScoreName]:
+            headline = self._where(loaded, HEADLINE.sql, HEADLINE.columns, {})
+            return loaded.score_names(headline)
+
+        return loaded.get_or_make("score names", names)
+
+    def score_counts(self, shown: Filter, name: str) -> dict[str, int]:
+        """Return traces by the labels of a score, for the filter without that score's part.
+
+        The most frequent comes first, and last "": those without the score.
+        """
+        others = tuple(each for each in shown.score if Condition.parse(each).name != name)
+        without, (_, labels) = replace(shown, score=others), score_columns(name)
+        counted = self._rows("counts", without, (labels,), columns=f"unnest({labels})")
+        found = sorted(((value, count) for value, count in counted), key=lambda each: (-each[1], each[0]))
+        absent = replace(without, score=(*others, str(Condition(name, "=", ""))))
+        return {**dict(found), "": self.matching(absent)}
 
     @_retried
     def code_counts(
@@ -772,6 +811,18 @@ class Store:
 def _counts_of(rows: Iterable[tuple[Any, ...]]) -> dict[Any, int]:
     """Return counts by value, or by the values of several columns."""
     return {values[0] if len(values) == 1 else tuple(values): count for *values, count in rows}
+
+
+def _with_scores(
+    frame: pd.DataFrame, run: LoadedRun, rows: Sequence[int] | np.ndarray, names: Sequence[str]
+) -> pd.DataFrame:
+    """Return a frame of some rows with the columns of scores."""
+    added = {}
+    for name in names:
+        found = run.score(name).take(pa.array(rows, pa.int64()))
+        for of, values in zip(export_columns(name), found.columns, strict=True):
+            added[of] = pd.Series(values.to_pylist(), dtype=object)
+    return frame.assign(**added)
 
 
 def _headline(shown: Filter) -> Filter:

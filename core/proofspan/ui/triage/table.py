@@ -26,7 +26,9 @@ from proofspan.display_names import (
     NO_LABEL,
 )
 from proofspan.store.files.evidence_states import EVIDENCE
+from proofspan.store.files.scores import export_columns
 from proofspan.store.query.filters import Sort
+from proofspan.store.query.score_conditions import SORT, name_in, number_in, number_words, score_columns
 from proofspan.ui.triage.excerpt import differing, excerpt
 from proofspan.ui.visit.view_state import (
     OPTIONAL_COLUMNS,
@@ -51,6 +53,8 @@ KEY = "triage-rows"
 MAX_QUESTION, MAX_NUMBERS = 300, 3
 #: Characters of an answer, and of a cause's sentence.
 MAX_ANSWER, MAX_CAUSE = 110, 220
+#: Characters of a score's label, and of its name above the column.
+MAX_LABEL, MAX_SCORE_TITLE = 40, 24
 #: The reference's reasons for a label in the width of a column; the Question page has them in full.
 WHY: Mapping[str, str] = {
     "template/citations violated": "Template or citations violated",
@@ -358,6 +362,41 @@ COLUMNS: Mapping[str, TriageColumn] = {
         stays=10,
     ),
 }
+
+
+def _score(row: TriageRow, name: str) -> Cell:
+    numbers, words_in = export_columns(name)
+    number, labels = row.values.get(numbers), row.values.get(words_in) or []
+    words = ", ".join(shortened(label, MAX_LABEL) for label in labels)
+    if number is None or pd.isna(number):
+        return Cell(words) if words else NOTHING
+    # A word for the number, such as `true` or `4`, says it already.
+    is_same = not words or (len(labels) == 1 and number_in(labels[0]) == number)
+    return Cell(number_words(number), note="" if is_same else words)
+
+
+def column_named(name: str) -> TriageColumn:
+    """Return a column of the table: one of `COLUMNS`, or a score's."""
+    score = name_in(name)
+    if score is None:
+        return COLUMNS[name]
+    title, of = shortened(score, MAX_SCORE_TITLE), shortened(score, MAX_LABEL)
+    return TriageColumn(
+        lambda row: _score(row, score),
+        Column(
+            Cell(title, tip=f"{of}: the mean in a trace, and its labels"),
+            name=name,
+            align="end",
+            sorts=True,
+            lines=3,
+            width=5.5,
+        ),
+        f"{SORT}{score}",
+        (f"lowest {of} first", f"highest {of} first"),
+        stays=8,
+    )
+
+
 #: What a list shows: with verdicts, and of a run whose claims are not checked. Others can be chosen.
 JUDGED = ("verdict", "cause", "question", "answer", "expected", "section")
 UNJUDGED = ("label", "issues", "question", "answer", "expected", "section")
@@ -380,12 +419,13 @@ def show_table(rows: Sequence[TriageRow], view: ViewState, *, is_judged: bool, h
 
     def sort(column: str) -> None:
         now = read_view()
-        if COLUMNS[column].sort:
+        if column_named(column).sort:
             asked = sort_after_click(column, now.sort)
             write_view(now.change(sort=asked.by, desc=asked.descending))
 
     with st.container(key="triage-table"):
-        grid = triage_grid(rows, view.sort, chosen=view.columns, is_judged=is_judged, has_gold=has_gold)
+        chosen = (*view.columns, *(score_columns(name)[0] for name in view.shown_scores))
+        grid = triage_grid(rows, view.sort, chosen=chosen, is_judged=is_judged, has_gold=has_gold)
         show_grid(grid, key=KEY, on_sort=sort)
 
 
@@ -413,7 +453,7 @@ def triage_grid(
     `chosen` are columns besides those that every list shows. Without `is_judged` there is no verdict yet, and
     labels are in its place; without `has_gold` no answer is expected.
     """
-    shown = {name: COLUMNS[name] for name in columns_of(chosen, is_judged=is_judged, has_gold=has_gold)}
+    shown = {name: column_named(name) for name in columns_of(chosen, is_judged=is_judged, has_gold=has_gold)}
     below = _folded_below(shown)
     corner, *columns = [
         replace(
@@ -431,9 +471,10 @@ def triage_grid(
 
 
 def columns_of(chosen: Sequence[str], *, is_judged: bool, has_gold: bool) -> list[str]:
-    """Return the columns of a list in their order: those of every list, then what is chosen."""
+    """Return the columns of a list in their order: those of every list, then what is chosen, then scores."""
     always = [name for name in (JUDGED if is_judged else UNJUDGED) if has_gold or name != "expected"]
-    return [*always, *(name for name in OPTIONAL_COLUMNS if name in chosen and name not in always)]
+    others = [name for name in OPTIONAL_COLUMNS if name in chosen and name not in always]
+    return [*always, *others, *(name for name in chosen if name_in(name) is not None)]
 
 
 def _folded_below(shown: Mapping[str, TriageColumn]) -> dict[str, float]:
@@ -462,13 +503,15 @@ def _sorted(
 
 def sort_after_click(column: str, sort: Sort) -> Sort:
     """Return the order after a click on a header: the column's own direction first, then the other one."""
-    clicked = COLUMNS[column]
+    clicked = column_named(column)
     is_same = sort.by == clicked.sort
     return Sort(clicked.sort, not sort.descending if is_same else clicked.descending_first)
 
 
 def order(sort: Sort) -> str:
     """Return in words what a list shows first."""
+    if sort.score:
+        return column_named(score_columns(sort.score)[0]).order[sort.descending]
     orders = {**_OTHER_ORDERS, **{column.sort: column.order for column in COLUMNS.values() if column.sort}}
     ascending = (f"by {sort.by}, ascending", f"by {sort.by}, descending")
     return orders.get(sort.by, ascending)[sort.descending]

@@ -28,6 +28,7 @@ from proofspan.store.files.evidence_states import EVIDENCE_STATES
 from proofspan.store.query.filters import FLIPS, SORT_KEYS, Filter, Sort, support_bounds
 from proofspan.store.query.metric_sql import MISSES, OUTCOMES
 from proofspan.store.query.metrics import Slice
+from proofspan.store.query.score_conditions import Condition, conditions_by_name, is_name
 from proofspan.ui.visit import query_params
 
 #: Longer values are not our ids; they would only make links that mail programs cut.
@@ -70,9 +71,9 @@ class ViewState:
     a claim's 1-based number, `page` a 0-based page_idx, `beside` the gold page beside the cited one,
     `see` an attachment outlined on its page, `stage` the ranked list that is shown,
     `where` the document whose failures are shown, `columns` further columns of the table, `at` its 1-based
-    page. `profile` replaces the
-    manifest's (`template=` and `refusal=` in the URL). `ids` is a playlist of questions named like `q`,
-    `level` the levels of stored bundles in a playlist, `present` shows it without sidebar. On Trends, `by`
+    page, `scores` the scores of other tools that are shown as columns. `profile` replaces the manifest's
+    (`template=` and `refusal=` in the URL). `ids` is a playlist of questions named like `q`, `level` the
+    levels of stored bundles in a playlist, `present` shows it without sidebar. On Trends, `by`
     slices the metrics, `order` and `find` sort and search the ranks of questions, `leaf` is their 1-based
     page. On Sprint, `item` is the goal, work package, decision, risk, run or entry that is open, such as
     `decision:D2`; `status` and `stream` keep work packages, `kind`, `author`, `day` and `find` entries, and
@@ -96,6 +97,7 @@ class ViewState:
     stage: StageName | None = None
     where: str | None = None
     columns: tuple[str, ...] = ()
+    scores: tuple[str, ...] = ()
     profile: Profile | None = None
     ids: tuple[str, ...] = ()
     level: tuple[Level, ...] = ()
@@ -123,6 +125,12 @@ class ViewState:
     def vs(self) -> str | None:
         """Return the run to compare with, None where none is named."""
         return self.filter.vs or None
+
+    @property
+    def shown_scores(self) -> tuple[str, ...]:
+        """Return the scores that the list shows: those chosen, filtered by and sorted by, in that order."""
+        sorted_by = (self.sort.score,) if self.sort.score else ()
+        return tuple(dict.fromkeys((*self.scores, *conditions_by_name(self.filter.score), *sorted_by)))
 
     @property
     def key(self) -> TraceKey | None:
@@ -328,6 +336,29 @@ def _support(reader: _Reader, name: str) -> str:
         return ""
 
 
+def _conditions(reader: _Reader, name: str) -> tuple[str, ...]:
+    kept = []
+    for text in reader.texts(name):
+        try:
+            kept.append(str(Condition.parse(text)))
+        except ValueError:
+            reader.refuse(name, text, "a condition such as faithfulness>=0.5 or helpful=yes")
+    return tuple(kept)
+
+
+def _score_names(reader: _Reader, name: str) -> tuple[str, ...]:
+    return tuple(filter(is_name, reader.texts(name)))
+
+
+def _sort(reader: _Reader, name: str) -> str:
+    value = reader.text(name) or Sort().by
+    try:
+        return Sort(value).by
+    except ValueError:
+        reader.refuse(name, value, f"one of {', '.join(SORT_KEYS)}, score:NAME")
+        return Sort().by
+
+
 _NAME, _FLAG, _ON = _text(default=None), _either("yes", "no"), _either("yes", "no", False)
 #: The parameters in the order of an address: those of `Filter`, of `Sort` (`sort` and `desc`) and the others.
 _PARAMS: Mapping[str, _Param] = {
@@ -345,6 +376,7 @@ _PARAMS: Mapping[str, _Param] = {
     "stage": _text(get_args(StageName), None),
     "where": _NAME,
     "columns": _texts(OPTIONAL_COLUMNS),
+    "scores": _Param(_score_names, list),
     "label": _texts(LABELS),
     "suspicion": _texts(),
     "code": _texts(),
@@ -367,6 +399,7 @@ _PARAMS: Mapping[str, _Param] = {
     "cause": _texts(CAUSES),
     "grounded": _texts(GROUNDED),
     "correct": _texts(CORRECT),
+    "score": _Param(_conditions, list),
     "support": _Param(_support, lambda value: [value] if value else []),
     "fails": _FLAG,
     "refused": _FLAG,
@@ -393,7 +426,7 @@ _PARAMS: Mapping[str, _Param] = {
     "kind": _texts(ENTRY_KINDS),
     "author": _NAME,
     "day": _NAME,
-    "sort": _text(SORT_KEYS, Sort().by),
+    "sort": _Param(_sort, lambda value: [] if value == Sort().by else [value]),
     "desc": _ON,
     "at": _number(1, least=1),
 }
