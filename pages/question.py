@@ -6,6 +6,7 @@ from functools import partial
 import streamlit as st
 
 from proofspan.contracts.records.records import Chunk, TraceKey
+from proofspan.services.opening.summary import tools_of
 from proofspan.services.page.target import targets_of
 from proofspan.services.page.view import region_of
 from proofspan.services.question.rules import broken_rules
@@ -109,6 +110,7 @@ else:
         show_other_runs(store, key, judged, runs=runs, at_work=at_work)
         if claims is not None:
             panels.why(view, place.row, has_verdict=True)
+        panels.scores(view, tools=tools_of(opened.manifest.folder))
         panels.candidates(
             view,
             chosen=chosen.chunk_id if chosen else None,

@@ -72,3 +72,21 @@ def test_a_run_without_scores_has_no_menu_and_notes_what_a_link_asks_for(
     assert "R1 has no score &quot;faithfulness&quot;." in shown(app)
     assert "a condition such as faithfulness" in shown(app)
     assert table(app) == []
+
+
+def test_a_question_shows_its_scores_with_who_gave_them_and_why(open_app: Open, scored: Any) -> None:
+    app = open_app(scored, page="pages/question.py", q="Q1", run="R1")
+    assert [each.label for each in app.expander if "Scores" in each.label] == ["Scores of other tools · 3"]
+    text = shown(app)
+    for part in (
+        '<strong class="ps-strong">good (1)</strong>',
+        " by ann",
+        "bad (0)",
+        " by bob",
+        "0.2",
+        "by Ragas",
+    ):
+        assert part in text
+    assert "Not so: &lt;img src=x" in text and "<img" not in text
+    app = open_app(scored, page="pages/question.py", q="Q3", run="R1")
+    assert not [each for each in app.expander if "Scores" in each.label]

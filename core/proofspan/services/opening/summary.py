@@ -143,6 +143,12 @@ def read(folder: Path) -> Summary | None:
         return None
 
 
+def tools_of(folder: Path) -> tuple[str, ...]:
+    """Return the formats of the files that a workspace was made of, each once; () of any other."""
+    summary = read(folder)
+    return tuple(dict.fromkeys(str(part.format) for part in summary.parts)) if summary else ()
+
+
 def _by_count(fields: Counter[str]) -> dict[str, int]:
     return dict(sorted(fields.items(), key=lambda item: (-item[1], item[0])))
 

@@ -21,6 +21,7 @@ from proofspan.services.question.rules import BrokenRule
 from proofspan.services.question.variants import ASPECTS, Steadiness
 from proofspan.services.question.view import QuestionView
 from proofspan.store.files.types import Neighbours
+from proofspan.traces.records.scores import scores_of
 from proofspan.ui.question.candidates import KEY, candidates_grid, row_key
 from proofspan.ui.triage.table import gold_rank
 from proofspan.ui.viewer.claim_places import ShownClaims
@@ -38,6 +39,8 @@ from proofspan.wording import counted
 
 STAGE_NAMES = {"chunks": "in the prompt", "reranked": "reranked", "fused": "fused", "retrieved": "retrieved"}
 STAGE_KEY = "stage"
+#: Scores of an answer that are listed; others are in its record.
+MOST_SCORES = 40
 
 
 def header(view: QuestionView, *, repeat: int, beside: Neighbours, has_verdict: bool) -> None:
@@ -174,6 +177,22 @@ def copy_for_llm(view: QuestionView, claims: ShownClaims | None) -> None:
         verdict=claims.verdict if claims else None,
     )
     show_copying(words, name="for an LLM", key="copy-for-llm", with_link=False, shows_text=False)
+
+
+def scores(view: QuestionView, *, tools: Sequence[str]) -> None:
+    """Show the scores that other tools gave this answer, with who gave them and why; nothing without any.
+
+    `tools` are the tools whose files the workspace was made of.
+    """
+    found = list(scores_of(view.trace.raw))
+    if not found:
+        return
+    source = f"from {tools[0]}" if len(tools) == 1 else "of other tools"
+    with st.expander(f"Scores {markup.label(source)} · {len(found):,}", expanded=True, key="scores"):
+        rows = [(each.name, [*question.score_pieces(each)]) for each in found[:MOST_SCORES]]
+        markup.show(markup.facts(rows))
+        if len(found) > MOST_SCORES:
+            markup.note(f"{len(found) - MOST_SCORES:,} more are in the raw record.", "muted")
 
 
 def raw_record(view: QuestionView) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from proofspan.contracts.records.chunk_id import parse
 from proofspan.contracts.records.records import LABELS, GoldQuestion
@@ -19,10 +19,12 @@ from proofspan.metrics.statistics import percent
 from proofspan.services.page.target import cite_id
 from proofspan.services.page.view import PageView
 from proofspan.services.question.view import CandidateView, QuestionView
+from proofspan.store.query.score_conditions import number_in, number_words
+from proofspan.traces.records.scores import Score
 from proofspan.traces.records.stored_reports import StoredRow
 from proofspan.traces.records.trace_record import top_stage
 from proofspan.ui.widgets.markup import Kind, Piece, chip
-from proofspan.ui.widgets.text import lines
+from proofspan.ui.widgets.text import lines, shortened
 from proofspan.ui.wording import citation
 from proofspan.ui.wording.answer import matched_phrases, seen_texts
 from proofspan.ui.wording.citation import is_of_several_documents
@@ -214,6 +216,8 @@ NOT_KNOWN = "the question's text is unknown"
 MAX_PHRASE = 60
 #: Characters shown of a summary; the raw record has the rest.
 MAX_SUMMARY = 1_000
+#: Characters shown of a score's label, and of who gave it.
+MAX_SCORE = 200
 
 
 def label_chip(view: QuestionView) -> tuple[Piece, str]:
@@ -369,3 +373,17 @@ def _phrase(view: QuestionView) -> list[Piece]:
 def _listed(words: Sequence[str]) -> str:
     more = f" and {len(words) - MAX_WORDS_NAMED} more" if len(words) > MAX_WORDS_NAMED else ""
     return ", ".join(words[:MAX_WORDS_NAMED]) + more
+
+
+def score_pieces(score: Score) -> Iterator[Piece]:
+    """Yield the value of a score, who or what gave it, and why."""
+    number = "" if score.number is None else number_words(score.number)
+    label = "" if score.label is None else shortened(score.label, MAX_SCORE)
+    # A word for the number, such as `true` or `4`, says it already.
+    is_same = label in ("true", "false") or number_in(label) == score.number
+    value = f"{label} ({number})" if label and number and not is_same else label or number
+    yield Piece(value or "no value", "strong")
+    if score.by:
+        yield Piece(f" by {shortened(score.by, MAX_SCORE)}", "muted")
+    if score.explanation:
+        yield Piece(f" · {shortened(score.explanation, MAX_SUMMARY)}")
