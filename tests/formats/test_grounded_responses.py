@@ -14,11 +14,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proofspan.contracts.records.records import NO_QUESTION
 from proofspan.traces.formats.records import sample_of
 from proofspan.traces.formats.types import Asked, Cited, Reading
 from proofspan.traces.registry import FORMATS
 from proofspan.traces.responses.azure_search import AZURE_SEARCH
-from proofspan.traces.responses.base import NO_QUESTION, WEB_PAGE
+from proofspan.traces.responses.base import WEB_PAGE
 from proofspan.traces.responses.bedrock import CONVERSE, KNOWLEDGE_BASE
 from proofspan.traces.responses.gemini import GEMINI
 from proofspan.traces.responses.langchain_v1 import LANGCHAIN

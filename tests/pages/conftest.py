@@ -90,7 +90,7 @@ def pdf_pool() -> Iterator[PdfPool]:
 
 @pytest.fixture(scope="session", autouse=True)
 def runs_are_joined() -> Iterator[None]:
-    """AppTest asks each millisecond whether a script run has ended, a tenth of its cost: wait for it instead."""
+    """Wait for the end of a script run, where AppTest asks for it each millisecond: a tenth of its cost."""
     ask = local_script_runner.require_widgets_deltas
 
     def wait(runner: LocalScriptRunner, timeout: float = 3) -> None:
@@ -106,7 +106,7 @@ def runs_are_joined() -> Iterator[None]:
 def nothing_remembered(
     request: pytest.FixtureRequest, pdf_pool: PdfPool, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[None]:
-    """Clear what a test loaded, above all its cache folder, but not the workers, nor what `open_shared` keeps.
+    """Clear what a test loaded, above all its cache folder, but neither the workers nor shared workspaces.
 
     A pool of its own for each test would live on until the end of all: hundreds of processes.
     """
@@ -168,7 +168,7 @@ def open_app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, built: Callable[[P
 
 @pytest.fixture
 def open_shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, built: Callable[[Path], Path]) -> Open:
-    """`open_shared(workspace, page="", **url)`: the same for a test that only looks, at what others look at too.
+    """`open_shared(workspace, page="", **url)`: the same for a test that only looks at what others look at.
 
     The index of the workspace, and what pages computed from it, are those of the tests before. A test that
     changes a file, replaces a function, or leaves a page that is still computing uses `open_app`.

@@ -29,7 +29,7 @@ SORT = "score:"
 
 
 class Condition(NamedTuple):
-    """A condition on the score `name`; with `=` and "" it is that there is none."""
+    """A condition on the score `name`; with `=` and "" the score is absent."""
 
     name: str
     operator: Operator
