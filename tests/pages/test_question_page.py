@@ -229,21 +229,17 @@ def test_hostile_words_stay_words(make_workspace: MakeWorkspace, open_app: Open)
     assert not any("![" in label for label in labels(app))
 
 
-def test_an_answer_without_citations_does_not_claim_to_have_them(
+def test_where_no_template_is_owed_the_reference_label_is_not_shown(
     make_workspace: MakeWorkspace, open_app: Open
 ) -> None:
-    free = Profile(template="none")
-    folder = make_workspace(
-        [
-            trace("Q1", "How often is the oil changed?", "Change the oil every 15,000 km."),
-            trace("Q2", "How often is the oil changed?", "Change the oil every 15,000 km. citations: [c1]"),
-        ],
-        triage={"template": "none"},
-    )
-    words = shown(open_app(folder, page=PAGE, profile=free, q="Q1"))
-    assert "answer grounded; it cites nothing" in words
-    assert "citations present" not in words
-    assert "citations present and answer grounded" in shown(open_app(folder, page=PAGE, profile=free, q="Q2"))
+    traces = [trace("Q1", "How often is the oil changed?", "Change the oil every 15,000 km.")]
+    free = make_workspace(traces, triage={"template": "none"})
+    titles = [
+        each.label for each in open_app(free, page=PAGE, q="Q1", profile=Profile(template="none")).expander
+    ]
+    assert "Signals" in titles and not any(title.startswith("Reference label") for title in titles)
+    titles = [each.label for each in open_app(page=PAGE, run="R002", q="Q01").expander]
+    assert "Signals" not in titles and any(title.startswith("Reference label") for title in titles)
 
 
 def test_candidates_without_pages_have_no_column_for_them(
