@@ -10,6 +10,7 @@ status 1. `--lock` installs the dependencies from a hash-locked file, `--bare` l
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import shutil
@@ -20,12 +21,38 @@ import tempfile
 import time
 import urllib.request
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 DECOY = 'raise RuntimeError("the package of somebody else was imported")\n'
+#: On PDF page 58 of the demo's manual.
+QUOTE = "The distance between the MIN and MAX marks is 1.0 litre"
+#: A response of Anthropic's Messages API that cites it; pages count from 1 and end before the last.
+RESPONSE = {
+    "id": "msg_1",
+    "type": "message",
+    "role": "assistant",
+    "stop_reason": "end_turn",
+    "content": [
+        {
+            "type": "text",
+            "text": f"{QUOTE}.",
+            "citations": [
+                {
+                    "type": "page_location",
+                    "cited_text": QUOTE,
+                    "document_index": 0,
+                    "document_title": "meridian-2026.pdf",
+                    "start_page_number": 58,
+                    "end_page_number": 59,
+                }
+            ],
+        }
+    ],
+}
 
 
 def main() -> None:
@@ -36,9 +63,11 @@ def main() -> None:
         room = Room(Path(folder), wheel)
         room.check_names()
         room.install(options.python, lock=options.lock, bare=options.bare)
+        before = room.files()
         room.check_commands()
         room.check_examples()
         room.check_dashboard(bare=options.bare)
+        room.check_package(before)
     print("the wheel works")
 
 
@@ -78,7 +107,7 @@ class Room:
 
     def check_commands(self) -> None:
         """Run the commands that need no documents of their own on the demo inside the wheel."""
-        demo = Path(self._python("from proofspan.resources import DEMO; print(DEMO)").strip())
+        demo = self._demo()
         _expect(demo.is_relative_to(self.environment), "the demo is inside the installed package")
         self._command("--version", prints=r"^proofspan \d+\.\d+\.\d+( \([0-9a-f]{7,}(-dirty)?\))?$")
         self._command("validate", str(demo), exits=1, prints=r"analyzer_mismatch")
@@ -86,9 +115,8 @@ class Room:
         chunks = demo / "corpus" / "chunks.jsonl"
         self._command("triage", str(traces), str(chunks), "-o", "report.jsonl", prints=r"ok +\d+")
         spans = self.work / "spans.jsonl"
-        quote = "The distance between the MIN and MAX marks is 1.0 litre"
         spans.write_text(
-            f'{{"id": 1, "pdf": "meridian-2026.pdf", "cited_page_idx": 57, "quote": "{quote}"}}\n', "utf-8"
+            f'{{"id": 1, "pdf": "meridian-2026.pdf", "cited_page_idx": 57, "quote": "{QUOTE}"}}\n', "utf-8"
         )
         self._command("locate", "spans.jsonl", "--root", str(demo / "corpus"), "-o", "-", prints='"exact"')
         self._command("metrics", str(demo), "--run", "R006", exits=1, prints="SectionMatch@1")
@@ -107,22 +135,45 @@ class Room:
             self._run([str(self.programs / "python"), f"{name}.py"], f"examples/{name}.py runs")
 
     def check_dashboard(self, *, bare: bool) -> None:
-        """`proofspan open` answers within 5 s and shows the demo; the bare package says what is missing."""
-        port = _free_port()
-        command = [str(self.programs / "proofspan"), "open", "--no-browser", "--port", str(port)]
+        """`proofspan open` shows the demo and a response; the bare package says what is missing."""
         if bare:
             self._command("open", "--no-browser", exits=2, prints=r"proofspan\[dashboard\]")
             return
+        self._open([], "the demo's questions", lambda page: page.get_by_role("row").nth(5))
+        response = self.work / "response.json"
+        response.write_text(json.dumps(RESPONSE), "utf-8")
+        manual = self._demo() / "corpus" / "meridian-2026.pdf"
+        exact = "the quote is on the page word for word"
+        self._open([response, manual], "a response on its page", lambda page: page.get_by_text(exact).first)
+
+    def check_package(self, before: dict[str, tuple[int, int]]) -> None:
+        """Nothing was written beside the package, as where a tool runs it from an environment of its own."""
+        _expect(self.files() == before, "no file of the package was added or changed")
+
+    def files(self) -> dict[str, tuple[int, int]]:
+        """Return size and time of each file of the package, without bytecode."""
+        package = self._demo().parents[1]
+        found = ((file, file.stat()) for file in package.rglob("*") if file.suffix != ".pyc")
+        return {str(file): (stat.st_size, stat.st_mtime_ns) for file, stat in found if file.is_file()}
+
+    def _open(self, things: list[Path], what: str, wanted: Callable[[Any], Any]) -> None:
+        port = _free_port()
+        options = ["--no-browser", "--port", str(port)]
+        command = [str(self.programs / "proofspan"), "open", *map(str, things), *options]
         began = time.monotonic()
         with _running(command, self.work, self.variables) as lines:
-            first = next(lines)
-            seconds = time.monotonic() - began
-            _expect(str(port) in first, f"`proofspan open` answers after {seconds:.1f} s: {first.strip()}")
+            line = next((line for line in lines if str(port) in line), "nothing")
+            address = line[line.find("http") :].strip()
+            shown = f"{line.strip()} after {time.monotonic() - began:.1f} s"
+            _expect(address.startswith(f"http://localhost:{port}"), f"`proofspan open` prints {shown}")
             with urllib.request.urlopen(f"http://localhost:{port}/", timeout=10) as page:
                 _expect(
                     "default-src 'self'" in page.headers["Content-Security-Policy"], "it sends its policy"
                 )
-            _look_at(f"http://localhost:{port}/", began)
+            _look_at(address, began, what, wanted)
+
+    def _demo(self) -> Path:
+        return Path(self._python("from proofspan.resources import DEMO; print(DEMO)").strip())
 
     def _command(self, *arguments: str, exits: int = 0, prints: str) -> None:
         shown = " ".join(Path(each).name or each for each in arguments)
@@ -150,8 +201,8 @@ class Room:
         return done.stdout
 
 
-def _look_at(address: str, began: float) -> None:
-    """Open the dashboard in Chromium, where playwright and a browser are at hand, and wait for its table."""
+def _look_at(address: str, began: float, what: str, wanted: Callable[[Any], Any]) -> None:
+    """Open an address in Chromium, where playwright and a browser are at hand, and wait for a part of it."""
     browser = next(
         filter(None, map(shutil.which, ("chromium-headless-shell", "chromium", "google-chrome"))), None
     )
@@ -166,11 +217,8 @@ def _look_at(address: str, began: float) -> None:
     with sync_playwright() as tools:
         page = tools.chromium.launch(executable_path=browser, args=flags).new_page()
         page.goto(address)
-        page.get_by_text("Meridian owner's manual").first.wait_for(timeout=60_000)
-        page.get_by_role("row").nth(5).wait_for(timeout=60_000)
-        _expect(
-            True, f"Chromium shows the demo's questions {time.monotonic() - began:.1f} s after the command"
-        )
+        wanted(page).wait_for(timeout=60_000)
+        _expect(True, f"Chromium shows {what} {time.monotonic() - began:.1f} s after the command")
 
 
 @contextmanager

@@ -186,7 +186,7 @@ class Job:
 
 
 def decoded(text: str) -> str:
-    """Return an escaped value as the runner reads it."""
+    """Return what the runner makes of an escaped value."""
     for code, char in (("%0D", "\r"), ("%0A", "\n"), ("%3A", ":"), ("%2C", ","), ("%25", "%")):
         text = text.replace(code, char)
     return text
