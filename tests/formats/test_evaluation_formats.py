@@ -230,8 +230,7 @@ def test_deepeval_test_run_and_evaluation_result_have_the_metrics_as_scores(sour
         assert asked.lists["chunks"][0].document == "manual.pdf"
         assert asked.scores == {
             "success": "failed",
-            "Faithfulness": {**kept, "by": "judge"},
-            "Faithfulness 2": kept,
+            "Faithfulness": [{**kept, "by": "judge"}, kept],
         }
     source.one(DEEPEVAL, camel)
     assert dict(source.reading.left) == {"runDuration": 1, "metrics_data.threshold": 1}
@@ -337,8 +336,10 @@ def test_promptfoo_assertions_are_scores_and_manual_grades_are_a_persons(source:
     assert asked.scores == {
         "success": {"label": "failed", "explanation": "no"},
         "score": 0.75,
-        "contains": {"score": 1.0, "label": "passed", "explanation": "it matches"},
-        "contains 2": {"score": 0.0, "label": "failed", "explanation": "no"},
+        "contains": [
+            {"score": 1.0, "label": "passed", "explanation": "it matches"},
+            {"score": 0.0, "label": "failed", "explanation": "no"},
+        ],
         "human": {"score": 1.0, "label": "passed", "explanation": "fine", "by": "a person"},
         "tone": {"score": 0.5, "label": "passed", "explanation": "r"},
         "f1": 0.1,
@@ -555,7 +556,7 @@ def test_inspectorraget_models_are_runs_and_ratings_scores(source: Source) -> No
     assert first.answerable is False and first.lists["chunks"][0].document == "Manual"
     assert first.scores == {
         "f1": 0.5,
-        "fluency": {"score": 3.5, "label": "4, 3", "by": "ann, ben"},
+        "fluency": [{"score": 4.0, "label": "4", "by": "ann"}, {"score": 3.0, "label": "3", "by": "ben"}],
         "reason": {"label": "short", "by": "ann"},
     }
     assert source.reading.records == 2 and source.reading.left["scores.timestamp"] == 2

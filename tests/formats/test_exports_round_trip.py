@@ -164,6 +164,22 @@ def test_ids_in_our_own_format_keep_their_bars(tmp_path: Path) -> None:
     assert chunk["chunk_id"] == chunk_id
 
 
+def test_scores_of_several_people_are_written_one_by_one() -> None:
+    given = [{"score": 1.0, "label": "passed", "by": "ann"}, {"score": 0.0, "label": "failed", "by": "bob"}]
+    asked = Asked(place="", q="q", answer="a", scores={"rated": given})
+    spans, metrics, sample, table = (
+        written(name, asked)[0] for name in ("openinference", "deepeval", "ragas", "table")
+    )
+    people = [{"name": "rated", "annotator_kind": each["by"], **each} for each in given]
+    assert orjson.loads(spans)["annotations"] == [
+        {name: value for name, value in each.items() if name != "by"} for each in people
+    ]
+    judged = [(each["name"], each["score"]) for each in orjson.loads(metrics)[0]["metrics_data"]]
+    assert judged == [("rated", 1.0), ("rated", 0.0)]
+    assert (orjson.loads(sample)["rated"], orjson.loads(sample)["rated 2"]) == (1.0, 0.0)
+    assert table.split(b"\r\n")[0] == b"question,response,rated,rated 2"
+
+
 def test_openinference_is_a_chain_over_its_retrievers() -> None:
     spans = [orjson.loads(line) for line in written("openinference", FULL, FULL)[0].splitlines()]
     assert [(each["span_kind"], each["name"]) for each in spans[:3]] == [

@@ -222,8 +222,10 @@ def test_scores_of_a_langfuse_trace_are_kept_and_a_correction_is_expected(tmp_pa
         (asked,), reading = read(LANGFUSE, written(tmp_path / "trace.json", record))
         assert (asked.q, asked.answer, texts(asked), asked.expected) == (Q, A, STAGES, "4.5 l")
         assert asked.scores == {
-            "correct": {"score": 1.0, "label": "True", "by": "ann"},
-            "correct 2": {"score": 0.0, "label": "False", "by": "bob"},
+            "correct": [
+                {"score": 1.0, "label": "True", "by": "ann"},
+                {"score": 0.0, "label": "False", "by": "bob"},
+            ],
             "tone": {"label": "curt", "by": "EVAL"},
         }
         assert asked.fields["userId"] == "u1" and reading.lost == 0
@@ -261,7 +263,7 @@ def test_a_row_of_langfuse_traces_is_a_question(tmp_path: Path) -> None:
     row |= {"correct": "[0.5, 1]", "tone": '["curt"]', "tags": '["rag"]', "comments": "[]"}
     (asked,), reading = read(LANGFUSE, as_csv([row], tmp_path))
     assert (asked.q, asked.answer, asked.fields["latency_ms"]) == (Q, A, 1500)
-    assert asked.scores == {"correct": 0.5, "correct 2": 1.0, "tone": "curt"}, "columns of the user interface"
+    assert asked.scores == {"correct": [0.5, 1.0], "tone": "curt"}, "columns of the user interface"
     assert asked.fields["tags"] == ["rag"] and reading.left == {"trace.public": 1, "trace.comments": 1}
 
 

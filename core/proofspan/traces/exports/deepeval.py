@@ -9,7 +9,7 @@ import orjson
 
 from proofspan.contracts.records.field_values import number_of
 from proofspan.contracts.records.records import Json
-from proofspan.traces.exports.types import ExportFormat, context_of
+from proofspan.traces.exports.types import ExportFormat, context_of, each_score
 from proofspan.traces.formats.deepeval import COPIED
 from proofspan.traces.formats.types import Asked, Passage
 
@@ -27,8 +27,14 @@ def _write(asked: Iterable[Asked], _corpus: Iterable[Passage], sinks: Sequence[B
 
 
 def _golden(asked: Asked) -> dict[str, Json]:
-    metrics = {name: found for name, value in asked.scores.items() if (found := _metric(name, value))}
-    others = {name: value for name, value in asked.scores.items() if name not in metrics}
+    metrics: list[Json] = []
+    others: dict[str, Json] = {}
+    for name, value in asked.scores.items():  # those of one name go together
+        found = [_metric(name, each) for _, each in each_score({name: value})]
+        if all(found):
+            metrics += found
+        else:
+            others[name] = value
     outcome = others.get("success")
     success = _SUCCESS.get(outcome) if isinstance(outcome, str) else None
     if success is not None:
@@ -46,7 +52,7 @@ def _golden(asked: Asked) -> dict[str, Json]:
         "context": [_context(each) for each in asked.gold if each.text] or None,
         "name": asked.q_id,
         "success": success,
-        "metrics_data": [*metrics.values()] or None,
+        "metrics_data": metrics or None,
         "turns": asked.fields.get("conversation"),
         **{name: asked.fields[name] for name in COPIED if name in asked.fields},
     }

@@ -14,7 +14,7 @@ import orjson
 from proofspan.contracts.records.field_values import number_of
 from proofspan.contracts.records.records import Json, StageName
 from proofspan.traces.exports.passages import metadata_of
-from proofspan.traces.exports.types import ExportFormat, context_of
+from proofspan.traces.exports.types import ExportFormat, context_of, each_score
 from proofspan.traces.formats.span_attributes import COPIED
 from proofspan.traces.formats.types import Asked, Passage
 
@@ -113,7 +113,7 @@ def _attributes(asked: Asked) -> dict[str, Json]:
 
 
 def _annotations(asked: Asked) -> Iterator[dict[str, Json]]:
-    for name, value in asked.scores.items():
+    for name, value in each_score(asked.scores):
         if not isinstance(value, dict):
             value = {"label" if number_of(value) is None else "score": value}
         parts = {"annotator_kind" if part == "by" else part: each for part, each in value.items()}

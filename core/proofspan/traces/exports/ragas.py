@@ -9,7 +9,7 @@ import orjson
 
 from proofspan.contracts.records.field_values import number_of
 from proofspan.contracts.records.records import Json
-from proofspan.traces.exports.types import ExportFormat, context_of
+from proofspan.traces.exports.types import ExportFormat, context_of, with_numbers
 from proofspan.traces.formats.ragas import COPIED, USED
 from proofspan.traces.formats.types import Asked, Passage
 
@@ -41,7 +41,7 @@ def _ids(passages: Sequence[Passage]) -> list[str | None] | None:
 
 
 def _numbers(asked: Asked) -> Iterator[tuple[str, Json]]:
-    for name, value in asked.scores.items():
+    for name, value in with_numbers(asked.scores):
         number = value.get("score") if isinstance(value, dict) else value
         if number_of(number) is not None and name not in USED and name not in COPIED:
             yield name, number

@@ -13,7 +13,7 @@ import orjson
 from proofspan.contracts.records.field_values import number_of
 from proofspan.contracts.records.records import Json
 from proofspan.traces.exports.passages import metadata_of
-from proofspan.traces.exports.types import ExportFormat, context_of
+from proofspan.traces.exports.types import ExportFormat, context_of, with_numbers
 from proofspan.traces.formats.native import id_by_text
 from proofspan.traces.formats.table import columns_of
 from proofspan.traces.formats.types import Asked, Passage
@@ -50,7 +50,7 @@ def _row(asked: Asked) -> Iterator[tuple[str, Json]]:
     yield "contexts", [*map(_passage, context_of(asked)[1])] or None
     yield "reference_answer", asked.expected
     yield "reference_contexts", [*map(_passage, asked.gold)] or None
-    for name, score in asked.scores.items():
+    for name, score in with_numbers(asked.scores):
         yield _free(name), score.get("score") if isinstance(score, dict) else score
     yield from ((_free(name), value) for name, value in asked.fields.items())
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from ctypes import c_float
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -100,6 +100,22 @@ def context_of(asked: Asked) -> tuple[StageName | None, list[Passage]]:
     return None, []
 
 
+def each_score(scores: Mapping[str, Json]) -> Iterator[tuple[str, Json]]:
+    """Yield scores with their names, each of several of one name."""
+    for name, value in scores.items():
+        for each in value if isinstance(value, list) else (value,):
+            yield name, each
+
+
+def with_numbers(scores: Mapping[str, Json]) -> Iterator[tuple[str, Json]]:
+    """Yield the same with names of their own: the second of one name is "NAME 2"."""
+    seen: Counter[str] = Counter()
+    for name, each in each_score(scores):
+        seen[name] += 1
+        own = name if seen[name] == 1 else f"{name} {seen[name]}"
+        yield own, each
+
+
 def facts(asked: Asked) -> Iterator[Fact]:
     """Yield everything that a question states beside its text."""
     for name in ("q_id", "answer", "expected", "answerable"):
@@ -118,7 +134,7 @@ def facts(asked: Asked) -> Iterator[Fact]:
         yield from _passage_facts("gold", "gold", passage)
     for _ in asked.cited:
         yield Fact("citation", "citations")
-    for name, value in asked.scores.items():
+    for name, value in each_score(asked.scores):
         if isinstance(value, dict):
             if "score" in value:
                 yield Fact("score.number", f"scores.{name}")

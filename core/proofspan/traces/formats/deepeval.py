@@ -9,7 +9,6 @@ from pathlib import Path
 from proofspan.contracts.records.field_values import first_of
 from proofspan.contracts.records.records import Json
 from proofspan.traces.formats.nested import (
-    add_score,
     entries,
     exchange,
     first_object,
@@ -21,6 +20,7 @@ from proofspan.traces.formats.nested import (
     stated,
     text,
 )
+from proofspan.traces.formats.payloads import add_score
 from proofspan.traces.formats.types import Asked, Format, Passage, Reading, Sample
 
 #: Fields in the names of a data set or an evaluation result, and of a test run.

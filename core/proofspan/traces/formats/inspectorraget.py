@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from statistics import fmean
 
 from proofspan.contracts.records.field_values import first_of
 from proofspan.contracts.records.records import Json
@@ -141,7 +140,7 @@ class _Experiment:
         }
 
     def _score(self, metric: Mapping[str, Json], by_whom: Json) -> Json:
-        """Return an algorithm's number, or the mean of people's ratings with each of them and who gave it.
+        """Return an algorithm's number, or people's ratings with who gave them, a list of several.
 
         A category counts as the number that its metric gives it. None where no value was given.
         """
@@ -156,12 +155,13 @@ class _Experiment:
             for each in list_of(metric.get("values"))
             if isinstance(each, dict)
         }
-        numbers = [counted.get(words, number(words)) for words in given.values()]
-        known = [each for each in numbers if each is not None]
-        if len(given) == len(known) == 1 and metric.get("author") != "human" and not counted:
-            return known[0]
-        mean = fmean(known) if known and len(known) == len(numbers) else None
-        return stated(score=mean, label=", ".join(given.values()), by=", ".join(given)) or None
+        judged = [
+            stated(score=counted.get(words, number(words)), label=words, by=who)
+            for who, words in given.items()
+        ]
+        if len(judged) == 1 and metric.get("author") != "human" and not counted:
+            return judged[0].get("score", judged[0])
+        return judged if len(judged) > 1 else next(iter(judged), None)
 
 
 def _by_id(values: Json, name: str) -> dict[str, Mapping[str, Json]]:

@@ -138,15 +138,6 @@ def stated(**values: Json) -> dict[str, Json]:
     return {name: value for name, value in values.items() if value not in _EMPTY}
 
 
-def add_score(scores: dict[str, Json], name: str, value: Json) -> None:
-    """Add a score under its name, a second one of this name as "NAME 2"."""
-    number, key = 1, name
-    while key in scores:
-        number += 1
-        key = f"{name} {number}"
-    scores[key] = value
-
-
 class Exchange(NamedTuple):
     """The last question of a conversation and the message that answers it; {} where nothing does."""
 

@@ -277,15 +277,12 @@ def cell_of(value: Json) -> Json:
 
 
 def add_score(scores: dict[str, Json], name: Json, score: Json) -> None:
-    """Add a score under its name, or with a number where another person or judge has used the name."""
+    """Add a score under its name, to a list where another person or judge has given one of that name."""
     if score in (None, {}):
         return
-    own = key = text_of(name) or "score"
-    number = 1
-    while key in scores:
-        number += 1
-        key = f"{own} {number}"
-    scores[key] = score
+    key = text_of(name) or "score"
+    known = scores.get(key)
+    scores[key] = score if known is None else [*(known if isinstance(known, list) else [known]), score]
 
 
 def seconds_of(value: object) -> float | None:

@@ -66,8 +66,9 @@ class Asked:
     without one the question's text decides. `lists` are its ranked lists, the best first; `chunks` are what
     the model saw. `expected` is the expected answer and `gold` what holds it; `answerable` is False where
     the source says that nothing does. `scores` are measures, feedback and annotations of other tools by name:
-    a number, a text, or `{"score", "label", "explanation", "by"}` with those that are known. `fields` are
-    copied as they are. Questions with the same `run` are a run of their own: a model, or a repetition.
+    a number, a text, or `{"score", "label", "explanation", "by"}` with those that are known; a list of these
+    where several people or judges gave one. `fields` are copied as they are. Questions with the same `run`
+    are a run of their own: a model, or a repetition.
     """
 
     place: str
