@@ -23,10 +23,13 @@ from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.evidence.types import SpanQuery
 from proofspan.manifest.check import check_workspace
 from proofspan.manifest.load import load_manifest
+from proofspan.services.suggesting.draft import suggested
 from proofspan.store.index.build import build_index
 from proofspan.store.query.filters import Filter, Sort
 from proofspan.store.query.store import Store
 from proofspan.traces.contract import context_of, trace_codes
+from proofspan.traces.importers.mapped import MAPPED
+from proofspan.traces.importers.workspace import import_source
 from proofspan.traces.records.chunks import read_chunks
 from proofspan.traces.records.gold import read_gold
 from proofspan.traces.records.trace_record import stages
@@ -190,6 +193,36 @@ def test_the_car_manuals_truth_is_on_the_printed_page_taken_as_an_index(
     with PdfPool() as pool:
         places = _places(gold.values(), workspace / "corpus", pool)
     assert Counter(page_idx == stated for page_idx, stated in places) == {True: 9}
+
+
+def test_one_model_of_an_experiment_is_joined_with_its_tasks_and_documents(
+    real_data: Path, tmp_path: Path
+) -> None:
+    source = real_data / "inspectorraget" / "clapnq_30_tasks.json"
+    status, report = _import(source, "inspectorraget.yaml", tmp_path / "ws")
+    assert status == 0
+    assert (report["traces"], report["traces_with_gold"], report["chunks"]) == (30, 30, 30)
+    counts = {each["field"]: (each["found"], each["absent"]) for each in report["fields"]}
+    assert counts["traces.where"] == (30, 90) and counts["traces.join.task"] == (120, 0)
+    assert counts["traces.stages.retrieved.text"] == (30, 0)
+
+
+def test_the_mapping_suggested_for_the_filings_reads_what_the_written_one_reads(
+    filings: Outcome, real_data: Path, tmp_path: Path
+) -> None:
+    source = real_data / "financebench" / "rag_traces.jsonl"
+    text, is_usable = suggested(source)
+    (mapping := tmp_path / "map.yaml").write_text(text)
+    report = import_source(MAPPED, source, workspace=tmp_path / "ws", files={"mapping": mapping})
+    assert is_usable and (report.traces, report.joined) == (10, 10)
+    found, written = (
+        [
+            (each.q_id, each.answer, [c.page_idx for stage in stages(each) for c in stage.candidates])
+            for each in _traces(workspace)
+        ]
+        for workspace in (tmp_path / "ws", filings[0])
+    )
+    assert found == written
 
 
 def _places(

@@ -47,7 +47,7 @@ def test_a_registered_importer_is_a_kind_on_the_command_line(tmp_path: Path) -> 
 def test_the_help_lists_every_importer() -> None:
     assert sorted(registry.importers()) == ["mapped", "rows"]
     output = CliRunner().invoke(group, ["import", "--help"]).output
-    assert re.findall(r"^  (\w+)  ", output, re.MULTILINE) == ["mapped", "rows"]
+    assert re.findall(r"^  (\w+)  ", output, re.MULTILINE) == ["mapped", "rows", "suggest"]
 
 
 def test_an_unknown_kind_is_a_usage_error(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from proofspan.cli.opening import confirm_links
 from proofspan.cli.output import FIX_OPTION, NamedPath
+from proofspan.cli.suggest_cmd import command as suggest
 from proofspan.errors import Problem, printable
 from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.services.imported_pages import imported_pages
@@ -39,12 +40,14 @@ _EXIT_STATUS = (
 
 
 class _Kinds(click.Group):
-    """The importers as subcommands, looked up when they are needed: entry points may come and go."""
+    """`suggest`, and the importers, looked up when they are needed: entry points may come and go."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(importers())
+        return sorted({*importers(), str(suggest.name)})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name == suggest.name:
+            return suggest
         importer = importers().get(cmd_name)
         if importer is None:
             return None

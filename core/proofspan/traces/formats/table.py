@@ -14,7 +14,7 @@ from proofspan.traces.formats.records import read_records
 from proofspan.traces.formats.types import Asked, Cited, Format, Passage, Reading, Sample
 
 #: The names of columns in lower case with _ between words; the first that a table has counts.
-_COLUMNS: Mapping[str, tuple[str, ...]] = {
+COLUMNS: Mapping[str, tuple[str, ...]] = {
     "q": (
         *("question", "query", "user_input", "user_query", "user_question", "question_text", "prompt"),
         *("input", "q"),
@@ -35,7 +35,7 @@ _COLUMNS: Mapping[str, tuple[str, ...]] = {
     ),
     "reranked": ("reranked_contexts", "reranked_chunks", "reranked_documents", "reranked_passages"),
     "expected": (
-        *("reference_answer", "expected_answer", "ground_truth", "ground_truths", "gold_answer"),
+        *("reference_answer", "expected_answer", "ground_truth", "ground_truths", "gold_answer", "gt_answer"),
         *("golden_answer", "correct_answer", "ideal_answer", "expected_output", "expected_response"),
         *("expected", "reference", "gold", "target", "answer"),
     ),
@@ -63,7 +63,8 @@ _MOST_NAME = 120
 _DEEPEST = 6
 
 
-def _plain(name: str) -> str:
+def plain_name(name: str) -> str:
+    """Return a name in lower case with _ between its words."""
     return _NO_WORD.sub("_", _INNER_CAPITAL.sub("_", name).lower()).strip("_")
 
 
@@ -71,9 +72,9 @@ def columns_of(names: Iterable[str]) -> dict[str, str]:
     """Return the column of each part of a question, such as {"q": "Question"}; none has two parts."""
     left: dict[str, str] = {}
     for name in names:
-        left.setdefault(_plain(name), name)
+        left.setdefault(plain_name(name), name)
     found: dict[str, str] = {}
-    for part, usual in _COLUMNS.items():
+    for part, usual in COLUMNS.items():
         if (plain := next((each for each in usual if each in left), None)) is not None:
             found[part] = left.pop(plain)
     return found

@@ -44,7 +44,7 @@ def convert(source: Path, files: Mapping[str, Path], *, fix_encoding: bool = Fal
 MAPPED = Importer(
     name="mapped",
     description="Turn any JSON, JSONL, CSV or Parquet of RAG results into a workspace, by a YAML mapping. "
-    "data/mappings has examples.",
+    "`proofspan import suggest` writes a first one; data/mappings has examples.",
     convert=convert,
     files={"mapping": "YAML file that maps the source's fields."},
     fixes=True,
