@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from proofspan.contracts.records.field_values import index_of, text_of
 from proofspan.contracts.records.records import Json
@@ -22,7 +22,7 @@ from proofspan.traces.responses.base import (
     response_format,
 )
 from proofspan.traces.responses.exchanges import Exchange
-from proofspan.traces.responses.parts import Record
+from proofspan.traces.responses.parts import Record, entries, mapping
 
 #: The kinds of citations of a document, by its number.
 _IN_DOCUMENT = ("page_location", "char_location", "content_block_location")
@@ -48,6 +48,7 @@ class _Source:
 
 def is_response(record: Mapping[str, Json]) -> bool:
     """Return whether a record is a message as the API returns it, or its content with citations."""
+    record = _of_proxy(record) or record
     content = record.get("content")
     if record.get("role") != "assistant" or not isinstance(content, list):
         return False
@@ -61,6 +62,31 @@ def is_response(record: Mapping[str, Json]) -> bool:
     )
 
 
+def _of_proxy(record: Mapping[str, Json]) -> Record | None:
+    """Return a message that LiteLLM wrote as a chat completion; None for another completion.
+
+    It keeps the citations of each text with the text, and the texts joined.
+    """
+    choices = record.get("choices")
+    message = mapping(choices[0].get("message")) if entries(choices) and isinstance(choices, list) else {}
+    listed = mapping(message.get("provider_specific_fields")).get("citations")
+    lists = [entries(each) for each in listed] if isinstance(listed, list) else []
+    if not any(each.get("type") in _KINDS for block in lists for each in block):
+        return None
+    text, blocks = text_of(message.get("content")) or "", list[Record]()
+    for block in filter(None, lists):
+        supported = text_of(block[0].get("supported_text")) or ""
+        before, found, after = text.partition(supported) if supported else ("", "", text)
+        if not found:  # the text is not in the answer
+            before, found, after = "", "", text
+        own = [{name: each[name] for name in each if name != "supported_text"} for each in block]
+        blocks += [{"type": "text", "text": before}, {"type": "text", "text": found, "citations": own}]
+        text = after
+    rest = {name: value for name, value in record.items() if name not in ("choices", "object")}
+    blocks.append({"type": "text", "text": text})
+    return {**rest, "type": "message", "role": "assistant", "stop_reason": None, "content": [*blocks]}
+
+
 def is_error(record: Mapping[str, Json]) -> bool:
     """Return whether a record is an error as this API returns it."""
     return record.get("type") in ("error", "errored") and isinstance(record.get("error"), dict)
@@ -68,6 +94,7 @@ def is_error(record: Mapping[str, Json]) -> bool:
 
 def asked_of(exchange: Exchange, reading: Reading) -> Asked:
     """Return the question of a message: its text blocks are the answer, each with its citations."""
+    exchange = replace(exchange, response=_of_proxy(exchange.response) or exchange.response)
     response, messages = exchange.response, exchange.request.get("messages")
     documents, results = _sources([messages, response.get("content")])
     sources = {each.id: each for each in (*documents, *results)}
@@ -247,7 +274,7 @@ def _passage(source: _Source) -> Passage:
 ANTHROPIC = response_format(
     name="anthropic",
     title="Anthropic Messages",
-    versions="anthropic 2.12",
+    versions="anthropic 2.13; as LiteLLM 1.110 writes it",
     why="it is a message of the assistant with stop_reason or located citations",
     example=(
         b'{"request":{"messages":[{"role":"user","content":[{"type":"document","title":"manual.pdf",'
@@ -262,6 +289,7 @@ ANTHROPIC = response_format(
     "file id. Plain texts, blocks and search results of the request are what the model saw, and so are the "
     "quotes of a PDF, of which the file has nothing else. Citations of web pages lead to no page.",
     is_response=is_response,
+    is_snake=True,
     is_error=is_error,
     asked_of=asked_of,
 )

@@ -46,10 +46,20 @@ def _is_search(response: Mapping[str, Json]) -> bool:
 
 
 def _is_chat(response: Mapping[str, Json]) -> bool:
-    contexts = [
-        mapping(mapping(each.get("message")).get("context")) for each in entries(response.get("choices"))
-    ]
+    contexts = [_answer_and_context(each)[1] for each in entries(response.get("choices"))]
     return any(isinstance(each.get("citations"), list) for each in contexts)
+
+
+def _answer_and_context(choice: Mapping[str, Json]) -> tuple[str, Mapping[str, Json]]:
+    """Return the text of a choice of a chat, and its context.
+
+    In the versions of 2023 the context is JSON in a message of a tool, beside the answer or in its context.
+    """
+    message = mapping(choice.get("message"))
+    messages = entries(choice.get("messages")) or entries(mapping(message.get("context")).get("messages"))
+    tools = [json_of(each.get("content")) for each in messages if each.get("role") == "tool"]
+    own = next((each for each in messages if each.get("role") == "assistant"), message)
+    return words(own.get("content")) or "", mapping(tools[0] if tools else message.get("context"))
 
 
 def is_response(response: Mapping[str, Json]) -> bool:
@@ -183,8 +193,7 @@ def _of_search(exchange: Exchange, reading: Reading) -> Asked:
 
 def _of_chat(exchange: Exchange, reading: Reading) -> Asked:
     """Return the answer of a chat on one's own data, which names its citations by `[doc1]`."""
-    message = mapping(entries(exchange.response["choices"])[0].get("message"))
-    context = mapping(message.get("context"))
+    answer, context = _answer_and_context(entries(exchange.response["choices"])[0])
     reading.fields(context, ("citations", "intent"), "context.")
     found: dict[str, tuple[Passage, str]] = {}
     for _, citation in objects(context.get("citations"), reading, exchange.place, "citation"):
@@ -193,7 +202,6 @@ def _of_chat(exchange: Exchange, reading: Reading) -> Asked:
         # The chunk's number within its document is an id only together with the document.
         passage.score = number_of(citation.get("rerank_score"))
         found[str(len(found) + 1)] = (passage, "")
-    answer = words(message.get("content")) or ""
     return asked(
         exchange,
         reading,
@@ -224,7 +232,7 @@ _EXAMPLE = b"""{"request": {"messages": [{"role": "user",
 AZURE_SEARCH: Format = response_format(
     name="azure_search",
     title="Azure AI Search",
-    versions="the types of azure-search-documents 12.0, and Azure OpenAI on your data",
+    versions="the types of azure-search-documents 12.0, and Azure OpenAI on your data since 2023",
     example=_EXAMPLE,
     why="it has the references of a knowledge base, scored search results, or a context's citations",
     is_response=is_response,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -32,30 +32,30 @@ def response_format(
     is_response: Callable[[Mapping[str, Json]], bool],
     asked_of: AskedOf,
     is_error: Callable[[Mapping[str, Json]], bool] = lambda _: False,
+    is_snake: bool = False,
     suffix: str = ".json",
 ) -> Format:
     """Return the format of an API's responses.
 
     A source has it if each of its first records is a response by `is_response` or an error, and at least one
     is by `is_response` or by `is_error`, which recognizes the errors of this API alone. `asked_of` returns
-    the question of a response; None for one that it noted as a problem.
+    the question of a response; None for one that it noted as a problem. `is_snake`: the API writes keys in
+    snake case, so that others are spelled so first.
     """
 
+    def exchanges(records: Iterable[tuple[str, Record]], reading: Reading) -> Iterator[Exchange]:
+        for place, record in whole_responses(records, reading):
+            yield from exchanges_of(place, record, is_response, reading, is_snake=is_snake)
+
     def detect(sample: Sample) -> str | None:
-        reading = Reading(sample.path.name)
-        records = whole_responses((("", dict(record)) for record in sample.records), reading)
-        found = [
-            each.response for at, record in records for each in exchanges_of(at, record, is_response, reading)
-        ]
+        records = (("", dict(record)) for record in sample.records)
+        found = [each.response for each in exchanges(records, Reading(sample.path.name))]
         own = [is_response(each) or is_error(each) for each in found]
         fits = all(mine or error_of(each) is not None for mine, each in zip(own, found, strict=True))
         return why if any(own) and fits else None
 
     def read(path: Path, reading: Reading) -> Iterator[Asked]:
-        records = whole_responses(read_records(path, reading), reading)
-        for exchange in (
-            each for at, record in records for each in exchanges_of(at, record, is_response, reading)
-        ):
+        for exchange in exchanges(read_records(path, reading), reading):
             place = exchange.place
             if (error := error_of(exchange.response)) is not None:
                 message, fix = f"the API returned an error: {error}", "Ask again and save that response."

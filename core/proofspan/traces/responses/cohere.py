@@ -7,6 +7,7 @@ are compared with `text`.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from proofspan.contracts.records.field_values import index_of, text_of
 from proofspan.contracts.records.records import Json
@@ -21,13 +22,15 @@ from proofspan.traces.responses.base import (
 )
 from proofspan.traces.responses.documents import passage_of, quoted
 from proofspan.traces.responses.exchanges import Exchange
-from proofspan.traces.responses.parts import Record
+from proofspan.traces.responses.parts import Record, entries
 
 _KEPT = ("finish_reason", "usage", "logprobs")
 
 
 def is_response(record: Mapping[str, Json]) -> bool:
-    """Return whether a record is a chat response as the API returns it."""
+    """Return whether a record is a chat response as the API returns it, of version 2 or 1."""
+    if isinstance(record.get("text"), str) and "generation_id" in record:
+        return isinstance(record.get("citations", []), list | None)
     message = record.get("message")
     return (
         "finish_reason" in record
@@ -39,6 +42,8 @@ def is_response(record: Mapping[str, Json]) -> bool:
 
 def asked_of(exchange: Exchange, reading: Reading) -> Asked:
     """Return the question of a chat response. A citation of several sources is as many."""
+    if "generation_id" in exchange.response:
+        exchange = _as_version_2(exchange)
     given = exchange.response.get("message")
     message: Record = given if isinstance(given, dict) else {}
     reading.fields(message, ("role", "content", "citations"), at="message.")
@@ -59,6 +64,32 @@ def asked_of(exchange: Exchange, reading: Reading) -> Asked:
         used=("message",),
         kept=_KEPT,
         asked_by=("messages", "documents"),
+    )
+
+
+def _as_version_2(exchange: Exchange) -> Exchange:
+    """Return an exchange of version 1 of the API as one of version 2: its citations have ids of documents."""
+    response, request = exchange.response, exchange.request
+    listed = [*entries(response.get("documents")), *entries(request.get("documents"))]
+    documents = {text_of(each.get("id")): each for each in reversed(listed)}
+    citations = []
+    for each in entries(response.get("citations")):
+        rest = {name: value for name, value in each.items() if name != "document_ids"}
+        ids = each.get("document_ids")
+        named = [text_of(name) for name in ids] if isinstance(ids, list) else []
+        sources = [{"type": "document", "id": name, "document": documents.get(name)} for name in named]
+        citations.append({**rest, "sources": sources})
+    text: Record = {"type": "text", "text": response.get("text")}
+    moved = ("text", "generation_id", "citations", "documents", "message")
+    return replace(
+        exchange,
+        response={
+            **{name: value for name, value in response.items() if name not in moved},
+            "id": response.get("response_id") or response["generation_id"],
+            "message": {"role": "assistant", "content": [text], "citations": citations},
+        },
+        request={**request, "messages": request.get("messages") or request.get("message")},
+        beside={**exchange.beside, **({"documents": listed} if listed and not citations else {})},
     )
 
 
@@ -144,8 +175,8 @@ def _span(citation: Record, texts: list[str], place: str, reading: Reading) -> t
 
 COHERE = response_format(
     name="cohere",
-    title="Cohere v2 chat",
-    versions="cohere 7.3",
+    title="Cohere chat",
+    versions="cohere 7.3, versions 2 and 1 of the API",
     why="it has finish_reason and a message of the assistant",
     example=(
         b'{"request":{"model":"command","messages":[{"role":"user","content":"How much oil?"}],"documents":'
@@ -160,5 +191,6 @@ COHERE = response_format(
     "as a whole. Its `start` and `end` are places in the answer; where they do not have its `text`, that "
     "text is looked for.",
     is_response=is_response,
+    is_snake=True,
     asked_of=asked_of,
 )

@@ -17,7 +17,7 @@ from proofspan.contracts.records.records import Json
 from proofspan.traces.formats.records import json_of
 from proofspan.traces.formats.types import Reading
 from proofspan.traces.lines.http_text import http_messages, is_http_text
-from proofspan.traces.responses.parts import Record, entries, mapping
+from proofspan.traces.responses.parts import Record, entries, is_camel, mapping, snake
 from proofspan.traces.responses.streams import response_of_events
 
 #: Fields in which people keep a request and a response, and the events of a streamed one.
@@ -56,12 +56,17 @@ def exchanges_of(
     record: Mapping[str, Json],
     is_response: Callable[[Mapping[str, Json]], bool],
     reading: Reading,
+    *,
+    is_snake: bool = False,
 ) -> Iterator[Exchange]:
     """Yield the exchanges of a record: one, or those of a conversation or of a list in an object.
 
-    `is_response` recognizes the responses of the API.
+    `is_response` recognizes the responses of the API, and `is_snake` is whether it writes keys in snake case.
     """
     found = exchange_of(place, record, reading)
+    if is_snake and any(is_camel(name) for name in found.response):  # of an SDK for JavaScript
+        request, response = (mapping(snake(each)) for each in (found.request, found.response))
+        found = replace(found, request=dict(request), response=dict(response))
     response = found.response
     if is_response(response) or error_of(response) is not None:
         if not found.request and (

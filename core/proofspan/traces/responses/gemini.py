@@ -139,11 +139,11 @@ def _supported(
 ) -> Iterator[Cited]:
     """Yield a citation for each chunk that supports a segment of the answer."""
     for _, support in objects(metadata.get("groundingSupports"), reading, at, "support"):
-        used = ("segment", "groundingChunkIndices", "confidenceScores")
-        reading.fields(support, used, "groundingSupports.")
+        names = ("groundingChunkIndices", "supportChunkIndices")  # of 2024, the second
+        reading.fields(support, ("segment", *names, "confidenceScores"), "groundingSupports.")
         span = _span(mapping(support.get("segment")), answer, parts)
         scores = _listed(support, "confidenceScores")
-        indices = _listed(support, "groundingChunkIndices") or [None]
+        indices = _listed(support, names[0]) or _listed(support, names[1]) or [None]
         for number, index in enumerate(indices):
             known = whole(index)
             more: dict[str, Json] = {"confidence": scores[number]} if number < len(scores) else {}

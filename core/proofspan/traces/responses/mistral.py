@@ -179,5 +179,6 @@ MISTRAL = response_format(
     "as well. References name what a tool returned as a JSON object or list, and support the text before "
     "them. Of several choices the first is read.",
     is_response=is_response,
+    is_snake=True,
     asked_of=asked_of,
 )

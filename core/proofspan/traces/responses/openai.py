@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 from proofspan.contracts.records.field_values import index_of, number_of, text_of
 from proofspan.contracts.records.records import Json
@@ -17,13 +18,14 @@ from proofspan.traces.responses.base import (
     WEB_PAGE,
     asked,
     citation_passage,
+    cited_chunks,
     objects,
     question_of,
     range_of,
     response_format,
 )
 from proofspan.traces.responses.exchanges import Exchange
-from proofspan.traces.responses.parts import Record
+from proofspan.traces.responses.parts import Record, entries, mapping, sentence_before
 
 _KEPT = ("status", "usage", "created_at", "incomplete_details", "previous_response_id", "metadata")
 _RESULT = ("file_id", "filename", "score", "text", "attributes")
@@ -37,7 +39,39 @@ _Found = dict[str, list[tuple[Passage, set[str]]]]
 
 def is_response(record: Mapping[str, Json]) -> bool:
     """Return whether a record is a response as the API returns it."""
-    return record.get("object") == "response" and isinstance(record.get("output"), list)
+    return "output" in _as_response(record) and isinstance(_as_response(record)["output"], list)
+
+
+def _as_response(record: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Return a response; so are a message of a thread, and a completion whose answer has annotations.
+
+    {} for other records. Annotations of those two have their values under the name of their kind.
+    """
+    kind = record.get("object")
+    if kind == "response":
+        return record
+    if kind == "thread.message" and record.get("role") == "assistant":
+        texts = [mapping(each.get("text")) for each in entries(record.get("content"))]
+        parts = [(each.get("value"), each.get("annotations")) for each in texts]
+    else:
+        messages = [mapping(each.get("message")) for each in entries(record.get("choices"))[:1]]
+        parts = [
+            (each.get("content"), each.get("annotations")) for each in messages if each.get("annotations")
+        ]
+    if not parts:
+        return {}
+    content: list[Json] = [
+        {"type": "output_text", "text": text, "annotations": [_flat(each) for each in entries(annotations)]}
+        for text, annotations in parts
+    ]
+    rest = {name: value for name, value in record.items() if name not in ("choices", "content", "role")}
+    return {**rest, "object": "response", "output": [{"type": "message", "content": content}]}
+
+
+def _flat(annotation: Record) -> Record:
+    inner = annotation.get(text_of(annotation.get("type")) or "")
+    rest = {name: value for name, value in annotation.items() if value is not inner}
+    return {**rest, **inner} if isinstance(inner, dict) else annotation
 
 
 def is_error(record: Mapping[str, Json]) -> bool:
@@ -48,6 +82,7 @@ def is_error(record: Mapping[str, Json]) -> bool:
 
 def asked_of(exchange: Exchange, reading: Reading) -> Asked:
     """Return the question of a response: the texts of its messages are the answer."""
+    exchange = replace(exchange, response=dict(_as_response(exchange.response)))
     output = list(objects(exchange.response.get("output"), reading, exchange.place, "output item"))
     passages, by_file = _searched(output, reading)
     answer, cited = "", list[Cited]()
@@ -71,7 +106,7 @@ def asked_of(exchange: Exchange, reading: Reading) -> Asked:
         question=question_of(exchange.request.get("input")),
         answer=answer or None,
         cited=cited,
-        lists={"chunks": passages},
+        lists={"chunks": passages + cited_chunks(cited)},
         used=("object", "output"),
         kept=_KEPT,
         asked_by=("input",),
@@ -109,19 +144,25 @@ def _cited(annotation: Record, text: str, start: int, by_file: _Found, reading: 
     kind, file_id = text_of(annotation.get("type")), text_of(annotation.get("file_id"))
     span = range_of(annotation.get("start_index"), annotation.get("end_index"))
     span = (span[0] + start, span[1] + start) if span and span[1] <= len(text) else None
+    if span and text[span[0] - start : span[1] - start] == annotation.get(
+        "text"
+    ):  # a marker, as 【4:0†source】
+        before = sentence_before(text, 0, span[0] - start)
+        span = before and (before[0] + start, before[1] + start)
     document = text_of(annotation.get("filename")) or file_id
+    quote = text_of(annotation.get("quote"))  # only the first version of threads has it
     reason, joined = "", None
     if kind == "url_citation":
         reason, document = WEB_PAGE, None
     elif kind == "file_path":
         reason, document = "names a file that the model wrote, not a source", None
-    elif kind == "file_citation":
+    elif kind == "file_citation" and not quote:
         joined = _joined(by_file.get(file_id or "file", []), text, index_of(annotation.get("index")))
         if joined is None:
             reason = "names a file without a quote, and the response has no result of its search"
-    elif kind != "container_file_citation":
+    elif kind not in ("file_citation", "container_file_citation"):
         reason = f"is a citation of an unknown kind, {kind}" if kind else "is a citation without a kind"
-    passage = citation_passage(annotation, quote=None, dropped=(), document=document)
+    passage = citation_passage(annotation, quote=quote, dropped=("quote",), document=document)
     if (url := text_of(annotation.get("url"))) is not None:
         passage.more["source_url"] = url
     if joined is not None:
@@ -147,7 +188,7 @@ def _words(text: str) -> set[str]:
 OPENAI = response_format(
     name="openai",
     title="OpenAI Responses",
-    versions="openai 3.54",
+    versions="openai 3.54; messages of threads, completions with annotations",
     why="its object is response, with output",
     example=(
         b'{"request":{"model":"gpt","input":"How much oil?"},"response":{"id":"resp_01","object":"response",'
@@ -162,6 +203,7 @@ OPENAI = response_format(
     "citation has neither quote nor page. It names a file only: of several results from it, the one that "
     "shares most words with the text before the citation is shown, with their number.",
     is_response=is_response,
+    is_snake=True,
     is_error=is_error,
     asked_of=asked_of,
 )

@@ -11,6 +11,7 @@ from proofspan.contracts.records.records import Json
 Record = dict[str, Json]
 
 _SNAKE = re.compile(r"_([a-z0-9])")
+_CAMEL = re.compile(r"(?<=[a-z0-9])[A-Z]")
 #: The end of a sentence, or of a line, before a marker.
 _SENTENCE_END = re.compile(r"[.!?][\"')\]]*\s+|\n+")
 
@@ -43,6 +44,18 @@ def camel(value: Json) -> Json:
         known = {name: each for name, each in value.items() if each is not None}
         return {_SNAKE.sub(lambda m: m[1].upper(), name): camel(each) for name, each in known.items()}
     return [camel(each) for each in value] if isinstance(value, list) else value
+
+
+def is_camel(name: str) -> bool:
+    """Return whether a key is in camel case."""
+    return _CAMEL.search(name) is not None
+
+
+def snake(value: Json) -> Json:
+    """Return a value with its keys in snake case, as SDKs for JavaScript write `startPageNumber`."""
+    if isinstance(value, dict):
+        return {_CAMEL.sub(lambda m: f"_{m[0].lower()}", name): snake(each) for name, each in value.items()}
+    return [snake(each) for each in value] if isinstance(value, list) else value
 
 
 def span_of(answer: str, start: int | None, end: int | None, text: str | None) -> tuple[int, int] | None:
