@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -22,7 +21,7 @@ from proofspan.traces.responses.base import (
     response_format,
 )
 from proofspan.traces.responses.exchanges import Exchange
-from proofspan.traces.responses.parts import Record, entries, mapping
+from proofspan.traces.responses.parts import Record, digest_of, entries, mapping
 
 #: The kinds of citations of a document, by its number.
 _IN_DOCUMENT = ("page_location", "char_location", "content_block_location")
@@ -249,7 +248,7 @@ def _document(block: Record) -> _Source:
         text, starts = _joined(source.get("content"))
     place = text_of(source.get("url")) or text_of(source.get("file_id"))
     content = place or text or data or ""
-    digest = hashlib.sha1(content.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
+    digest = digest_of(content)
     title = text_of(block.get("title"))
     return _Source(title or place or f"document-{digest[:10]}", digest, text, title, starts)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from proofspan.contracts.records.field_values import number_of, text_of
 from proofspan.contracts.records.records import Json
@@ -12,13 +12,14 @@ from proofspan.traces.formats.types import Asked, Cited, Format, Passage, Readin
 from proofspan.traces.responses.base import (
     WEB_PAGE,
     asked,
+    cited_by_markers,
     objects,
     question_of,
     response_format,
     text_in,
 )
 from proofspan.traces.responses.exchanges import Exchange
-from proofspan.traces.responses.parts import entries, mapping, marked, whole, words
+from proofspan.traces.responses.parts import entries, mapping, whole, words
 
 #: How an answer names a reference of a knowledge base, and a document of a chat.
 _REFERENCE = re.compile(r"\[ref_id:\s*([^\[\]]+)\]")
@@ -99,7 +100,7 @@ def _of_knowledge_base(exchange: Exchange, reading: Reading) -> Asked:
         # One search without a plan is the question itself.
         question=question or (activity[0] if len(activity) == 1 else None),
         answer=None if isinstance(extracted, list) else answer,
-        cited=[] if isinstance(extracted, list) else list(_marked(answer, _REFERENCE, found)),
+        cited=[] if isinstance(extracted, list) else list(cited_by_markers(answer, _REFERENCE, found)),
         lists={"chunks": [passage for passage, _ in found.values()]},
         used=("response", "references", "question", "query"),
         kept=("activity",),
@@ -140,20 +141,6 @@ def _passage(source: Mapping[str, Json], number: int) -> Passage:
         page=page,
         more={"source": {name: value for name, value in source.items() if name != chosen}},
     )
-
-
-def _marked(
-    answer: str, marker: re.Pattern[str], found: Mapping[str, tuple[Passage, str]]
-) -> Iterator[Cited]:
-    """Yield a citation for each marker of an answer."""
-    for name, span in marked(answer, marker):
-        if name not in found:
-            reason = f"names {name}, which is not among the references"
-            yield Cited(passage=Passage(), span=span, reason=reason)
-            continue
-        passage, reason = found[name]
-        place = Passage(document=passage.document, page=passage.page, page_base=passage.page_base)
-        yield Cited(passage=place, chunk=passage.id, span=span, reason=reason)
 
 
 def _of_search(exchange: Exchange, reading: Reading) -> Asked:
@@ -207,7 +194,7 @@ def _of_chat(exchange: Exchange, reading: Reading) -> Asked:
         reading,
         question=question_of(exchange.request.get("messages")),
         answer=answer,
-        cited=list(_marked(answer, _DOCUMENT, found)),
+        cited=list(cited_by_markers(answer, _DOCUMENT, found)),
         lists={"chunks": [passage for passage, _ in found.values()]},
         used=("choices",),
         kept=("usage",),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +12,7 @@ from proofspan.contracts.records.records import NO_QUESTION, Json, StageName
 from proofspan.traces.formats.records import read_records
 from proofspan.traces.formats.types import Asked, Cited, Format, Passage, Reading, Sample
 from proofspan.traces.responses.exchanges import Exchange, error_of, exchanges_of
-from proofspan.traces.responses.parts import Record
+from proofspan.traces.responses.parts import Record, digest_of, marked
 from proofspan.traces.responses.streams import whole_responses
 
 #: Why a citation of a web page leads to no page.
@@ -90,19 +90,21 @@ def asked(
     kept: Collection[str],
     asked_by: Collection[str] = (),
     id_name: str = "id",
+    model: str | None = None,
 ) -> Asked:
     """Return the question of an exchange, and count its fields.
 
     `used` are the response's fields that were read, `kept` those that are copied into the trace, `asked_by`
-    the request's fields that were read. A model's answers are a run of their own. Without a question in the
-    source the response's id, else its place, is the question's id.
+    the request's fields that were read. The answers of a model are a run of their own; `model` is it where
+    the response does not have it as `model`. Without a question in the source the response's id, else its
+    place, is the question's id.
     """
     response = exchange.response
     reading.fields(response, {*used, *kept, id_name, "model"})
     reading.fields(exchange.request, {*asked_by}, at="request.")
     reading.fields(exchange.beside, exchange.beside, at="beside.")
     q = (exchange.question or question or "").strip()
-    response_id, model = text_of(response.get(id_name)), text_of(response.get("model"))
+    response_id, model = text_of(response.get(id_name)), model or text_of(response.get("model"))
     own = {name: response[name] for name in (id_name, *kept) if response.get(name) not in (None, [], {})}
     fields: Record = {"response": own} if own else {}
     if model:
@@ -132,10 +134,26 @@ def cited_chunks(cited: Sequence[Cited]) -> list[Passage]:
         if each.chunk is not None or not passage.text:
             continue
         place = f"{passage.document or 'text'} {passage.page or ''} {passage.text}"
-        digest = hashlib.sha1(place.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
-        each.chunk = f"{passage.document or 'cited'}-{digest[:12]}"
+        each.chunk = f"{passage.document or 'cited'}-{digest_of(place)[:12]}"
         found.setdefault(each.chunk, replace(passage, id=each.chunk, more={}))
     return [*found.values()]
+
+
+def cited_by_markers(
+    answer: str, marker: re.Pattern[str], sources: Mapping[str, tuple[Passage, str]]
+) -> Iterator[Cited]:
+    """Yield a citation for each marker of an answer.
+
+    `sources` are what markers name: a passage of the question's lists, and why it leads to no page.
+    """
+    for name, span in marked(answer, marker):
+        if name in sources:
+            passage, reason = sources[name]
+            where = replace(passage, text=None, score=None, more={})
+            yield Cited(passage=where, chunk=passage.id, span=span, reason=reason)
+        else:
+            reason = f"names source {name}, which is not among those of the response"
+            yield Cited(passage=Passage(), span=span, reason=reason)
 
 
 def question_of(messages: Json) -> str | None:

@@ -19,6 +19,7 @@ from proofspan.traces.responses.base import (
     range_of,
     response_format,
 )
+from proofspan.traces.responses.documents import search_result
 from proofspan.traces.responses.exchanges import Exchange
 from proofspan.traces.responses.parts import entries, mapping, span_of, text_blocks, whole, words
 
@@ -59,26 +60,18 @@ def converse(exchange: Exchange, reading: Reading) -> Asked:
         answer += text
         for _, citation in objects(cites.get("citations"), reading, at, "citation"):
             cited.append(_place(citation, span, documents, results, reading))
-    return _of_model(
+    return asked(
         exchange,
-        asked(
-            exchange,
-            reading,
-            question=question_of(request.get("messages")),
-            answer=answer,
-            cited=cited,
-            lists={"chunks": results + cited_chunks(cited)},
-            used=("output",),
-            kept=("stopReason", "usage", "metrics"),
-            asked_by=("messages", "modelId"),
-        ),
+        reading,
+        question=question_of(request.get("messages")),
+        answer=answer,
+        cited=cited,
+        lists={"chunks": results + cited_chunks(cited)},
+        used=("output",),
+        kept=("stopReason", "usage", "metrics"),
+        asked_by=("messages", "modelId"),
+        model=text_of(request.get("modelId")),  # only the request names it
     )
-
-
-def _of_model(exchange: Exchange, found: Asked) -> Asked:
-    """Return a question of the run of its model, which only the request names."""
-    model = text_of(exchange.request.get("modelId"))
-    return replace(found, run=model, fields={**found.fields, "model": model}) if model else found
 
 
 def _given(request: Mapping[str, Json]) -> tuple[list[str], list[Passage]]:
@@ -96,16 +89,7 @@ def _given(request: Mapping[str, Json]) -> tuple[list[str], list[Passage]]:
             name = ".".join(filter(None, (words(document.get("name")), words(document.get("format")))))
             documents.append(uri or name or f"document {len(documents)}")
         if "searchResult" in block:
-            result = mapping(block["searchResult"])
-            source, title = words(result.get("source")), words(result.get("title"))
-            results.append(
-                Passage(
-                    text="\n".join(words(each.get("text")) or "" for each in entries(result.get("content"))),
-                    id=f"{source or title or 'result'}#{len(results) + 1}",
-                    document=source or title,
-                    more={"title": title} if title else {},
-                )
-            )
+            results.append(search_result(mapping(block["searchResult"]), len(results) + 1))
     return documents, results
 
 

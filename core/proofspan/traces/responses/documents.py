@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from proofspan.contracts.records.field_values import first_of, index_of, text_of
 from proofspan.contracts.records.records import Json
 from proofspan.traces.formats.types import Passage
+from proofspan.traces.responses.parts import entries
 
 #: The names under which people keep a document's text, the first that holds any counts.
 TEXTS = ("text", "content", "snippet", "snippets", "body", "page_content", "chunk", "passage")
@@ -33,6 +34,17 @@ def passage_of(document: Json, *, id: str | None) -> Passage:
         page=page if page is not None and page >= 0 else None,
         label=text_of(document.get("page_label")),
         more={"document_fields": rest} if rest else {},
+    )
+
+
+def search_result(block: Mapping[str, Json], number: int) -> Passage:
+    """Return the passage of a search result that a request gives to the model; `number` counts them."""
+    source, title = text_of(block.get("source")), text_of(block.get("title"))
+    return Passage(
+        text="\n".join(_texts([each.get("text") for each in entries(block.get("content"))])),
+        id=f"{source or title or 'result'}#{number}",
+        document=source or title,
+        more={"title": title} if title else {},
     )
 
 

@@ -58,12 +58,12 @@ def asked_of(exchange: Exchange, reading: Reading) -> Asked | None:
         kept=("modelVersion", "usageMetadata", "createTime"),
         asked_by=("contents",),
         id_name="responseId",
+        model=words(response.get("modelVersion")),
     )
-    model = words(response.get("modelVersion"))
     kept = {name: metadata[name] for name in queries if metadata.get(name)}
     if others := [dict(each) for _, each in candidates[1:]]:
         kept["other_candidates"] = others
-    return replace(found, run=model or found.run, fields={**found.fields, **kept})
+    return replace(found, fields={**found.fields, **kept})
 
 
 def _listed(metadata: Mapping[str, Json], name: str) -> list[Json]:

@@ -20,6 +20,7 @@ from proofspan.traces.responses.base import (
     range_of,
     text_in,
 )
+from proofspan.traces.responses.documents import search_result
 from proofspan.traces.responses.exchanges import Exchange, error_of, exchange_of
 from proofspan.traces.responses.parts import (
     camel,
@@ -178,16 +179,7 @@ def _take(turn: _Turn, message: Mapping[str, Json], reading: Reading, at: str) -
     blocks = entries(message.get("content"))
     for block in blocks:
         if block.get("type") == "search_result":
-            source, title = words(block.get("source")), words(block.get("title"))
-            name = source or title or "result"
-            turn.results.append(
-                Passage(
-                    text=text_in(block.get("content")),
-                    id=f"{name}#{len(turn.results) + 1}",
-                    document=source or title,
-                    more={"title": title} if title else {},
-                )
-            )
+            turn.results.append(search_result(block, len(turn.results) + 1))
         elif words(block.get("type")) in _FILES:
             extras = {**mapping(block.get("extras")), **block}
             names = ("title", "filename", "name", "url", "id", "file_id")
@@ -221,10 +213,10 @@ def _of_message(exchange: Exchange, turn: _Turn, reading: Reading) -> Asked:
                 reading.fields(annotation, annotation, "citations.")
                 cited.append(_citation(annotation, text, begin, turn))
     metadata = mapping(message.get("response_metadata"))
-    model = words(metadata.get("model_name")) or words(metadata.get("model"))
     found = asked(
         exchange,
         reading,
+        model=words(metadata.get("model_name")) or words(metadata.get("model")),
         question=turn.q,
         answer=answer,
         cited=cited,
@@ -232,8 +224,7 @@ def _of_message(exchange: Exchange, turn: _Turn, reading: Reading) -> Asked:
         used=("content", "type", "tool_calls"),
         kept=("response_metadata", "usage_metadata", "name"),
     )
-    fields = {**found.fields, **({"steps": turn.steps} if turn.steps else {})}
-    return replace(found, run=model or found.run, fields={**fields, "model": model} if model else fields)
+    return replace(found, fields={**found.fields, "steps": turn.steps}) if turn.steps else found
 
 
 def _citation(annotation: Mapping[str, Json], text: str, begin: int, turn: _Turn) -> Cited:

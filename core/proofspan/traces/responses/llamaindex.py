@@ -11,6 +11,7 @@ from proofspan.traces.formats.types import Asked, Cited, Format, Passage, Readin
 from proofspan.traces.responses.base import (
     asked,
     citation_passage,
+    cited_by_markers,
     cited_chunks,
     last_page_of,
     objects,
@@ -18,9 +19,9 @@ from proofspan.traces.responses.base import (
     response_format,
 )
 from proofspan.traces.responses.exchanges import Exchange
-from proofspan.traces.responses.parts import entries, mapping, marked, whole, words
+from proofspan.traces.responses.parts import entries, mapping, whole, words
 
-_MARKER = re.compile(r"\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]")
+_MARKER = re.compile(r"\[0*(\d{1,3}(?:\s*,\s*\d{1,3})*)\]")
 #: What the citation engine puts before the text of a source.
 _HEADER = re.compile(r"\ASource (\d{1,6}):\n")
 #: Where readers keep the name of the file that a node comes from.
@@ -54,11 +55,11 @@ def _of_response(exchange: Exchange, reading: Reading) -> Asked:
     response = exchange.response
     answer = text_of(response.get("response")) or ""
     chunks: list[Passage] = []
-    numbers: dict[str, Passage] = {}
+    numbers: dict[str, tuple[Passage, str]] = {}
     for _, scored in objects(response.get("source_nodes"), reading, exchange.place, "source node"):
         passage, number = _chunk(scored, {each.id for each in chunks}, reading)
         chunks.append(passage)
-        numbers.setdefault(number or str(len(chunks)), passage)
+        numbers.setdefault(number or str(len(chunks)), (passage, ""))
     used = ("response", "source_nodes", "query", "question", "query_str")
     question = next((text for name in used[2:] if (text := words(response.get(name)))), None)
     return asked(
@@ -66,22 +67,11 @@ def _of_response(exchange: Exchange, reading: Reading) -> Asked:
         reading,
         question=question,
         answer=answer,
-        cited=[_cited(numbers.get(str(int(name))), name, span) for name, span in marked(answer, _MARKER)],
+        cited=[*cited_by_markers(answer, _MARKER, numbers)],
         lists={"chunks": chunks},
         used=used,
         kept=("metadata", "sources"),
     )
-
-
-def _cited(passage: Passage | None, name: str, span: tuple[int, int] | None) -> Cited:
-    if passage is None:
-        return Cited(
-            passage=Passage(), span=span, reason=f"names source {name}, which is not in the response"
-        )
-    place = Passage(
-        document=passage.document, page=passage.page, page_base=passage.page_base, label=passage.label
-    )
-    return Cited(passage=place, chunk=passage.id, span=span)
 
 
 def _node(scored: Mapping[str, Json]) -> Mapping[str, Json]:

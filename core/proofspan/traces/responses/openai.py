@@ -6,7 +6,6 @@ search, which the API returns if `include` asks for `file_search_call.results`.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -25,7 +24,7 @@ from proofspan.traces.responses.base import (
     response_format,
 )
 from proofspan.traces.responses.exchanges import Exchange
-from proofspan.traces.responses.parts import Record, entries, mapping, sentence_before
+from proofspan.traces.responses.parts import Record, digest_of, entries, mapping, sentence_before
 
 _KEPT = ("status", "usage", "created_at", "incomplete_details", "previous_response_id", "metadata")
 _RESULT = ("file_id", "filename", "score", "text", "attributes")
@@ -124,10 +123,9 @@ def _searched(output: list[tuple[str, Record]], reading: Reading) -> tuple[list[
         for _, result in objects(item.get("results"), reading, place, "result"):
             reading.fields(result, _RESULT, at="result.")
             text, file_id = text_of(result.get("text")), text_of(result.get("file_id")) or "file"
-            digest = hashlib.sha1((text or "").encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
             passage = Passage(
                 text=text,
-                id=f"{file_id}-{digest[:12]}",
+                id=f"{file_id}-{digest_of(text or '')[:12]}",
                 document=text_of(result.get("filename")) or file_id,
                 score=number_of(result.get("score")),
                 more={name: result[name] for name in ("file_id", "attributes") if result.get(name)},

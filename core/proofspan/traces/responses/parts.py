@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterator, Mapping
 
@@ -36,6 +37,11 @@ def whole(value: Json) -> int | None:
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 16:
         return int(value)
     return None if isinstance(value, bool) else index_of(value)
+
+
+def digest_of(text: str) -> str:
+    """Return a hash of a text in 40 hexadecimal digits."""
+    return hashlib.sha1(text.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
 
 
 def camel(value: Json) -> Json:
