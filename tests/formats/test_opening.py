@@ -17,11 +17,14 @@ from proofspan.contracts.records.records import Json
 from proofspan.errors import InputFault
 from proofspan.manifest.load import load_manifest
 from proofspan.services.opening.documents import find, named_pdf, pdfs_in
-from proofspan.services.opening.make import Choices, Made, made
+from proofspan.services.opening.first_finding import first_finding
+from proofspan.services.opening.make import Choices, Made, key_of, made
 from proofspan.services.opening.summary import lines_of, read
 from proofspan.services.opening.things import things_of
 from proofspan.services.opening.uploads import named_path, put
 from proofspan.services.workspace.open import WORKSPACE_VARIABLE
+from proofspan.store.query.filters import Filter, Sort
+from proofspan.store.query.store import Store
 from proofspan.traces import registry
 from proofspan.traces.formats.records import read_records
 from proofspan.traces.formats.types import Asked, Cited, Format, Passage, Reading, Sample
@@ -386,3 +389,48 @@ def test_a_page_opens_paths_below_one_folder_alone(tmp_path: Path) -> None:
     for text in ("link", "/etc/passwd", "..", "../../etc/passwd", "gone", "a\0b", "~/.ssh"):
         with pytest.raises(InputFault):
             named_path(text, inside)
+
+
+CHUNKS = [{"chunk_id": "c1", "doc_id": "manual", "page_idx": 1, "text": SENTENCES[0]}]
+TRACE = {"q_id": "Q1", "q": "Red?", "answer": SENTENCES[0], "chunks": [{"id": "c1"}, {"id": "gone"}]}
+
+
+@pytest.mark.parametrize("named", [("trace.jsonl", "chunks.jsonl"), ("trace.jsonl",), (".",)])
+def test_our_own_trace_takes_its_texts_from_a_chunk_file(tmp_path: Path, named: tuple[str, ...]) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "chunks.jsonl").write_text(rows(*CHUNKS))
+    (folder / "trace.jsonl").write_text(rows({**TRACE, "citations": [{"snippet_id": "c1"}]}))
+    write_pages(folder / "manual.pdf", [["Cover"], [SENTENCES[0]]])
+    things = things_of([folder / each for each in named])
+    result = made(things, to=tmp_path / "made", cache_dir=tmp_path / "cache")
+    assert [part.format for part in result.summary.parts] == ["Proofspan traces"]
+    assert (result.summary.chunks, result.summary.missing, result.summary.unknown) == (1, (), ())
+    record = orjson.loads((tmp_path / "made/runs/R001/trace.jsonl").read_bytes())
+    assert record["chunks"] == [{"id": "c1", "doc_id": "manual", "page_idx": 1}, {"id": "gone"}]
+    assert record["citations"][0]["snippet_id"] == "c1"
+
+
+def test_another_chunk_file_makes_another_workspace(tmp_path: Path) -> None:
+    trace, chunks = tmp_path / "trace.jsonl", tmp_path / "chunks.jsonl"
+    trace.write_text(rows(TRACE))
+    keys = []
+    for text in SENTENCES[:2]:
+        chunks.write_text(rows({**CHUNKS[0], "text": text}))
+        keys.append(key_of(things_of([trace]), None))
+    assert keys[0] != keys[1]
+
+
+def test_financebench_shows_its_evidence_and_judges_no_answer(tmp_path: Path) -> None:
+    source, to = tmp_path / "questions.jsonl", tmp_path / "made"
+    evidence = {"evidence_text": SENTENCES[0], "doc_name": "ACME_2018_10K", "evidence_page_num": 1}
+    one = {"financebench_id": "f1", "question": "Blue?", "answer": "No.", "evidence": [evidence]}
+    source.write_text(rows(one))
+    write_pages(tmp_path / "ACME_2018_10K.pdf", [["Cover"], [SENTENCES[0]]])
+    made(things_of([source]), to=to, cache_dir=tmp_path / "cache")
+    (gold,) = map(orjson.loads, (to / "gold/goldset.jsonl").read_bytes().splitlines())
+    assert gold["spans"] == [{"doc_id": "ACME_2018_10K", "page_idx": 1, "quote": SENTENCES[0]}]
+    manifest = load_manifest(to)
+    first = first_finding(manifest, cache_dir=tmp_path / "cache")
+    page = Store(manifest, tmp_path / "cache").page(Filter("R001"), Sort(), limit=1, offset=0)
+    assert first == {"run": "R001", "q": "f1"} and page.iloc[0]["label"] is None

@@ -109,8 +109,16 @@ def command(
             WORKSPACE_VARIABLE: str(manifest.file or manifest.folder),
             **({FROM_VARIABLE: str(Path.cwd())} if is_own else {}),
         }
-        url = url_of(address, served_at)
-        run_dashboard(server, environment, url, name=manifest.name, page=page, browser=browser)
+        served_at = choose_port(address, port)  # another may have taken it meanwhile
+        run_dashboard(
+            server,
+            environment,
+            url_of(address, served_at),
+            served_at,
+            name=manifest.name,
+            page=page,
+            browser=browser,
+        )
 
 
 def as_browsers_write(address: str) -> str:
@@ -233,6 +241,7 @@ def run_dashboard(
     server: subprocess.Popen[bytes],
     environment: Mapping[str, str],
     url: str,
+    port: int,
     *,
     name: str,
     page: str,
@@ -244,7 +253,8 @@ def run_dashboard(
     """
     if server.stdin is not None:
         with suppress(BrokenPipeError):  # a server that has ended is noticed below
-            server.stdin.write(json.dumps(environment).encode() + b"\n")
+            given = {"environment": environment, "port": port}
+            server.stdin.write(json.dumps(given).encode() + b"\n")
             server.stdin.flush()
     try:
         _wait_until_it_answers(server, url)

@@ -214,7 +214,13 @@ QUESTION_UNKNOWN = "question_unknown"
 
 
 def verdict(trace: Trace, corpus: Corpus | None, profile: Profile) -> ReportRow | None:
-    """Return the report row of a trace, None without chunks or a question."""
+    """Return the report row of a trace, None without chunks or a question.
+
+    None too for a data set's question that no pipeline has answered or retrieved for.
+    """
     if corpus is None or QUESTION_UNKNOWN in trace.suspicions:
+        return None
+    is_bare = "answer_missing" in trace.suspicions and trace.raw.keys().isdisjoint(("chunks", "stages"))
+    if is_bare and profile.template == "none":
         return None
     return reflect(trace, corpus, profile)

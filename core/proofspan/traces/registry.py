@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from proofspan.traces.formats.beir import BEIR
 from proofspan.traces.formats.deepeval import DEEPEVAL
+from proofspan.traces.formats.financebench import FINANCEBENCH
 from proofspan.traces.formats.inspect_logs import INSPECT
 from proofspan.traces.formats.inspectorraget import INSPECTORRAGET
 from proofspan.traces.formats.langfuse import LANGFUSE
@@ -15,6 +16,7 @@ from proofspan.traces.formats.mlflow import MLFLOW
 from proofspan.traces.formats.open_rag_eval import OPEN_RAG_EVAL
 from proofspan.traces.formats.openinference import OPENINFERENCE
 from proofspan.traces.formats.otlp import OTLP
+from proofspan.traces.formats.own import OWN
 from proofspan.traces.formats.promptfoo import PROMPTFOO
 from proofspan.traces.formats.ragas import RAGAS
 from proofspan.traces.formats.ragchecker import RAGCHECKER
@@ -35,6 +37,8 @@ from proofspan.traces.responses.openai import OPENAI
 GROUP = "proofspan.formats"
 #: Our own, the more particular first: the first that recognizes a source reads it.
 FORMATS: tuple[Format, ...] = (
+    OWN,
+    FINANCEBENCH,
     ANTHROPIC,
     OPENAI,
     COHERE,

@@ -14,6 +14,7 @@ from proofspan.fingerprints import file_state, sha256_of
 from proofspan.manifest.load import MANIFEST_NAME
 from proofspan.services.imported_pages import measured_base
 from proofspan.services.opening import summary as summaries
+from proofspan.services.opening.chunk_files import chunks_of
 from proofspan.services.opening.documents import Confirm, Found, Pdf, find
 from proofspan.services.opening.open import OnQuestions, Opened, open_sources
 from proofspan.services.opening.place import KEY_CHARS, place_of
@@ -24,7 +25,7 @@ from proofspan.traces.formats.types import PageBase
 from proofspan.wording import counted
 
 #: Raised when the same sources would make another workspace than before.
-OPENING_VERSION = 1
+OPENING_VERSION = 2
 #: Of more PDFs than this, sizes and times are compared in place of contents.
 MOST_HASHED = 100
 #: Most pages count from this where nothing shows it: people count so, and printed numbers begin with it.
@@ -94,6 +95,7 @@ def key_of(things: Things, page_base: PageBase | None) -> str:
             if each.is_file():
                 of_file = sha256_of(each) if each == source.path else file_state(each)
                 digest.update(repr((each.name, of_file)).encode())
+    digest.update(repr([(each.name, sha256_of(each)) for each in things.chunk_files]).encode())
     named = [each for each in things.pdfs if each.is_named]
     if len(named) <= MOST_HASHED:
         digest.update(repr(sorted((each.path.name, sha256_of(each.file)) for each in named)).encode())
@@ -154,6 +156,7 @@ class _Making:
             find=self._find,
             unknown_base=base,
             unnamed=self.things.only_pdf,
+            chunks=chunks_of(self.things.chunk_files),
             force=self.force,
             on_questions=self.choices.on_questions,
         )

@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
+from proofspan.contracts.records.records import Chunk
 from proofspan.errors import InputFault
+from proofspan.services.opening.chunk_files import with_texts
 from proofspan.traces.formats.native import Native
 from proofspan.traces.formats.records import read_records, sample_of
 from proofspan.traces.formats.types import Asked, PageBase, Reading
@@ -101,6 +103,7 @@ def open_sources(
     find: FindDocuments,
     unknown_base: PageBase = 0,
     unnamed: str | None = None,
+    chunks: Mapping[str, Chunk] | None = None,
     force: bool = False,
     on_questions: OnQuestions = lambda _name, _done: None,
 ) -> Opened:
@@ -108,14 +111,20 @@ def open_sources(
 
     A file that is a single object, such as a response, adds to one run with the others of its kind; each of
     several files of records is a run of its own. `find` is asked once for the documents that they name.
-    Passages of a question that names no document are of `unnamed`, if there is one. Raises a Fault, and
+    Passages without a text have that of the chunk with their id. Those of a question that names no document
+    are of `unnamed`, if there is one. Raises a Fault, and
     leaves no folder behind, if nothing can be read or `workspace` must not be replaced.
     """
     readings = tuple(Reading(each.path.name) for each in sources)
     with tempfile.TemporaryDirectory() as folder:
         native = Native(Path(folder), unknown_base=unknown_base)
         first, reading = sources[0].path, Reading(sources[0].path.name)
-        native.write(_questions(sources, readings, on_questions, unnamed), reading)
+        questions = _questions(sources, readings, on_questions)
+        if chunks:
+            questions = with_texts(questions, chunks)
+        if unnamed is not None:
+            questions = (_with_document(each, unnamed) for each in questions)
+        native.write(questions, reading)
         problems = (*(each for one in readings for each in one.problems), *reading.problems)
         if not native.questions:
             raise InputFault(*(problems or _nothing_asked(first).problems))
@@ -138,7 +147,7 @@ def _nothing_asked(source: Path) -> InputFault:
 
 
 def _questions(
-    sources: Sequence[Source], readings: Sequence[Reading], on_questions: OnQuestions, unnamed: str | None
+    sources: Sequence[Source], readings: Sequence[Reading], on_questions: OnQuestions
 ) -> Iterator[Asked]:
     """Yield the questions of all sources, those of several files of records in runs named after the files."""
     for source, reading in zip(sources, readings, strict=True):
@@ -146,20 +155,19 @@ def _questions(
         for number, asked in enumerate(source.found.format.read(source.path, reading), start=1):
             if number % _STEP == 0:
                 on_questions(source.path.name, number)
-            if unnamed is not None:
-                _name_document(asked, unnamed)
             run = ": ".join(filter(None, (of_file, asked.run)))
             yield replace(asked, run=run) if run != asked.run else asked
 
 
-def _name_document(asked: Asked, document: str) -> None:
-    """Give a document to the passages of a question if none of them names one."""
+def _with_document(asked: Asked, document: str) -> Asked:
+    """Return a question whose passages have a document, if none of them named one."""
     listed = (each for passages in asked.lists.values() for each in passages)
     cited = (each.passage for each in asked.cited if not each.reason)
     passages = [*listed, *asked.gold, *cited]
     if not any(each.document for each in passages):
         for each in passages:
             each.document = document
+    return asked
 
 
 def _is_single(path: Path) -> bool:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from proofspan.errors import Fault, InputFault
 from proofspan.evidence.pdf.files import MAGIC, MAGIC_WITHIN
 from proofspan.manifest.load import MANIFEST_NAME, MANIFEST_SUFFIXES
+from proofspan.services.opening.chunk_files import is_chunk_file
 from proofspan.services.opening.documents import BESIDE_DEPTH, Pdf, named_pdf, pdfs_in
 from proofspan.services.opening.open import Source, recognize
 from proofspan.traces.formats.records import sample_of
@@ -16,15 +20,18 @@ from proofspan.traces.registry import recognized
 
 #: Folders below a folder of documents that are looked through, and files of a folder that are tried.
 DOCUMENT_DEPTH, MOST_TRIED = 8, 2_000
+#: Files beside a source that may hold its chunks, and how many of them are looked at.
+_CHUNKS, MOST_CHUNK_FILES = re.compile(r"chunk|corpus|passage", re.IGNORECASE), 20
 
 
 @dataclass(frozen=True, slots=True)
 class Things:
-    """The sources with their formats, the PDFs that may be taken, and files of no known format."""
+    """The sources with their formats, PDFs that may be taken, chunk files, and files of no known format."""
 
     sources: tuple[Source, ...]
     pdfs: tuple[Pdf, ...]
     unknown: tuple[Path, ...] = ()
+    chunk_files: tuple[Path, ...] = ()
 
     @property
     def only_pdf(self) -> str | None:
@@ -47,6 +54,7 @@ def things_of(things: Sequence[Path], documents: Sequence[Path] = ()) -> Things:
     sources: list[Source] = []
     pdfs: list[Pdf] = []
     unknown: list[Path] = []
+    chunk_files: list[Path] = []
     for thing in things:
         _check(thing)
         if thing.is_dir():
@@ -54,11 +62,13 @@ def things_of(things: Sequence[Path], documents: Sequence[Path] = ()) -> Things:
             if (found := recognized(sample_of(thing))) is not None:
                 sources.append(Source(thing, found))
             else:
-                _add_files(thing, sources, unknown)
+                _add_files(thing, sources, unknown, chunk_files)
         elif _is_pdf(thing):
             pdfs.append(named_pdf(thing))
+        elif (found := recognized(sample := sample_of(thing))) is None and is_chunk_file(sample):
+            chunk_files.append(thing)
         else:
-            sources.append(Source(thing, recognize(thing)))
+            sources.append(Source(thing, found or recognize(thing)))
     pdfs += pdfs_of(documents)
     sources = _without_parts(sources)
     if not sources:
@@ -70,7 +80,8 @@ def things_of(things: Sequence[Path], documents: Sequence[Path] = ()) -> Things:
         )
     folders = dict.fromkeys(each.path.absolute().parent for each in sources)
     pdfs += [pdf for each in folders for pdf in pdfs_in(each, depth=BESIDE_DEPTH, is_named=False)]
-    return Things(tuple(sources), tuple(pdfs), tuple(unknown))
+    chunk_files += [each for folder in folders for each in _chunk_files_in(folder, {*chunk_files, *things})]
+    return Things(tuple(sources), tuple(pdfs), tuple(unknown), tuple(chunk_files))
 
 
 def pdfs_of(documents: Sequence[Path]) -> list[Pdf]:
@@ -100,16 +111,29 @@ def _without_parts(sources: Sequence[Source]) -> list[Source]:
     return kept
 
 
-def _add_files(folder: Path, sources: list[Source], unknown: list[Path]) -> None:
+def _add_files(folder: Path, sources: list[Source], unknown: list[Path], chunk_files: list[Path]) -> None:
     for path in _files(folder):
         try:
-            found = None if _is_pdf(path) else recognized(sample_of(path))
+            if _is_pdf(path):
+                continue
+            found = recognized(sample := sample_of(path))
         except Fault:
-            found = None
+            unknown.append(path)
+            continue
         if found is not None:
             sources.append(Source(path, found))
-        elif not _is_pdf(path):
-            unknown.append(path)
+        else:
+            (chunk_files if is_chunk_file(sample) else unknown).append(path)
+
+
+def _chunk_files_in(folder: Path, known: Collection[Path]) -> Iterator[Path]:
+    """Yield the chunk files beside a source that are named as such."""
+    taken = {each.absolute() for each in known}
+    named = (each for each in _files(folder) if _CHUNKS.search(each.name) and each.absolute() not in taken)
+    for path in islice(named, MOST_CHUNK_FILES):
+        with suppress(Fault):
+            if is_chunk_file(sample_of(path)):
+                yield path
 
 
 def _files(folder: Path) -> Iterable[Path]:

@@ -3,7 +3,7 @@
     python -m proofspan.ui.app.server APP [FLAG]...
 
 Importing takes longer than making a small workspace, so `proofspan open` starts this first. It serves when
-standard input has a line of JSON, the environment to serve with, and ends without one.
+standard input has a line of JSON, with the environment and the port to serve on, and ends without one.
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ from proofspan.ui.question import load, navigation, panels, verdict  # noqa: F40
 
 
 def main() -> None:
-    """Wait for the environment, and serve."""
+    """Wait for what to serve, and serve it."""
     line = sys.stdin.readline()
     if not line:
         return
-    os.environ.update(json.loads(line))
-    cli.main(["run", *sys.argv[1:]], prog_name="streamlit")
+    given = json.loads(line)
+    os.environ.update(given["environment"])
+    cli.main(["run", *sys.argv[1:], f"--server.port={given['port']}"], prog_name="streamlit")
 
 
 if __name__ == "__main__":
