@@ -188,7 +188,7 @@ def test_passages_without_a_document_are_of_the_single_pdf_that_was_named(
     source.write_text(rows({"user_input": "Red?", "retrieved_contexts": SENTENCES[:1], "response": "so"}))
     chunks = make(tmp_path, source, manual).workspace / "corpus" / "chunks.jsonl"
     assert orjson.loads(chunks.read_bytes())["doc_id"] == "manual"
-    (tmp_path / "beside.pdf").write_bytes(manual.read_bytes())
+    write_pages(tmp_path / "beside.pdf", [["Another text altogether."]])  # not named, and without the text
     chunks = make(tmp_path, source).workspace / "corpus" / "chunks.jsonl"
     assert "doc_id" not in orjson.loads(chunks.read_bytes())
 
@@ -434,3 +434,16 @@ def test_financebench_shows_its_evidence_and_judges_no_answer(tmp_path: Path) ->
     first = first_finding(manifest, cache_dir=tmp_path / "cache")
     page = Store(manifest, tmp_path / "cache").page(Filter("R001"), Sort(), limit=1, offset=0)
     assert first == {"run": "R001", "q": "f1"} and page.iloc[0]["label"] is None
+
+
+def test_a_passage_without_a_document_is_of_the_one_pdf_that_holds_its_text(tmp_path: Path) -> None:
+    source, to = tmp_path / "ragas.jsonl", tmp_path / "made"
+    texts = [SENTENCES[0], SENTENCES[1], SENTENCES[2], "Cover"]  # in one, in another, in both, too short
+    answered = {"user_input": "Which?", "response": SENTENCES[0]}
+    source.write_text(rows({**answered, "retrieved_contexts": texts}))
+    write_pages(tmp_path / "a.pdf", [["Cover"], [SENTENCES[0]], [SENTENCES[2]]])
+    write_pages(tmp_path / "b.pdf", [["Front"], [SENTENCES[1]], [SENTENCES[2]]])
+    summary = made(things_of([source]), to=to, cache_dir=tmp_path / "cache").summary
+    record = orjson.loads((to / "runs/R001/trace.jsonl").read_bytes())
+    assert [each.get("doc_id") for each in record["chunks"]] == ["a", "b", None, None]
+    assert (summary.documents, summary.missing) == (2, ()) and "2 of 4 passages" in summary.notes[0]

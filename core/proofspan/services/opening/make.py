@@ -6,6 +6,7 @@ import hashlib
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -20,6 +21,7 @@ from proofspan.services.opening.open import OnQuestions, Opened, open_sources
 from proofspan.services.opening.place import KEY_CHARS, place_of
 from proofspan.services.opening.summary import Summary, summary_of
 from proofspan.services.opening.things import Things
+from proofspan.services.opening.unnamed import MOST_PDFS, TextSearch, of_document
 from proofspan.store.files.cache_dir import writing_to
 from proofspan.traces.formats.types import PageBase
 from proofspan.wording import counted
@@ -79,6 +81,7 @@ def made(
         folder.parent.mkdir(parents=True, exist_ok=True)
     making = _Making(things, folder, choices, force=force or to is None or is_same)
     opened, notes = making.with_pages()
+    notes = [*(making.search.notes() if making.search else []), *notes]
     summary = summary_of((key, beside), opened, making.found, unknown=things.unknown, notes=notes)
     with writing_to(folder):
         summaries.write(summary, folder)
@@ -124,6 +127,7 @@ class _Making:
     choices: Choices
     force: bool
     found: Found = field(default_factory=Found)
+    search: TextSearch | None = None
 
     def with_pages(self) -> tuple[Opened, list[str]]:
         """Return the workspace with its pages where the documents show them, and notes on them."""
@@ -150,15 +154,25 @@ class _Making:
         return base, f"{there:,} of {counted(shown, 'passage')} that show it are there"
 
     def _read(self, base: Literal[0, 1]) -> Opened:
+        with PdfPool(workers=1, timeout_s=TIMEOUT_S) as pool:
+            return self._opened(base, pool)
+
+    def _opened(self, base: Literal[0, 1], pool: PdfPool) -> Opened:
+        held, on_questions = self.things.may_hold, self.choices.on_questions
+        only = held[0].path.name if len(held) == 1 and held[0].is_named else None
+        if only is None and 0 < len(held) <= MOST_PDFS:
+            self.search = TextSearch(
+                held, pool, partial(on_questions, "passages"), self.search.known if self.search else {}
+            )
         return open_sources(
             self.things.sources,
             workspace=self.folder,
             find=self._find,
             unknown_base=base,
-            unnamed=self.things.only_pdf,
+            named=partial(of_document, only) if only else self.search.named if self.search else None,
             chunks=chunks_of(self.things.chunk_files),
             force=self.force,
-            on_questions=self.choices.on_questions,
+            on_questions=on_questions,
         )
 
     def _find(self, names: Collection[str]) -> Mapping[str, Path]:

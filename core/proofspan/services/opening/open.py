@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -19,6 +19,8 @@ from proofspan.traces.registry import Recognized, formats, recognized
 
 #: Takes the names of documents and returns the files of those that are there.
 FindDocuments = Callable[[Collection[str]], Mapping[str, Path]]
+#: Takes questions and returns them with the documents of their passages.
+NameDocuments = Callable[[Iterable[Asked]], Iterator[Asked]]
 #: Takes a file's name and how many questions are read.
 OnQuestions = Callable[[str, int], None]
 #: Questions between two reports of progress.
@@ -102,7 +104,7 @@ def open_sources(
     workspace: Path,
     find: FindDocuments,
     unknown_base: PageBase = 0,
-    unnamed: str | None = None,
+    named: NameDocuments | None = None,
     chunks: Mapping[str, Chunk] | None = None,
     force: bool = False,
     on_questions: OnQuestions = lambda _name, _done: None,
@@ -111,8 +113,8 @@ def open_sources(
 
     A file that is a single object, such as a response, adds to one run with the others of its kind; each of
     several files of records is a run of its own. `find` is asked once for the documents that they name.
-    Passages without a text have that of the chunk with their id. Those of a question that names no document
-    are of `unnamed`, if there is one. Raises a Fault, and
+    Passages without a text have that of the chunk with their id. `named` gives documents to those of
+    questions that name none. Raises a Fault, and
     leaves no folder behind, if nothing can be read or `workspace` must not be replaced.
     """
     readings = tuple(Reading(each.path.name) for each in sources)
@@ -122,8 +124,8 @@ def open_sources(
         questions = _questions(sources, readings, on_questions)
         if chunks:
             questions = with_texts(questions, chunks)
-        if unnamed is not None:
-            questions = (_with_document(each, unnamed) for each in questions)
+        if named is not None:
+            questions = named(questions)
         native.write(questions, reading)
         problems = (*(each for one in readings for each in one.problems), *reading.problems)
         if not native.questions:
@@ -157,17 +159,6 @@ def _questions(
                 on_questions(source.path.name, number)
             run = ": ".join(filter(None, (of_file, asked.run)))
             yield replace(asked, run=run) if run != asked.run else asked
-
-
-def _with_document(asked: Asked, document: str) -> Asked:
-    """Return a question whose passages have a document, if none of them named one."""
-    listed = (each for passages in asked.lists.values() for each in passages)
-    cited = (each.passage for each in asked.cited if not each.reason)
-    passages = [*listed, *asked.gold, *cited]
-    if not any(each.document for each in passages):
-        for each in passages:
-            each.document = document
-    return asked
 
 
 def _is_single(path: Path) -> bool:

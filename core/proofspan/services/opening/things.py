@@ -34,10 +34,10 @@ class Things:
     chunk_files: tuple[Path, ...] = ()
 
     @property
-    def only_pdf(self) -> str | None:
-        """Return the name of the PDF that was named, if it is one alone: what names no document is of it."""
-        named = {each.file: each.path.name for each in self.pdfs if each.is_named}
-        return next(iter(named.values())) if len(named) == 1 else None
+    def may_hold(self) -> tuple[Pdf, ...]:
+        """Return the PDFs that passages without a document may be of: those named, else those beside."""
+        named = {each.file: each for each in self.pdfs if each.is_named}
+        return tuple((named or {each.file: each for each in self.pdfs}).values())
 
 
 def is_workspace(thing: Path) -> bool:
