@@ -30,6 +30,7 @@ _TASK = frozenset({"task_id", "task_type", "input", "contexts", "targets", "answ
 _COPIED_OF_TASK = ("dataset", "comments", "flagged", "tools", "annotations", "answerability", "task_type")
 _COPIED_OF_RESULT = ("model_steps", "comments")
 _DOCUMENT = frozenset({"document_id", "text", "title", "score"})
+_VALUE = ("value",)
 _ANSWERABLE = {"answerable": True, "unanswerable": False}
 
 
@@ -75,6 +76,8 @@ class _Experiment:
         self.tasks = _by_id(experiment.get("tasks"), "task_id")
         self.documents = _by_id(experiment.get("documents"), "document_id")
         self.metrics = _by_id(experiment.get("metrics"), "name")
+        #: The numbers of each metric's categories.
+        self.categories = {name: _numbers(metric) for name, metric in self.metrics.items()}
         models = _by_id(experiment.get("models"), "model_id")
         names = [text(model.get("name")) for model in models.values()]
         self.models = {
@@ -136,25 +139,21 @@ class _Experiment:
         return {
             name: score
             for name, by_whom in scores.items()
-            if (score := self._score(self.metrics.get(name, {}), by_whom)) is not None
+            if (score := self._score(name, by_whom)) is not None
         }
 
-    def _score(self, metric: Mapping[str, Json], by_whom: Json) -> Json:
+    def _score(self, name: str, by_whom: Json) -> Json:
         """Return an algorithm's number, or people's ratings with who gave them, a list of several.
 
         A category counts as the number that its metric gives it. None where no value was given.
         """
+        metric, counted = self.metrics.get(name, {}), self.categories.get(name, {})
         given: dict[str, str] = {}
         for who, score in by_whom.items() if isinstance(by_whom, dict) else [("", by_whom)]:
-            self.reading.fields(object_of(score), {"value"}, at="scores.")
+            self.reading.fields(object_of(score), _VALUE, at="scores.")
             value = score.get("value") if isinstance(score, dict) else score
             if (words := text(value)) is not None:
                 given[who] = words
-        counted = {
-            text(each.get("value")): number(each.get("numeric_value"))
-            for each in list_of(metric.get("values"))
-            if isinstance(each, dict)
-        }
         judged = [
             stated(score=counted.get(words, number(words)), label=words, by=who)
             for who, words in given.items()
@@ -162,6 +161,14 @@ class _Experiment:
         if len(judged) == 1 and metric.get("author") != "human" and not counted:
             return judged[0].get("score", judged[0])
         return judged if len(judged) > 1 else next(iter(judged), None)
+
+
+def _numbers(metric: Mapping[str, Json]) -> dict[str | None, float | None]:
+    return {
+        text(each.get("value")): number(each.get("numeric_value"))
+        for each in list_of(metric.get("values"))
+        if isinstance(each, dict)
+    }
 
 
 def _by_id(values: Json, name: str) -> dict[str, Mapping[str, Json]]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from proofspan.contracts.records.field_values import number_of, text_of
 from proofspan.contracts.records.records import Json
-from proofspan.traces.formats.payloads import add_score, cell_of, score_of, seconds_of, unquoted
+from proofspan.traces.formats.payloads import add_score, camel, cell_of, score_of, seconds_of, unquoted
 from proofspan.traces.formats.records import read_records
 from proofspan.traces.formats.spans import questions
 from proofspan.traces.formats.steps import fill
@@ -55,9 +54,9 @@ _LISTS = frozenset(
         "comments",
     }
 )
+_NO_COLUMNS = _LISTS | _OBSERVATION | _TRACE
 #: What the SDK says of itself in metadata.
 _OF_THE_SDK = ("resourceAttributes", "scope")
-_SNAKE = re.compile(r"_([a-z])")
 
 
 def detect(sample: Sample) -> str | None:
@@ -83,7 +82,7 @@ def _form(record: Json) -> str | None:
     """Return "export", "full", "observation", "score" or "trace" for what a record is, None for others."""
     if not isinstance(record, dict):
         return None
-    own = {_camel(name) for name in record}
+    own = {camel(name) for name in record}
     if isinstance(record.get("trace"), dict) and isinstance(record.get("observations"), list):
         return "export" if isinstance(record["trace"].get("id"), str) else None
     if own >= {"traceId", "name", "dataType"} and own & {"value", "stringValue"}:
@@ -98,10 +97,6 @@ def _form(record: Json) -> str | None:
 _OF_TRACES = frozenset(
     {"userId", "sessionId", "release", "version", "environment", "tags", "public", "bookmarked", "htmlPath"}
 )
-
-
-def _camel(name: str) -> str:
-    return _SNAKE.sub(lambda found: found[1].upper(), name)
 
 
 def read(path: Path, reading: Reading) -> Iterator[Asked]:
@@ -132,9 +127,9 @@ def _spans(path: Path, reading: Reading) -> Iterator[Span]:
 def _whole(place: str, trace: dict[str, Json], steps: Json, reading: Reading) -> Iterator[Span]:
     trace_id = text_of(trace.get("id")) or place
     root = Span(place=place, trace=trace_id, id=f"trace {trace_id}")
-    own = {_camel(name): value for name, value in trace.items()}
+    own = {camel(name): value for name, value in trace.items()}
     columns = {} if isinstance(trace.get("observations"), list) else _score_columns(trace)
-    reading.fields(trace, _named(trace, _TRACE | set(map(_camel, columns))), "trace.")
+    reading.fields(trace, _named(trace, _TRACE | set(map(camel, columns))), "trace.")
     _add_columns(root, columns)
     root.start, latency = seconds_of(own.get("timestamp")), number_of(cell_of(own.get("latency")))
     if root.start is not None and latency is not None:
@@ -158,11 +153,11 @@ def _whole(place: str, trace: dict[str, Json], steps: Json, reading: Reading) ->
 
 def _step(place: str, row: dict[str, Json], reading: Reading, trace_id: str, root: str | None) -> Span:
     """Return an observation as a span; `trace_id` and `root` are those of the trace that holds it."""
-    own = {_camel(name): value for name, value in row.items()}
+    own = {camel(name): value for name, value in row.items()}
     parent = text_of(own.get("parentObservationId"))
     copied = (*_OF_A_STEP, *(_COPIED if root is None and parent is None else ()))
     columns = _score_columns(row)
-    reading.fields(row, _named(row, {*_OBSERVATION, *copied, *map(_camel, columns)}), "observation.")
+    reading.fields(row, _named(row, {*_OBSERVATION, *copied, *map(camel, columns)}), "observation.")
     span = Span(
         place=place,
         trace=trace_id or text_of(own.get("traceId")) or "",
@@ -180,8 +175,7 @@ def _step(place: str, row: dict[str, Json], reading: Reading, trace_id: str, roo
 
 def _score_columns(row: Mapping[str, Json]) -> dict[str, list[Json]]:
     """Return the columns of a table of the user interface that are scores: lists of numbers or words."""
-    known = _LISTS | _OBSERVATION | _TRACE
-    lists = {name: unquoted(value) for name, value in row.items() if _camel(name) not in known}
+    lists = {name: unquoted(value) for name, value in row.items() if camel(name) not in _NO_COLUMNS}
     return {
         name: values for name, values in lists.items() if isinstance(values, list) and _are_scores(values)
     }
@@ -223,7 +217,7 @@ def _judge(span: Span, scores: Iterable[Json], reading: Reading) -> None:
             message = "a score is no JSON object"
             reading.problem("not_an_object", message, span.place, "Export it again.", lost=False)
             continue
-        own = {_camel(name): value for name, value in each.items()}
+        own = {camel(name): value for name, value in each.items()}
         correction = own.get("dataType") == "CORRECTION"
         reading.fields(each, _named(each, _CORRECTION if correction else _SCORE), "score.")
         word = text_of(own.get("stringValue")) or text_of(own.get("longStringValue"))
@@ -238,7 +232,7 @@ def _judge(span: Span, scores: Iterable[Json], reading: Reading) -> None:
 
 def _score(place: str, row: dict[str, Json], reading: Reading) -> Span:
     """Return a score that is a record of its own as a step below what it judges."""
-    own = {_camel(name): value for name, value in row.items()}
+    own = {camel(name): value for name, value in row.items()}
     trace, judged = text_of(own.get("traceId")) or "", text_of(own.get("observationId"))
     by = text_of(own.get("authorUserId")) or text_of(own.get("source")) or ""
     span = Span(place=place, trace=trace, id="", parent=judged, name=by)
@@ -248,7 +242,7 @@ def _score(place: str, row: dict[str, Json], reading: Reading) -> Span:
 
 def _named(record: Mapping[str, Json], used: Iterable[str]) -> set[str]:
     """Return the names of a record, which may be in snake case, that are in `used`."""
-    return {name for name in record if _camel(name) in used}
+    return {name for name in record if camel(name) in used}
 
 
 LANGFUSE = Format(

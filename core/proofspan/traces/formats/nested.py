@@ -113,10 +113,13 @@ def text(value: Json) -> str | None:
 
 def number(value: Json) -> float | None:
     """Return a finite number, also one written as text; None for all else."""
-    found = number_of(value)
-    if found is None and isinstance(value, str):
-        with suppress(ValueError):
+    if not isinstance(value, str):
+        found = number_of(value)
+    else:
+        try:
             found = float(value)
+        except ValueError:
+            return None
     return found if found is not None and math.isfinite(found) else None
 
 

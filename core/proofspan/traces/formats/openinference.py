@@ -87,11 +87,12 @@ def _span(place: str, row: dict[str, Json], reading: Reading) -> Span | None:
         start=seconds_of(row.get("start_time")),
         end=seconds_of(row.get("end_time")),
     )
-    flat = dict(attributes)
+    own_count, attributes = len(attributes), dict(attributes)
     for event in listed(row.get("events")):
         if isinstance(event, dict) and isinstance(held := event.get("attributes"), dict):
-            add_event(span, text_of(event.get("name")) or "", held, flat, reading)
-    attributes = nested(flat)
+            add_event(span, text_of(event.get("name")) or "", held, attributes, reading)
+    if len(attributes) > own_count:
+        attributes = nested(attributes)
     kind = {"openinference": {"span": {"kind": tree.get("span_kind")}}} if tree.get("span_kind") else {}
     fill(span, kind | attributes, reading)
     _add_outside(span, tree)

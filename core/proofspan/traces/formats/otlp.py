@@ -8,7 +8,7 @@ from pathlib import Path
 
 from proofspan.contracts.records.field_values import text_of
 from proofspan.contracts.records.records import Json
-from proofspan.traces.formats.payloads import seconds_of
+from proofspan.traces.formats.payloads import camel, seconds_of
 from proofspan.traces.formats.records import head_of, read_lists, read_records, shape_of
 from proofspan.traces.formats.span_attributes import add_event, fill, nested
 from proofspan.traces.formats.spans import questions
@@ -42,7 +42,6 @@ _SPAN = frozenset(
 _DEEPEST = 16
 _SERVICE = "service.name"
 _WHOLE = re.compile(r"-?[0-9]{1,18}")
-_SNAKE = re.compile(r"_([a-z])")
 
 
 def detect(sample: Sample) -> str | None:
@@ -129,7 +128,7 @@ def _listed(value: Json) -> list[Json]:
 
 
 def _span(place: str, row: dict[str, Json], resource: Mapping[str, Json], reading: Reading) -> Span:
-    own = {_camel(name): value for name, value in row.items()}
+    own = {camel(name): value for name, value in row.items()} if _is_snake(row) else row
     attributes = _attributes(own.get("attributes"))
     trace, parent = text_of(own.get("traceId")) or "", text_of(own.get("parentSpanId"))
     span = Span(
@@ -160,6 +159,10 @@ def _span(place: str, row: dict[str, Json], resource: Mapping[str, Json], readin
     return span
 
 
+def _is_snake(row: Mapping[str, Json]) -> bool:
+    return any("_" in name for name in row)
+
+
 def _resource(resource: Mapping[str, Json]) -> dict[str, Json]:
     named = resource.get("resource")
     return _attributes(named.get("attributes") if isinstance(named, dict) else None)
@@ -179,7 +182,9 @@ def _value(value: Json, depth: int = _DEEPEST) -> Json:
     if not isinstance(value, dict) or len(value) != 1 or not depth:
         return value
     ((kind, inner),) = value.items()
-    kind = _camel(kind)
+    if kind == "stringValue":
+        return inner
+    kind = camel(kind)
     if kind == "intValue" and isinstance(inner, str):
         return int(inner) if _WHOLE.fullmatch(inner) else inner
     if kind not in ("arrayValue", "kvlistValue"):
@@ -188,10 +193,6 @@ def _value(value: Json, depth: int = _DEEPEST) -> Json:
     if kind == "arrayValue":
         return [_value(each, depth - 1) for each in values]
     return {str(each.get("key")): _value(each.get("value"), depth - 1) for each in _objects(values)}
-
-
-def _camel(name: str) -> str:
-    return _SNAKE.sub(lambda found: found[1].upper(), name)
 
 
 OTLP = Format(

@@ -8,10 +8,13 @@ dictionaries with the usual names.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import lru_cache
 from math import isfinite
+from typing import TypeVar
 
 import orjson
 
@@ -19,6 +22,8 @@ from proofspan.contracts.records.field_values import first_of, number_of, text_o
 from proofspan.contracts.records.records import Json
 from proofspan.traces.formats.records import json_of
 from proofspan.traces.formats.types import PageBase, Passage
+
+T = TypeVar("T")
 
 #: Seconds after which a number is a time in smaller units: the year 5138.
 _LATEST = 1e11
@@ -58,11 +63,20 @@ _DOCUMENT = (
 _PAGES: Mapping[str, PageBase | None] = {"page_idx": 0, "page_index": 0, "page": None, "page_number": None}
 _SECTION = ("section_id", "section", "heading")
 _LABEL = "page_label"
+_SNAKE = re.compile(r"_([a-z])")
+
+
+@lru_cache(4_096)
+def camel(name: str) -> str:
+    """Return a name in snake case in camel case, others as they are."""
+    return _SNAKE.sub(lambda found: found[1].upper(), name)
 
 
 def unquoted(value: Json) -> Json:
     """Return the value of a text that is JSON, however often it is quoted; others as they are."""
     for _ in range(_DEEPEST):
+        if type(value) is not str:
+            break
         inner = json_of(value)
         if inner is value:
             break
@@ -205,41 +219,51 @@ def passage_of(value: Json) -> Passage | None:
         record = _body(wrapped)
     metadata = unquoted(first_of(record, ("metadata", "document.metadata", "payload", "meta")))
     metadata = metadata if isinstance(metadata, dict) else {}
-    texts = (record.get(name, metadata.get(name)) for name in _TEXT)
-    text = next((each for each in texts if isinstance(each, str)), None)
-    if text is None or not text.strip() or role_of(record) is not None:
-        return None
-    return _placed(record, metadata, text, score)
+    for name in _TEXT:
+        text = record.get(name, metadata.get(name))
+        if isinstance(text, str):
+            return _placed(record, metadata, text, score) if text.strip() and not role_of(record) else None
+    return None
 
 
 def _placed(record: Mapping[str, Json], metadata: Mapping[str, Json], text: str, score: Json) -> Passage:
-    page_name, page = next(
-        (
-            (name, number)
-            for name in _PAGES
-            for source in (metadata, record)
-            if (number := _page(source.get(name))) is not None
-        ),
-        ("", None),
-    )
-    both = {**record, **metadata}
-    document_name = next((name for name in _DOCUMENT if text_of(both.get(name)) is not None), "")
-    section_name = next((name for name in _SECTION if text_of(both.get(name)) is not None), "")
-    score_name = next((name for name in _SCORE if number_of(both.get(name)) is not None), "")
+    both = {**record, **metadata} if metadata else record
+    page_name, page = _page_in(metadata, record)
+    document_name, document = _first(both, _DOCUMENT, text_of)
+    section_name, section = _first(both, _SECTION, text_of)
+    score_name, own_score = _first(both, _SCORE, number_of)
     used = {page_name, document_name, section_name, score_name, _LABEL, *_TEXT}
     left = {name: each for name, each in metadata.items() if name not in used and each is not None}
     return Passage(
         text=text,
-        id=next((found for name in _ID if (found := text_of(record.get(name))) is not None), None)
-        or text_of(metadata.get("chunk_id")),
-        document=text_of(both.get(document_name)),
-        section=text_of(both.get(section_name)),
+        id=_first(record, _ID, text_of)[1] or text_of(metadata.get("chunk_id")),
+        document=document,
+        section=section,
         page=page,
         page_base=_PAGES.get(page_name),
         label=text_of(both.get(_LABEL)),
-        score=number_of(score) if number_of(score) is not None else number_of(both.get(score_name)),
+        score=number_of(score) if number_of(score) is not None else own_score,
         more={"metadata": left} if left else {},
     )
+
+
+def _first(
+    record: Mapping[str, Json], names: Iterable[str], of: Callable[[Json], T | None]
+) -> tuple[str, T | None]:
+    """Return the first name whose value is of a kind, and that value; "" and None without one."""
+    for name in names:
+        if name in record and (found := of(record[name])) is not None:
+            return name, found
+    return "", None
+
+
+def _page_in(metadata: Mapping[str, Json], record: Mapping[str, Json]) -> tuple[str, int | None]:
+    """Return the name and the number of a page; that of the metadata counts before the record's."""
+    for name in _PAGES:
+        for source in (metadata, record):
+            if name in source and (number := _page(source[name])) is not None:
+                return name, number
+    return "", None
 
 
 def _page(value: Json) -> int | None:
@@ -289,12 +313,18 @@ def seconds_of(value: object) -> float | None:
     """Return a point in time in seconds: an ISO 8601 text, or a number of seconds, milli- to nanoseconds."""
     number = number_of(value) if isinstance(value, int | float) else None
     if isinstance(value, str):
-        with suppress(ValueError):
-            value = float(value) if value.isdecimal() else datetime.fromisoformat(value)
-            number = value if isinstance(value, float) else None
+        if value.isdecimal():
+            number = float(value)
+        else:
+            try:
+                value = datetime.fromisoformat(value)
+            except ValueError:
+                return None
     if isinstance(value, datetime):  # without a zone in UTC
-        with suppress(ValueError, OverflowError):
+        try:
             return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
+        except (ValueError, OverflowError):
+            return None
     while number is not None and isfinite(number) and abs(number) > _LATEST:
         number /= 1_000
     return number

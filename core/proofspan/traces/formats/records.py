@@ -23,7 +23,14 @@ from proofspan.errors import Fault, InputFault
 from proofspan.manifest.contents import HEAD, content_of
 from proofspan.traces.formats.types import Reading, Sample, Shape
 from proofspan.traces.lines.http_text import http_messages, is_http_text
-from proofspan.traces.lines.json_values import Value, closed, json_values, later_keys
+from proofspan.traces.lines.json_values import (
+    Entries,
+    Value,
+    closed,
+    json_values,
+    later_keys,
+    parsed_values,
+)
 from proofspan.traces.lines.reader import (
     MAX_DEPTH,
     MAX_LINE,
@@ -45,6 +52,7 @@ _SAMPLED_SIZE = 1 << 20
 #: Names of a folder or an archive by which a format is recognized.
 _MOST_NAMES = 10_000
 _ZIP = b"PK\x03\x04"
+_JSON_BEGINS = ("[", "{", '"')
 #: What Python's json writes for numbers that JSON has not.
 _NOT_FINITE = re.compile(rb"[:,\[]\s*-?(?:NaN|Infinity)\b")
 
@@ -270,9 +278,14 @@ def _values(
 ) -> Iterator[tuple[tuple[str, ...] | None, str, Json]]:
     """Yield the values of JSON with the list that each is an entry of, and its place."""
     is_cut_off = False
-    for each in json_values(plain_pieces(path), lists):
+    for each in parsed_values(plain_pieces(path), lists):
         if is_cut_off:
             return  # the value around an entry that is cut off
+        if isinstance(each, Entries):
+            name = ".".join(each.path) or "entry"
+            for number, value in enumerate(each.values, start=each.number):
+                yield each.path, f"{name} {number:,}", value
+            continue
         if each.path is None:
             place = "the object" if each.number == 1 else f"value {each.number:,}"
         else:
@@ -332,11 +345,12 @@ def parsed(raw: RawLine, place: str, reading: Reading) -> Json:
 
 def json_of(value: Json) -> Json:
     """Return the JSON or Python value of a text, as tools write lists into cells; others as they are."""
-    if isinstance(value, str) and value[:1] in ("[", "{", '"'):
-        with suppress(orjson.JSONDecodeError):
+    if type(value) is str and value.startswith(_JSON_BEGINS):
+        try:
             return orjson.loads(value)
-        if _PYTHON.match(value):
-            return python_of(value)
+        except orjson.JSONDecodeError:
+            if _PYTHON.match(value):
+                return python_of(value)
     return value
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from math import isfinite
 
 from proofspan.contracts.records.field_values import number_of, text_of
@@ -75,6 +76,7 @@ COPIED: Mapping[str, tuple[str, ...]] = {
     "error": ("error.type", "exception.message"),
 }
 _FIELD_OF = {path: name for name, paths in COPIED.items() for path in paths}
+_ORDER = {name: place for place, name in enumerate(COPIED)}
 _DOCUMENT = ("id", "score", "content", "metadata", "url", "name", "mime_type")
 _JUDGED = ("name", "score", "label", "explanation", "annotator_kind", "identifier")
 #: The last steps of the names of lists of objects.
@@ -121,9 +123,9 @@ def nested(flat: Mapping[str, Json], depth: int = _DEEPEST) -> dict[str, Json]:
     """
     tree: dict[str, Json] = {}
     for name, value in flat.items():
-        if value is None or value == "None" or (isinstance(value, float) and not isfinite(value)):
+        if value is None or value == "None" or (type(value) is float and not isfinite(value)):
             continue
-        *path, last = str(name).split(".", _DEEPEST)
+        *path, last = name.split(".", _DEEPEST) if "." in name else (name,)
         if last in _LISTS:  # a table has them as texts
             value = json_of(value)
         if last != "metadata" and depth:
@@ -149,13 +151,21 @@ def nested(flat: Mapping[str, Json], depth: int = _DEEPEST) -> dict[str, Json]:
 
 def at(tree: Json, path: str) -> Json:
     """Return the value at a path of names with dots; None without one."""
-    for step in path.split("."):
-        tree = tree.get(step) if isinstance(tree, dict) else None
+    for step in _steps(path):
+        if not isinstance(tree, dict) or (tree := tree.get(step)) is None:
+            return None
     return tree
+
+
+@cache
+def _steps(path: str) -> tuple[str, ...]:
+    return tuple(path.split("."))  # paths are those of this package, so that they are few
 
 
 def listed(value: Json) -> list[Json]:
     """Return a list that is written as one, as JSON in a text, or as an object with numbers as names."""
+    if value is None:
+        return []
     value = unquoted(value)
     if isinstance(value, dict) and value and all(name.isdecimal() and len(name) < 10 for name in value):
         return [value[name] for name in sorted(value, key=int)]
@@ -171,10 +181,16 @@ def flattened(tree: Mapping[str, Json]) -> dict[str, Json]:
     waiting: list[tuple[str, int, Json]] = [(name, 1, value) for name, value in tree.items()]
     while waiting:
         path, depth, value = waiting.pop()
-        if isinstance(value, dict) and depth < _DEEPEST and path not in _WHOLE and path[-8:] != "metadata":
-            for name, each in value.items():
-                below = path if not name or name.isdecimal() else f"{path}.{name}"
-                waiting.append((below, depth + 1, each))
+        if (
+            isinstance(value, dict)
+            and depth < _DEEPEST
+            and path not in _WHOLE
+            and not path.endswith("metadata")
+        ):
+            waiting += [
+                (path if not name or name.isdecimal() else f"{path}.{name}", depth + 1, each)
+                for name, each in value.items()
+            ]
         elif isinstance(value, list) and any(isinstance(each, dict) for each in value):
             waiting += [(path, depth + 1, each) for each in value]
         elif not found.get(path):
@@ -199,8 +215,8 @@ def fill(span: Span, tree: Mapping[str, Json], reading: Reading) -> None:
     elif span.kind != "embedding":
         span.answer = _answer(tree, gave)
     _judge(span, tree)
-    held = {_FIELD_OF[path] for path in flat if path in _FIELD_OF}
-    for name in [name for name in COPIED if name in held]:
+    held = {_FIELD_OF[path] for path in flat.keys() & _FIELD_OF.keys()}
+    for name in sorted(held, key=_ORDER.__getitem__):
         if (value := unquoted(_first(flat, *COPIED[name]))) not in (None, "", [], {}):
             span.fields[name] = value
     if span.kind == "embedding":  # its model and tokens are not those of the answer
@@ -209,8 +225,10 @@ def fill(span: Span, tree: Mapping[str, Json], reading: Reading) -> None:
 
 
 def _kind(flat: Mapping[str, Json]) -> SpanKind | None:
-    names = (text_of(flat.get(path)) for path in _KIND)
-    return next((_KINDS[name.lower()] for name in names if name and name.lower() in _KINDS), None)
+    for path in _KIND:
+        if (name := text_of(flat.get(path))) and (kind := _KINDS.get(name.lower())) is not None:
+            return kind
+    return None
 
 
 def _question(kind: SpanKind, tree: Mapping[str, Json], flat: Mapping[str, Json]) -> str | None:
@@ -267,8 +285,7 @@ def _last(messages: list[tuple[str, str]], role: str) -> str | None:
 def _documents(tree: Mapping[str, Json], *paths: str) -> list[Passage]:
     """Return the passages at the first path that has any; those of GenAI may be ids without a text."""
     for path in paths:
-        found = [_passage(each) for each in listed(at(tree, path))]
-        if passages := [each for each in found if each is not None]:
+        if passages := [found for each in listed(at(tree, path)) if (found := _passage(each)) is not None]:
             return passages
     return []
 
@@ -290,6 +307,8 @@ def _passage(value: Json) -> Passage | None:
 
 def _judge(span: Span, tree: Mapping[str, Json]) -> None:
     for name in ("annotation", "evaluation"):
+        if name not in tree and f"{name}s" not in tree and "trace" not in tree:
+            continue
         own, trace = tree.get(name), tree.get("trace")
         lists = [listed(each.get(f"{name}s")) for each in (tree, trace) if isinstance(each, dict)]
         for each in [own, *(entry for entries in lists for entry in entries)]:
@@ -333,4 +352,7 @@ def add_judgement(span: Span, judged: Mapping[str, Json]) -> None:
 
 
 def _first(flat: Mapping[str, Json], *paths: str) -> Json:
-    return next((flat[path] for path in paths if path in flat), None)
+    for path in paths:
+        if path in flat:
+            return flat[path]
+    return None

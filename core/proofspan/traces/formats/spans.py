@@ -32,13 +32,13 @@ _NOTES = {
 
 
 class _Light(NamedTuple):
-    """A span as joining by time needs it: seconds, whether it is a question with its answer, its place."""
+    """A span as joining by time needs it: seconds, whether it is no question with its answer, its number."""
 
     start: float
     not_whole: bool
     end: float
     question: str
-    at: int
+    number: int
 
 
 def questions(spans: Iterable[Span], reading: Reading) -> Iterator[Asked]:
@@ -49,40 +49,42 @@ def questions(spans: Iterable[Span], reading: Reading) -> Iterator[Asked]:
     """
     notes: Counter[str] = Counter()
     with tempfile.SpooledTemporaryFile(_IN_MEMORY) as spool:
-        traces: dict[str, array[int]] = {}
+        traces: dict[str, array[int]] = {}  # the numbers of each trace's spans
+        ends = array("Q", [0])  # where each span ends in the file
         linked = False
         for number, span in enumerate(spans):
             key = span.trace or f"\0{number}"
             linked |= span.parent is not None or key in traces
-            traces.setdefault(key, array("Q")).append(spool.tell())
-            pickle.dump(span, spool, pickle.HIGHEST_PROTOCOL)
+            traces.setdefault(key, array("Q")).append(number)
+            ends.append(ends[-1] + spool.write(pickle.dumps(span, pickle.HIGHEST_PROTOCOL)))
 
-        def load(at: int) -> Span:
-            spool.seek(at)
-            span: Span = pickle.load(spool)  # noqa: S301 - written above, in a file without a name
+        def load(number: int) -> Span:
+            spool.seek(ends[number])
+            data = spool.read(ends[number + 1] - ends[number])
+            span: Span = pickle.loads(data)  # noqa: S301 - written above, in a file without a name
             return span
 
         by_time = not linked and len(traces) > 1
         if by_time:
-            groups = _by_time((_light(load(at), at) for (at,) in traces.values()), notes)
+            groups = _by_time((_light(load(each), each) for (each,) in traces.values()), notes)
         else:
             groups = traces.values()
         for group in groups:
-            yield from questions_of([load(at) for at in group], reading, notes, by_time=by_time)
+            yield from questions_of([*map(load, group)], reading, notes, by_time=by_time)
     for code, count in sorted(notes.items()):
         if count:
             message, fix = _NOTES[code]
             reading.problem(f"spans_{code}", f"{count:,} {message}", "spans", fix, lost=False)
 
 
-def _light(span: Span, at: int) -> _Light:
+def _light(span: Span, number: int) -> _Light:
     start = span.start if span.start is not None else float("inf")
     end = span.end if span.end is not None else start
-    return _Light(start, not span.whole, end, span.question or "", at)
+    return _Light(start, not span.whole, end, span.question or "", number)
 
 
 def _by_time(spans: Iterable[_Light], notes: Counter[str]) -> Iterable[Iterable[int]]:
-    """Return the places of spans by the question with an answer in whose time they lie.
+    """Return the numbers of spans by the question with an answer in whose time they lie.
 
     Of questions at the same time, a span belongs to the one with its own question; if that does not decide,
     to none.
@@ -96,9 +98,9 @@ def _by_time(spans: Iterable[_Light], notes: Counter[str]) -> Iterable[Iterable[
             holding = [each for each in holding if each.question == span.question]
         if len(holding) == 1 and span.start < float("inf"):
             notes["by_time"] += 1
-            groups[holding[0].at].append(span.at)
+            groups[holding[0].number].append(span.number)
             continue
-        groups[span.at] = [span.at]
+        groups[span.number] = [span.number]
         if not span.not_whole:
             around = [*around[1 - _MOST_AT_ONCE :], span]
-    return [groups[at] for at in sorted(groups)]
+    return [groups[number] for number in sorted(groups)]

@@ -104,7 +104,7 @@ class Reading:
     def fields(self, record: Mapping[str, Json], used: Collection[str], at: str = "") -> None:
         """Count the fields of a record that hold anything: those in `used`, and the others as left."""
         for name, value in record.items():
-            if value is None or value == "" or value == [] or value == {}:
+            if not value and not isinstance(value, int | float):  # 0 and false say something
                 continue
             counter = self.understood if name in used else self.left
             counter[f"{at}{name}"] += 1

@@ -7,18 +7,25 @@ value are parsed. So the entries of an array of gigabytes are read at nearly the
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import orjson
 
-from proofspan.traces.lines.reader import BOM
+from proofspan.contracts.records.records import Json
+from proofspan.traces.lines.reader import BOM, MAX_DEPTH
 
 #: The largest entry that is read, in bytes.
 MAX_ENTRY: Final = 64 << 20
 #: The largest value of a file that is read, without the entries of its lists.
 MAX_REST: Final = 256 << 20
+
+#: Bytes of entries that are parsed together: many small ones cost little more than their values.
+_TOGETHER: Final = 64 << 10
 
 _SPACE = b" \t\r\n"
 _QUOTE, _OPEN_LIST, _OPEN_OBJECT, _CLOSE_LIST, _CLOSE_OBJECT, _COMMA = range(1, 7)
@@ -51,6 +58,14 @@ class Value(NamedTuple):
     size: int
     data: bytes
     state: Literal["whole", "begun", "truncated", "broken"] = "whole"
+
+
+class Entries(NamedTuple):
+    """Entries of a list that were parsed together; `number` is that of the first."""
+
+    path: ListPath
+    number: int
+    values: list[Json]
 
 
 class Signs(NamedTuple):
@@ -89,13 +104,23 @@ class SignReader:
 
 
 def json_values(pieces: Iterable[bytes], lists: Collection[ListPath] = ((),)) -> Iterator[Value]:
-    """Yield the values of JSON text, which is one value or several after one another.
+    """Return the values of JSON text, which is one value or several after one another.
 
     With the list `()` they are the entries of an array, and each value that is no array. With lists such as
     `("results", "items")` they are the entries of these, and the value around them without its entries: as
     far as it goes before the first entry of a list, and whole after the last.
     """
-    return _Reader(lists).values(pieces)
+    found = _Reader(lists, parses=False).values(pieces)
+    return (each for each in found if isinstance(each, Value))  # all are
+
+
+def parsed_values(pieces: Iterable[bytes], lists: Collection[ListPath] = ((),)) -> Iterator[Value | Entries]:
+    """Return values like `json_values`, but parsed where several entries lie in one piece.
+
+    Entries are yielded as bytes if one of those in their piece is no JSON, or nested more than `MAX_DEPTH`
+    deep, so that the caller can say which.
+    """
+    return _Reader(lists, parses=True).values(pieces)
 
 
 def later_keys(pieces: Iterable[bytes], *, beyond: int) -> Iterator[tuple[str, bytes]]:
@@ -164,6 +189,36 @@ def _whole_escapes(pieces: Iterable[bytes]) -> Iterator[bytes]:
         yield left
 
 
+class _Shallow:
+    """The signs of a piece that are outside of the entries of the deepest list, or between these.
+
+    `most` is the greatest depth of all signs.
+    """
+
+    def __init__(self, found: Signs, deepest: int) -> None:
+        places = np.flatnonzero(found.depth - np.minimum(_STEP[found.kinds], 0) <= deepest)
+        self._kinds, self._depth = found.kinds[places], found.depth[places]
+        self.at: list[int] = found.at[places].tolist()
+        self.kinds: list[int] = self._kinds.tolist()
+        self.depth: list[int] = self._depth.tolist()
+        self.most = int(found.depth.max()) if len(found.depth) else 0
+        self._levels: dict[int, tuple[list[int], list[int]]] = {}
+
+    def entries(self, number: int, level: int) -> tuple[list[int], int]:
+        """Return the places of the commas of a list at a level from a sign on, and the sign that closes it.
+
+        Without one it is the number of signs.
+        """
+        if level not in self._levels:
+            commas = np.flatnonzero((self._depth == level) & (self._kinds == _COMMA))
+            self._levels[level] = commas.tolist(), np.flatnonzero(self._depth < level).tolist()
+        between, closings = self._levels[level]
+        closing = bisect_left(closings, number)
+        end = closings[closing] if closing < len(closings) else len(self.at)
+        own = between[bisect_left(between, number) : bisect_left(between, end)]
+        return [self.at[each] for each in own], end
+
+
 class _Kept:
     """The bytes of a value that has begun, without the space before it."""
 
@@ -197,7 +252,8 @@ class _Kept:
 class _Reader:
     """The state between pieces: the brackets open outside of entries, the file's value, and its entry."""
 
-    def __init__(self, lists: Collection[ListPath]) -> None:
+    def __init__(self, lists: Collection[ListPath], *, parses: bool) -> None:
+        self.parses = parses
         self.lists = frozenset(lists)
         #: The depth of the deepest list: an object for each key, and a list around and in each of these.
         self.deepest = 2 * max(map(len, self.lists), default=0) + 1
@@ -209,28 +265,27 @@ class _Reader:
         self.outer, self.entry = _Kept(MAX_REST), _Kept(MAX_ENTRY)
         self.line = 1
 
-    def values(self, pieces: Iterable[bytes]) -> Iterator[Value]:
+    def values(self, pieces: Iterable[bytes]) -> Iterator[Value | Entries]:
         """Yield all values."""
         signs, is_first = SignReader(), True
         for piece in _whole_escapes(pieces):
             found = signs.signs(piece)
             done = len(BOM) if is_first and piece.startswith(BOM) else 0
             is_first = False
-            shallow = np.flatnonzero(found.depth - np.minimum(_STEP[found.kinds], 0) <= self.deepest)
-            shallow_signs = (found.at[shallow], found.kinds[shallow], found.depth[shallow])
-            for at, kind, depth in zip(*(each.tolist() for each in shallow_signs), strict=True):
+            shallow = _Shallow(found, self.deepest)
+            number = 0
+            while number < len(shallow.at):
                 if self.path is not None:
-                    if depth > self.level or (depth == self.level and kind != _COMMA):
-                        continue  # within an entry
-                    self._take(piece[done:at])
-                    done = at
-                    if self.entry.size:
-                        yield self.entry.value(self.path)
-                        self.entry.clear()
-                    if kind == _COMMA:
-                        done += 1
-                        continue
+                    commas, number = shallow.entries(number, self.level)
+                    ends = commas if number == len(shallow.at) else [*commas, shallow.at[number]]
+                    if ends:
+                        yield from self._entries(piece, done, ends, depth=shallow.most - self.level)
+                        done = ends[-1] + (number == len(shallow.at))
+                    if number == len(shallow.at):
+                        break
                     self.path = None
+                at, kind, depth = shallow.at[number], shallow.kinds[number], shallow.depth[number]
+                number += 1
                 if kind == _COMMA:
                     continue
                 self._take(piece[done : at + 1])
@@ -249,6 +304,35 @@ class _Reader:
             yield self._beginning()._replace(state="truncated")
         elif self.outer.size:
             yield self.outer.value(None)
+
+    def _entries(
+        self, piece: bytes, done: int, ends: Sequence[int], *, depth: int
+    ) -> Iterator[Value | Entries]:
+        """Yield the entries of the list from `done` on, which end before `ends`.
+
+        `depth` is how deep they are nested at the most.
+        """
+        number = 0
+        while number < len(ends):
+            is_begun = self.entry.size > 0  # its beginning was in a piece before
+            following = number + 1 if is_begun else bisect_right(ends, done + _TOGETHER, number)
+            values: list[Json] | None = None
+            if self.parses and following > number + 1 and depth <= MAX_DEPTH:
+                with suppress(orjson.JSONDecodeError):
+                    values = orjson.loads(b"[%b]" % piece[done : ends[following - 1]])
+            if values is not None and self.path is not None:
+                yield Entries(self.path, self.entry.number + 1, values)
+                self.entry.number += len(values)
+                self.line += piece.count(b"\n", done, ends[following - 1])
+                number, done = following, ends[following - 1] + 1
+                continue
+            for end in ends[number : max(following, number + 1)]:
+                self._take(piece[done:end])
+                done = end + 1
+                if self.entry.size:
+                    yield self.entry.value(self.path)
+                    self.entry.clear()
+            number = max(following, number + 1)
 
     def _take(self, data: bytes) -> None:
         (self.outer if self.path is None else self.entry).add(data, self.line)
