@@ -1,148 +1,166 @@
-"""How fast records of large files are read, in MB/s beside orjson reading the same file at once.
+"""How fast the files of other tools are read, and in how much memory, beside orjson reading them at once.
 
-    python bench/bench_formats.py [--size 64] [--rounds 3]
+    python bench/bench_formats.py [--size 4] [--rounds 3] [--memory 4,16] [FORMAT ...]
 
-`--size` is in MB for each file. Times are those of the processor in one process; the median over rounds that
-alternate. Peak memory is what Python allocates beyond the file's own bytes being read.
+`--size` is in MB for each file. The files are copies of each format's example as it is ("short") and with
+passages of 600 characters ("long"). MB/s are of processor time and of a file's bytes unpacked: the median of
+rounds in which reading and orjson alternate, and ± half the distance from the slowest to the fastest. orjson
+parses the lines of the same file one by one, or its one value at once, and keeps nothing. Memory is the
+growth of the process at its peak for long files of the two sizes of `--memory`: where both are about the
+same, it does not grow with the file.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
+import gc
 import gzip
-import io
 import statistics
 import tempfile
 import time
-import tracemalloc
+import zipfile
 from collections.abc import Callable
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import orjson
-import pyarrow as pa
-import pyarrow.parquet as pq
-from proofspan.traces.formats.registry import recognized
+from format_files import forms, write
 
-from proofspan.traces.formats.records import read_lists, read_records, sample_of
-from proofspan.traces.formats.types import Reading
+from proofspan.traces.formats.records import sample_of
+from proofspan.traces.formats.types import Format, Reading
+from proofspan.traces.registry import FORMATS, recognized
 
-TEXT = 'The engine holds 4.5 litres of oil; check it "monthly", when it is cold. ' * 6
-
-
-def rows(count: int) -> list[dict[str, Any]]:
-    """Return rows of about 2.6 KB with five contexts each."""
-    return [
-        {
-            "question": f"How much oil does engine {number} hold?",
-            "response": "4.5 litres.",
-            "contexts": [f"{number} {place} {TEXT}" for place in range(5)],
-            "faithfulness": 0.5,
-        }
-        for number in range(count)
-    ]
+#: Linux's proc(5): 5 makes the peak memory of a process that of now.
+_CLEAR, _STATUS = Path("/proc/self/clear_refs"), Path("/proc/self/status")
 
 
-def write(folder: Path, megabytes: int) -> dict[str, Path]:
-    """Write the same rows in each form."""
-    made = rows(megabytes * 1_000_000 // 2_600)
-    lines = [orjson.dumps(each) for each in made]
-    table = io.StringIO()
-    cells = csv.DictWriter(table, made[0])
-    cells.writeheader()
-    cells.writerows({**each, "contexts": orjson.dumps(each["contexts"]).decode()} for each in made)
-    runs = b"".join(
-        b"%d Q0 manual-p%d %d %.4f bm25\n" % (n // 100, n % 100, n % 100, 9.5) for n in range(len(made) * 60)
-    )
-    contents = {
-        "lines.jsonl": b"\n".join(lines),
-        "lines.jsonl.gz": gzip.compress(b"\n".join(lines), 6),
-        "array.json": b"[" + b",\n".join(lines) + b"]",
-        "list.json": b'{"results": [' + b",\n".join(lines) + b'], "after": 1}',
-        "table.csv": table.getvalue().encode(),
-        "bm25.run": runs,
-    }
-    for name, data in contents.items():
-        (folder / name).write_bytes(data)
-    pq.write_table(
-        pa.Table.from_pylist(made), folder / "table.parquet", compression="none", use_dictionary=False
-    )
-    return {path.name: path for path in sorted(folder.iterdir())}
+class Speed(NamedTuple):
+    """MB/s: the median of rounds, and half the distance between the slowest and the fastest."""
+
+    median: float
+    spread: float
+
+    @classmethod
+    def of(cls, seconds: list[float], size: int) -> Speed:
+        speeds = [size / 1e6 / each for each in seconds]
+        return cls(statistics.median(speeds), (max(speeds) - min(speeds)) / 2)
 
 
-def records(path: Path) -> int:
-    """Count the records of a file, reading all of them."""
-    reading = Reading(path.name)
-    if path.name == "list.json":
-        return sum(1 for _ in read_lists(path, reading, "results", rest={}))
-    return sum(1 for _ in read_records(path, reading))
-
-
-def questions(path: Path) -> int:
-    """Count the questions of a file in the format that is recognized."""
+def questions(path: Path, each: Format) -> int:
+    """Read a file in the format that is recognized, and return how many questions it has."""
     found = recognized(sample_of(path))
-    assert found is not None
-    return sum(1 for _ in found.format.read(path, Reading(path.name)))
+    assert found is not None and found.format is each, (path, found)
+    reading = Reading(path.name)
+    asked = sum(1 for _ in each.read(path, reading))
+    assert asked and not reading.lost, (path, asked, reading.problems[:3])
+    return asked
 
 
-def at_once(path: Path) -> int:
+def at_once(path: Path) -> None:
     """Read a file of JSON with orjson, lines one by one."""
-    if ".jsonl" in path.name:
-        data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-        return sum(1 for _ in map(orjson.loads, data.splitlines()))
-    return len(orjson.loads(path.read_bytes()))
+    if path.suffix == ".jsonl":
+        with path.open("rb") as source:
+            for line in source:
+                orjson.loads(line)
+    else:
+        orjson.loads(path.read_bytes())
 
 
-def speed(step: Callable[[Path], int], path: Path, size: int) -> float:
-    """Return MB/s of processor time."""
+def seconds(step: Callable[[], object]) -> float:
+    """Return the processor time of a step."""
+    gc.collect()
     started = time.process_time()
-    step(path)
-    return size / 1e6 / (time.process_time() - started)
+    step()
+    return time.process_time() - started
 
 
-def peak(step: Callable[[Path], int], path: Path) -> float:
-    """Return the most memory in MB that a step allocates."""
-    tracemalloc.start()
-    step(path)
-    found = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    return found / 1e6
+def size_of(path: Path) -> int:
+    """Return the bytes of a file, unpacked."""
+    if path.suffix in (".zip", ".eval") or zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            return sum(each.file_size for each in archive.infolist())
+    if path.suffix == ".gz":
+        with gzip.open(path) as source:
+            return sum(map(len, iter(lambda: source.read(1 << 20), b"")))
+    return path.stat().st_size
+
+
+def speeds(path: Path, each: Format, rounds: int) -> tuple[Speed, Speed | None]:
+    """Return the speed of reading a file as a format, and of orjson where it is JSON."""
+    size, is_json = size_of(path), path.suffix in (".json", ".jsonl")
+    own: list[float] = []
+    plain: list[float] = []
+    for _ in range(rounds):
+        own.append(seconds(lambda: questions(path, each)))
+        if is_json:
+            plain.append(seconds(lambda: at_once(path)))
+    return Speed.of(own, size), Speed.of(plain, size) if plain else None
+
+
+def resident(name: str) -> float:
+    """Return a size of the process in MB: "VmRSS" now, "VmHWM" at its peak."""
+    line = next(line for line in _STATUS.read_text().splitlines() if line.startswith(name))
+    return int(line.split()[1]) * 1024 / 1e6
+
+
+def growth(path: Path, each: Format) -> float:
+    """Return by how many MB the process grows at its peak while it reads a file."""
+    gc.collect()
+    before = resident("VmRSS")
+    _CLEAR.write_text("5")
+    questions(path, each)
+    return resident("VmHWM") - before
+
+
+def in_a_process(step: Callable[..., object], *arguments: object) -> object:
+    """Return what a step returns in a process of its own, so that nothing of other files is in its memory."""
+    context = get_context("fork")
+    ours, theirs = context.Pipe(duplex=False)
+
+    def run(out: Connection) -> None:
+        out.send(step(*arguments))
+
+    process = context.Process(target=run, args=(theirs,))
+    process.start()
+    theirs.close()
+    try:
+        return ours.recv()
+    finally:
+        process.join()
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--size", type=int, default=64)
+    parser.add_argument("formats", nargs="*")
+    parser.add_argument("--size", type=float, default=4)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--memory", default="4,16")
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        files = write(Path(folder), arguments.size)
-        plain = files["lines.jsonl"].stat().st_size
-        print(f"{'file':<16}{'MB':>7}{'records':>10}{'questions':>11}{'orjson':>9}{'peak MB':>9}")
-        for name, path in files.items():
-            size = plain if name.endswith(".gz") else path.stat().st_size
-            steps: dict[str, Callable[[Path], int]] = {}
-            if name != "bm25.run":
-                steps["records"] = records
-            if name in ("bm25.run", "table.csv", "table.parquet"):
-                steps["questions"] = questions
-            if ".json" in name:
-                steps["orjson"] = at_once
-            found: dict[str, list[float]] = {each: [] for each in steps}
-            for _ in range(arguments.rounds):
-                for each, step in steps.items():
-                    found[each].append(speed(step, path, size))
-            shown = [
-                f"{statistics.median(found[each]):.0f}" if each in found else "–"
-                for each in ("records", "questions", "orjson")
-            ]
-            memory = peak(next(iter(steps.values())), path)
-            print(
-                f"{name:<16}{size / 1e6:>7.1f}{shown[0]:>10}{shown[1]:>11}{shown[2]:>9}{memory:>9.1f}",
-                flush=True,
-            )
+    sizes = [float(each) for each in arguments.memory.split(",") if each]
+    memory = " and ".join(f"{each:g}" for each in sizes)
+    print(f"| format | form | short, MB/s | of orjson | long, MB/s | of orjson | memory at {memory} MB |")
+    print("|---|---|---|---|---|---|---|", flush=True)
+    for each in FORMATS:
+        if arguments.formats and each.name not in arguments.formats:
+            continue
+        for form in forms(each):
+            cells = [each.title, form]
+            with tempfile.TemporaryDirectory() as folder:
+                for long in (False, True):
+                    path = write(each, form, Path(folder), int(arguments.size * 1e6), long=long)
+                    own, plain = in_a_process(speeds, path, each, arguments.rounds)  # type: ignore[misc]
+                    cells.append(f"{own.median:.0f} ± {own.spread:.0f}")
+                    cells.append(f"{own.median / plain.median:.2f}" if plain else "–")
+                grown = []
+                for megabytes in sizes:
+                    path = write(each, form, Path(folder), int(megabytes * 1e6), long=True)
+                    grown.append(f"{in_a_process(growth, path, each):.0f}")
+                cells.append(", ".join(grown))
+            print(f"| {' | '.join(cells)} |", flush=True)
 
 
 if __name__ == "__main__":
