@@ -60,7 +60,10 @@ def test_every_claim_is_answered_in_bounded_time(folder: Path, one_worker: PdfPo
 
 
 @pytest.mark.slow
-def test_a_document_that_hangs_costs_its_own_claims_alone(folder: Path) -> None:
+def test_a_document_that_hangs_costs_its_own_claims_alone(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("proofspan.evidence.locate_bulk.MAX_FAULTS", 2)  # each is a worker's whole time limit
     names = ("a.pdf", "bomb.pdf")
     asks = [
         Ask(folder / names[number % 2], SpanQuery("", 0, claim=f"{OIL} {number}")) for number in range(14)

@@ -158,8 +158,8 @@ def test_the_commands_work_beside_a_hostile_package(installed: Installed) -> Non
     (installed.work / "spans.jsonl").write_text(json.dumps(quote), "utf-8")
     located = installed.run("locate", "spans.jsonl", "--root", demo / "corpus", "-o", "-")
     assert located.returncode == 0 and json.loads(located.stdout)["id"] == 1
-    gate = installed.run("gate", demo, "--run", "R006", "--json")
-    assert gate.returncode == 1 and json.loads(gate.stdout)["run_id"] == "R006"
+    gate = installed.run("gate", demo, "--run", "R001", "--json")
+    assert gate.returncode == 1 and json.loads(gate.stdout)["run_id"] == "R001"
 
 
 def test_the_api_and_the_schemas_come_from_the_wheel(installed: Installed) -> None:
@@ -206,7 +206,7 @@ def read_only_package(wheel: Path, tmp_path: Path) -> Iterator[Path]:
 
 def test_a_read_only_package_works_with_a_named_cache(read_only_package: Path, tmp_path: Path) -> None:
     demo = read_only_package / "proofspan" / "data" / "demo"
-    asked = [sys.executable, "-P", "-m", "proofspan.cli", "gate", str(demo), "--run", "R006"]
+    asked = [sys.executable, "-P", "-m", "proofspan.cli", "gate", str(demo), "--run", "R001"]
     home = {**os.environ, "PYTHONPATH": str(read_only_package), "HOME": str(read_only_package / "home")}
     home.pop("PROOFSPAN_CACHE_DIR", None)
     home.pop("XDG_CACHE_HOME", None)
@@ -215,7 +215,7 @@ def test_a_read_only_package_works_with_a_named_cache(read_only_package: Path, t
     assert "Traceback" not in refused.stderr
     named = [*asked, "--cache-dir", str(tmp_path / "cache")]
     done = subprocess.run(named, cwd=tmp_path, env=home, capture_output=True, text=True, check=False)
-    assert done.returncode == 1 and "R006" in done.stdout, done.stderr
+    assert done.returncode == 1 and "R001" in done.stdout, done.stderr
 
 
 def test_two_versions_share_a_cache_without_replacing_each_other(
