@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 

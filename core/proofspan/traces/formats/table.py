@@ -129,7 +129,7 @@ def question_of(place: str, row: dict[str, Json], columns: Mapping[str, str], re
         name: value for name, value in row.items() if name not in used and value not in (None, "", [], {})
     }
     reading.fields(row, row.keys() - unread)
-    numbers = {name: _score(value) for name, value in others.items() if _plain(name) not in _PAGE}
+    numbers = {name: _score(value) for name, value in others.items() if plain_name(name) not in _PAGE}
     scores: dict[str, Json] = {name: found for name, found in numbers.items() if found is not None}
     lists: dict[StageName, list[Passage]] = {}
     if passages:
@@ -155,7 +155,7 @@ def question_of(place: str, row: dict[str, Json], columns: Mapping[str, str], re
 
 def _named_place(row: Mapping[str, Json], columns: Mapping[str, str]) -> Passage | None:
     """Return the page that a row names in a column of its own, with its document; None without a page."""
-    plain = {_plain(name): value for name, value in row.items() if name not in columns.values()}
+    plain = {plain_name(name): value for name, value in row.items() if name not in columns.values()}
     page_name = next((name for name in _PAGE if name in plain), "")
     page = number(plain.get(page_name))
     if page is None or not page.is_integer() or not 0 <= page < 1e6:
