@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from proofspan.errors import ManifestFault
 from proofspan.manifest import trust
 from proofspan.manifest.load import MANIFEST_NAME, load_manifest
-from proofspan.manifest.paths import artifact_path, refusal_of, resolve_reference
+from proofspan.manifest.paths import OPENED, artifact_path, refusal_of, resolve_reference
 from proofspan.manifest.types import Manifest
 
 
@@ -114,6 +114,14 @@ def test_missing_looping_and_endless_names_are_distinguished(root: Path) -> None
     assert code_of(root, "sub/file.txt/more") == "missing"
     assert code_of(root, "loop") == "unreadable"
     assert code_of(root, "a" * 1000) == "unreadable"
+
+
+def test_a_file_that_was_not_opened_is_to_be_opened_not_copied_into_the_cache(root: Path) -> None:
+    (root / OPENED).write_bytes(b"{}")
+    with pytest.raises(ManifestFault) as raised:
+        resolve_reference(root, "corpus/absent.pdf")
+    (problem,) = raised.value.problems
+    assert (problem.code, problem.where) == ("missing", "absent.pdf") and "--documents" in problem.fix
 
 
 @given(st.text(alphabet="ab./\\~:\0\n é", max_size=12))

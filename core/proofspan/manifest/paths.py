@@ -13,6 +13,8 @@ from proofspan.manifest.types import Artifact, Manifest
 MAX_REFERENCE = 1024
 #: How the message about a link that leaves its root begins; the target path follows.
 OUTSIDE = "leads outside its folder"
+#: The summary in a workspace that was made of opened files: what is missing there is to be opened too.
+OPENED = "opened.json"
 
 
 def refusal_of(ref: str) -> str | None:
@@ -51,6 +53,10 @@ def resolve_reference(root: Path, ref: str, *, folder: bool = False) -> Path:
     try:
         path = place.resolve(strict=True)
     except (FileNotFoundError, NotADirectoryError):
+        if (root / OPENED).is_file():
+            message = "is not among the files that were opened"
+            fix = "open them again with it, or name its folder: proofspan open FILE --documents DIR"
+            raise ManifestFault.of("missing", message, where=place.name, fix=fix) from None
         fix = f"correct its path, or put it there: cp FILE {shlex.quote(str(place))}"
         raise ManifestFault.of("missing", "does not exist", where=str(place), fix=fix) from None
     except (OSError, RuntimeError) as error:  # RuntimeError: a loop of symbolic links

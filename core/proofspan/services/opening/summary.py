@@ -11,12 +11,11 @@ from typing import Any
 import orjson
 
 from proofspan.errors import printable
+from proofspan.manifest.paths import OPENED
 from proofspan.services.opening.documents import Found
 from proofspan.services.opening.open import Opened
 from proofspan.wording import counted
 
-#: The file in the workspace that keeps the summary, so that it is shown when the same is opened again.
-SUMMARY = "opened.json"
 #: How many fields, names and problems a summary in words lists; others are counted.
 MOST_NAMED = 8
 
@@ -126,15 +125,15 @@ def lines_of(summary: Summary, *, lists_all: bool = False) -> Iterator[str]:
 
 
 def write(summary: Summary, folder: Path) -> None:
-    """Keep the summary in its workspace."""
+    """Keep the summary in its workspace, so that it is shown when the same is opened again."""
     options = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
-    (folder / SUMMARY).write_bytes(orjson.dumps(asdict(summary), option=options))
+    (folder / OPENED).write_bytes(orjson.dumps(asdict(summary), option=options))
 
 
 def read(folder: Path) -> Summary | None:
     """Return the summary of a workspace; None where it has none that can be read."""
     try:
-        values: dict[str, Any] = orjson.loads((folder / SUMMARY).read_bytes())
+        values: dict[str, Any] = orjson.loads((folder / OPENED).read_bytes())
         parts = tuple(Part(**each) for each in values.pop("parts"))
         for name, value in values.items():
             values[name] = tuple(value) if isinstance(value, list) else value
