@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,12 @@ import pytest
 from proofspan.errors import Fault
 from proofspan.traces.importers import sources
 from proofspan.traces.importers.mapped import MAPPED
+from proofspan.traces.importers.mapping import load_mapping
 from proofspan.traces.importers.workspace import import_source
+from tests.places import CHECKOUT
 from tests.unit.mapped_room import MAPPING, RECORD, bytes_in, imported, traces_in, write_source
+
+MAPPINGS = CHECKOUT / "data" / "mappings"
 
 
 @pytest.fixture
@@ -146,6 +151,17 @@ def test_a_wrong_mapping_says_where_and_what(
     reported = [str(problem) for problem in caught.value.problems]
     assert any(says in each and f"map.yaml:{line}:" in each for each in reported), reported
     assert not (tmp_path / "ws").exists()
+
+
+@pytest.mark.parametrize("name", [*sorted(each.name for each in MAPPINGS.iterdir()), ""])
+def test_every_example_of_a_mapping_can_be_used(name: str, tmp_path: Path) -> None:
+    file = MAPPINGS / name
+    if not name:  # the example in the documentation
+        text = (CHECKOUT / "docs" / "formats.md").read_text("utf-8")
+        (shown,) = [each for each in re.findall(r"```yaml\n(.*?)```", text, re.DOTALL) if "group_by" in each]
+        file = tmp_path / "map.yaml"
+        file.write_text(f'mapping_version: "1.0"\nname: n\nrun: {{run_id: R001}}\n{shown}')
+    assert load_mapping(file).groups
 
 
 def test_a_mapping_that_is_not_there_or_a_folder_is_called_so(source: Path, tmp_path: Path) -> None:

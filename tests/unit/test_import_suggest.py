@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
 from collections.abc import Callable
@@ -133,6 +134,16 @@ SOURCES: dict[str, tuple[bytes, tuple[int, int, int]]] = {
 
 def _imported(source: Path, mapping: Path) -> ImportReport:
     return import_source(MAPPED, source, workspace=source.parent / "ws", files={"mapping": mapping})
+
+
+@pytest.mark.parametrize("name", ["rows.csv", "lines.jsonl"])
+def test_a_packed_source_gives_the_same(name: str, tmp_path: Path) -> None:
+    data, counts = SOURCES[name]
+    source, mapping = tmp_path / f"{name}.gz", tmp_path / "map.yaml"
+    source.write_bytes(gzip.compress(data))
+    mapping.write_text(suggested(source)[0])
+    report = _imported(source, mapping)
+    assert (report.traces, report.chunks, report.gold) == counts
 
 
 @pytest.mark.parametrize("name", SOURCES)

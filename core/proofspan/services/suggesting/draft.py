@@ -17,7 +17,7 @@ from proofspan.services.suggesting.guesses import Found, Guess, ListGuess, guess
 from proofspan.services.suggesting.shapes import Node, node_of
 from proofspan.traces.formats.table import plain_name
 from proofspan.traces.importers.paths import Path
-from proofspan.traces.importers.sources import ROWS, Noticed, values_of
+from proofspan.traces.importers.sources import ROWS, Noticed, Source
 from proofspan.wording import counted
 
 #: How many records are looked at.
@@ -38,7 +38,7 @@ def suggested(source: FilePath) -> tuple[str, bool]:
     Raises InputFault for a source that is neither JSON nor a table, or holds no record.
     """
     noticed = Noticed()
-    values = [value for _, value in islice(values_of(source, source.name, noticed), SAMPLED)]
+    values = [value for _, value in islice(Source(source).records(noticed), SAMPLED)]
     if not values:
         if noticed.issues or noticed.problems:
             raise InputFault(*noticed.issues[:5], *noticed.problems[:5])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -108,11 +109,16 @@ class Source:
                     yield line, record
 
     def _key_of(self, record: Json, line: int) -> bytes | Broken | None:
-        """Return the values that group a record; None if one of them is missing."""
+        """Return a hash of the values that group a record; None if one of them is missing.
+
+        Kept are small hashes: what orjson writes keeps a kilobyte of memory each.
+        """
         place = Place(record, record, line)
         values = [next(path.all(place), None) for path in self.group_by]
         broken = next((each for each in values if isinstance(each, Broken)), None)
-        return broken or (None if None in values else orjson.dumps(values))
+        if broken is not None or None in values:
+            return broken
+        return hashlib.blake2b(orjson.dumps(values), digest_size=16).digest()
 
     def _keys_are_together(self) -> bool:
         seen: set[bytes] = set()
@@ -184,7 +190,7 @@ def values_of(path: FilePath, file: str, noticed: Noticed) -> Iterator[tuple[int
     if is_parquet(head):
         yield from _as_far_as_readable(read_parquet(path), noticed)
     elif is_table(head):
-        with path.open("rb") as table:
+        with open_plain(path) as table:
             yield from read_csv(table, head, noted=_noted(file, noticed))
     else:
         yield from _json_values(path, file, noticed)
