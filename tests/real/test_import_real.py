@@ -195,16 +195,18 @@ def test_the_car_manuals_truth_is_on_the_printed_page_taken_as_an_index(
     assert Counter(page_idx == stated for page_idx, stated in places) == {True: 9}
 
 
-def test_one_model_of_an_experiment_is_joined_with_its_tasks_and_documents(
+def test_the_models_of_an_experiment_are_runs_joined_with_their_tasks_and_documents(
     real_data: Path, tmp_path: Path
 ) -> None:
     source = real_data / "inspectorraget" / "clapnq_30_tasks.json"
     status, report = _import(source, "inspectorraget.yaml", tmp_path / "ws")
     assert status == 0
-    assert (report["traces"], report["traces_with_gold"], report["chunks"]) == (30, 30, 30)
+    assert (report["traces"], report["traces_with_gold"], report["chunks"]) == (90, 90, 30)
+    runs = [(run.run_id, run.title) for run in load_manifest(tmp_path / "ws").runs]
+    assert runs == [("R001", "gpt"), ("R002", "mistral"), ("R003", "llama")]
     counts = {each["field"]: (each["found"], each["absent"]) for each in report["fields"]}
-    assert counts["traces.where"] == (30, 90) and counts["traces.join.task"] == (120, 0)
-    assert counts["traces.stages.retrieved.text"] == (30, 0)
+    assert counts["traces.where"] == (90, 30) and counts["traces.join.task"] == (120, 0)
+    assert counts["traces.stages.retrieved.text"] == (90, 0)
 
 
 def test_the_mapping_suggested_for_the_filings_reads_what_the_written_one_reads(

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from proofspan.contracts.records.records import Trace
 from proofspan.errors import Fault
+from proofspan.manifest.load import load_manifest
 from proofspan.traces.importers.conditions import conditions_from
 from proofspan.traces.importers.counts import FieldCount
 from proofspan.traces.importers.joins import NONE, join_from
@@ -255,6 +256,19 @@ traces:
     assert counts["traces.where"] == (3, 1, 0)
     assert counts["traces.stages.retrieved.join.doc"] == (1, 1, 0)
     assert [each.code for each in report.issues] == ["q_missing"]
+
+
+def test_each_value_of_run_is_a_run(tmp_path: Path) -> None:
+    names = ["b", "a", None, "b"]
+    records = ({"q": "Same?", "out": str(n), "model": name} for n, name in enumerate(names))
+    report = _imported(tmp_path, _lines(records), "traces: {q: q, answer: out, run: model}\n")
+    runs = load_manifest(tmp_path / "ws").runs
+    assert [(each.run_id, each.title) for each in runs] == [("R001", "b"), ("R002", "a"), ("R003", None)]
+    assert [each.answer for each in traces_in(tmp_path / "ws")] == ["0", "3"]
+    assert report.traces == 4
+    many = _lines({"q": "?", "model": f"m{n}"} for n in range(51))
+    with pytest.raises(Fault, match="51 values"):
+        _imported(tmp_path / "ws", many, "traces: {q: q, run: model}\n")
 
 
 @pytest.mark.parametrize(

@@ -159,14 +159,14 @@ def _print(report: ImportReport, workspace: Path, found: Found, *, lists_all: bo
 
 def _table(report: ImportReport) -> Table:
     table = Table(box=None, pad_edge=False)
-    table.add_column("field")
+    table.add_column("field", min_width=max(len(count.key) for count in report.fields))
     for name in ("found", "not found", "unusable"):
         table.add_column(name, justify="right")
-    table.add_column("")
+    table.add_column("", overflow="fold")
     for count in report.fields:
         note = f"first on {report.unit} {count.first_unusable}" if count.first_unusable else ""
         if count.key.split(".")[-1] == "where" and not note:
-            note = "not found: left out"
+            note = "not found: left out" if count.absent else ""
         elif not count.found and not note and count.absent:
             note = "always null" if count.null == count.absent else f"never found: {count.instead}"
         elif not count.found and not note:

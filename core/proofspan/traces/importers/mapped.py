@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 from operator import itemgetter
@@ -32,6 +32,8 @@ from proofspan.traces.lines.reader import EXCERPT
 #: The document of a chunk whose source names none.
 NO_DOCUMENT = "unknown"
 _STAGES = "traces.stages."
+#: The most runs of a source: it is read once for each.
+MAX_RUNS = 50
 #: The fields of a chunk's place beside its page.
 PLACE = ("bbox", "bbox_space", "page_label")
 
@@ -77,11 +79,13 @@ class _Conversion:
     def converted(self) -> Converted:
         value, groups, trace_count = self.map.value, self.map.groups, 0
         doc_ids: set[str] = set()
+        names: dict[str, None] = {}
         asked: set[str] = set()
         listed: set[str] = set()
         for own, _, stages, cited in self._trace_items(self.tally) if "traces" in groups else ():
             trace_count += 1
             asked.add(key_of(own))
+            names[own.get("run", "")] = None
             for candidate in chain.from_iterable(stages.values()):
                 self._add(candidate)
             for each in chain(cited, *stages.values()):
@@ -103,12 +107,14 @@ class _Conversion:
         doc_ids |= {passage.doc_id for chunk_id, passage in self.own.items() if chunk_id in listed}
         doc_ids.discard(NO_DOCUMENT)
         documents = value.get("documents", {})
+        runs = self._runs(names) if "traces" in groups else []
         return Converted(
             name=value["name"],
             chunks=self._chunks(),
-            traces=self._traces() if "traces" in groups else None,
+            traces=self._traces(*runs[0]) if runs else None,
             gold=self._gold() if "gold" in groups else None,
-            run=value.get("run", {}),
+            run=self._run(*runs[0]) if runs else {},
+            more_runs=tuple((self._run(*each), self._traces(*each)) for each in runs[1:]),
             triage=value.get("triage", {}),
             doc_ids=doc_ids,
             lists_documents="pattern" in documents,
@@ -158,9 +164,30 @@ class _Conversion:
             record = {"chunk_id": chunk_id, **stated, "text": passage.text, "hash": f"sha1:{digest}"}
             yield record | self.placed.get(passage, {})
 
-    def _traces(self) -> Iterator[Record]:
-        run_id, seen = str(self.map.value["run"]["run_id"]), self.map.value["traces"].get("seen")
+    def _runs(self, names: Collection[str]) -> list[tuple[str, str]]:
+        """Return the id of each run and the name of it in the source, numbered on from the mapping's id."""
+        if len(names) > MAX_RUNS:
+            message = f"`traces.run` has {len(names):,} values; at most {MAX_RUNS} runs are made"
+            fix = "Map what names a run, such as the model."
+            raise InputFault.of("too_many_runs", message, where=self.source.path.name, fix=fix)
+        first = str(self.map.value["run"]["run_id"])
+        stem = first.rstrip("0123456789")
+        begin, width = first[len(stem) :], len(first) - len(stem)
+        return [
+            (f"{stem}{int(begin) + number:0{width}}" if begin else f"{first}-{number + 1}", name)
+            if number
+            else (first, name)
+            for number, name in enumerate(names or [""])
+        ]
+
+    def _run(self, run_id: str, name: str) -> Record:
+        return {**self.map.value["run"], "run_id": run_id, **({"title": name} if name else {})}
+
+    def _traces(self, run_id: str, run: str) -> Iterator[Record]:
+        seen = self.map.value["traces"].get("seen")
         for own, copied, candidates, cited in self._trace_items():
+            if own.get("run", "") != run:
+                continue
             stages = {
                 name: [self._candidate(each) for each in items if self._id_of(each) is not None]
                 for name, items in candidates.items()

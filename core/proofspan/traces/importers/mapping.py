@@ -110,7 +110,7 @@ def load_mapping(file: FilePath) -> ImportMapping:
     if seen is not None and seen not in stages:
         report(["traces", "seen"], f"names the stage {seen!r}, which is not in `stages`")
     parts: list[tuple[list[str], Mapping[str, Any] | None, tuple[str, ...] | None]] = [
-        (["traces"], value.get("traces"), ("q", "q_id", "answer")),
+        (["traces"], value.get("traces"), ("q", "q_id", "answer", "run")),
         (["traces", COPIED], traces.get(COPIED), None),
         *((["traces", "stages", name], stage, _CANDIDATE) for name, stage in stages.items()),
         (["traces", "citations"], traces.get("citations"), _CITED),
