@@ -34,9 +34,11 @@ ACTION = yaml.safe_load((FOLDER / "action.yml").read_text("utf-8"))
 #: down what it is asked for: nothing is downloaded, and the rest of the step runs as it is.
 PYTHON = """#!/bin/bash
 set -eu
-if [ "$1 ${2-}" = "-m venv" ]; then mkdir -p "$3/bin"; cp "$0" "$3/bin/python"
-elif [ "$1 ${2-}" = "-m pip" ]; then echo "${@:3}" >> "$PIP_LOG"
-else exec "$REAL_PYTHON" "$@"; fi
+case "$*" in
+"-P -m venv "*) mkdir -p "$4/bin"; cp "$0" "$4/bin/python" ;;
+"-P -m pip "*) echo "${@:4}" >> "$PIP_LOG" ;;
+*) exec "$REAL_PYTHON" "$@" ;;
+esac
 """
 MARKER = "<!-- proofspan gate demo -->"
 PULL_REQUEST = {
@@ -290,20 +292,29 @@ def test_a_faulty_run_gets_a_comment_that_the_next_push_updates(job: Job, github
 HOSTILE = "##[error]x\n::error::boom\n@team <img src=x> | %0A::stop-commands::x [a](http://evil.example) `"
 
 
-def test_no_text_of_a_trace_becomes_a_command_or_markup(job: Job, github: Server) -> None:
+def test_no_text_of_a_pull_request_becomes_a_command_or_markup_or_code(job: Job, github: Server) -> None:
     ids = [f"::warning::{n}, %0A<b>@team" for n in range(12)]
-    run = [trace(q_id, q=HOSTILE, answer="") for q_id in ids]
+    run = [*(trace(q_id, q=HOSTILE, answer="") for q_id in ids), b"::error::{"]
     folder = job.folder / "repository" / "demo"
-    goals = NO_GOALS | {"answered": "none"}
     gates = {"flips": [{"from": "ok", "to": ["retrieval_drift", "generation_drift", "refusal_suspect"]}]}
-    write_workspace(folder, {"R1": [trace(q_id) for q_id in ids], "R2": run}, goals=goals, gates=gates)
+    runs = {"R1": [trace(q_id) for q_id in ids], "R2": run}
+    write_workspace(folder, runs, goals=NO_GOALS, gates=gates)
+    for name in ("click", "json", "venv", "pip"):
+        (folder.parent / f"{name}.py").write_text("raise SystemExit('imported')\n", "utf-8")
     asked(job, run="R2", against="R1")
     assert job.status == 1
     found = job.annotations()
-    assert [level for level, *_ in found] == ["error"] * 10 + ["notice"]
-    assert {each["file"] for _, each, _ in found[1:10]} == {"demo/runs/R2.jsonl"}
-    assert found[1][1]["title"].startswith("::warning::") and ", %0A<b>@team: ok" in found[1][1]["title"]
-    assert found[1][2].startswith("##[error]x ::error::boom @team <img src=x> | %0A::stop-commands::x")
+    assert [level for level, *_ in found] == ["warning"] + ["error"] * 9 + ["notice"]
+    assert found[0][1] == {"title": "Proofspan check", "file": "demo/runs/R2.jsonl", "line": "13"}
+    assert found[1][1] == {"title": "R2: Not ready"}
+    traces = [properties for _, properties, _ in found[2:10]]
+    assert {each["file"] for each in traces} == {"demo/runs/R2.jsonl"}
+    assert [each["title"][:12] + each["line"] for each in traces[:2]] == ["::warning::01", "::warning::12"]
+    assert found[2][1]["title"].startswith("::warning::0, %0A<b>@team: ok → ")
+    assert found[2][2].startswith("##[error]x ::error::boom @team <img src=x> | %0A::stop-commands::x")
+    assert github.comments[0]["body"].startswith(
+        f"{MARKER}\n## The workspace has 1 problem\n\n- `demo/runs/R2"
+    )
     tokens = MarkdownIt("commonmark").enable("table").parse(github.comments[0]["body"])
     html = [token.content for token in tokens if token.type == "html_block"]
     assert html[0] == f"{MARKER}\n"

@@ -14,14 +14,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from proofspan.services.gate import (
-    code,
-    junit_xml,
-    markdown,
-    one_line,
-    prose,
-    report_to_json,
-)
+from proofspan.services.gate import junit_xml, markdown, report_to_json
+from proofspan.services.markdown_text import code_span, one_line, prose
 from proofspan.services.release import Affected, Check, ReleaseVerdict
 from proofspan.store.query.filters import Filter
 
@@ -147,7 +141,7 @@ def test_any_text_is_text_in_markdown(text: str) -> None:
 
 @given(text=st.one_of(st.text(max_size=40), st.sampled_from(HOSTILE)))
 def test_a_code_span_holds_the_whole_text(text: str) -> None:
-    (span,) = [token for token in tokens(f"- {code(text)}") if token.type in ("code_inline", "text")]
+    (span,) = [token for token in tokens(f"- {code_span(text)}") if token.type in ("code_inline", "text")]
     assert (span.type, span.content) == ("code_inline", one_line(text) or " ")
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from runner import add_to, annotate, print_plain
 
-from proofspan.services.gate import code, one_line, prose
+from proofspan.services.markdown_text import code_span, one_line, prose
 from proofspan.wording import counted
 
 #: GitHub shows at most ten errors of a step.
@@ -26,8 +26,6 @@ MOST_ERRORS = 10
 MOST_PROBLEMS = 20
 #: The end of a message on stderr that is shown.
 MOST_MESSAGE = 5_000
-#: The most that GitHub takes of a step's summary, in bytes.
-MOST_SUMMARY = 1 << 20
 _PLACE = re.compile(r"(?P<file>.+?)(?::(?P<line>\d+))?", re.DOTALL)
 
 
@@ -36,18 +34,16 @@ def main() -> int:
     folder = Path(tempfile.mkdtemp(prefix="proofspan-gate-", dir=os.environ["RUNNER_TEMP"]))
     workspace = os.environ["GATE_WORKSPACE"]
     checked = _proofspan("check", "--json", "--", workspace)
-    problems = _errors(checked.stdout)
+    problems = _problems(checked.stdout)
     verdict, as_json, junit = folder / "verdict.md", folder / "gate.json", folder / "gate.xml"
     files = ("--json", f"--output={as_json}", f"--markdown={verdict}", f"--junit={junit}")
     gated = _proofspan("gate", *files, *_options(), "--", workspace)
-    is_gated = as_json.is_file()
-    found = json.loads(as_json.read_bytes()) if is_gated else None
-    text = verdict.read_text("utf-8") if found else _unusable(gated.stderr)
+    found = json.loads(as_json.read_bytes()) if as_json.is_file() else None
+    text = _problem_list(problems) + (verdict.read_text("utf-8") if found else _unusable(gated.stderr))
     report = folder / "report.md"
-    report.write_text(_problem_list(problems) + text, "utf-8")
-    print_plain(report.read_text("utf-8"))
-    if len(report.read_bytes()) < MOST_SUMMARY:
-        add_to("GITHUB_STEP_SUMMARY", report.read_text("utf-8"))
+    report.write_text(text, "utf-8")
+    print_plain(f"{checked.stderr}{gated.stderr}{text}")
+    add_to("GITHUB_STEP_SUMMARY", text)
     outputs = {
         "verdict": found["state"] if found else "unusable",
         "report": report,
@@ -60,7 +56,8 @@ def main() -> int:
 
 
 def _proofspan(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "proofspan.cli", *arguments]
+    # -P: nothing is imported from the current folder, which is the repository of the pull request.
+    command = [sys.executable, "-P", "-m", "proofspan.cli", *arguments]
     return subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
 
 
@@ -80,22 +77,22 @@ def _variable(name: str) -> str:
     return f"GATE_{name.upper().replace('-', '_')}"
 
 
-def _errors(output: str) -> list[dict[str, str]]:
-    """Return the errors in what `proofspan check --json` prints; none if it cannot read the manifest."""
+def _problems(output: str) -> list[dict[str, str]]:
+    """Return errors and warnings of `proofspan check --json`; none if it cannot read the manifest."""
     if not output:
         return []
     report = json.loads(output)
     found = [*report["manifest_problems"], *(p for each in report["artifacts"] for p in each["problems"])]
-    return [problem for problem in found if problem["severity"] == "error"]
+    return [problem for problem in found if problem["severity"] != "note"]
 
 
 def _problem_list(problems: list[dict[str, str]]) -> str:
     if not problems:
         return ""
-    lines = [f"## The workspace has {counted(len(problems), 'error')}\n"]
+    lines = [f"## The workspace has {counted(len(problems), 'problem')}\n"]
     for problem in problems[:MOST_PROBLEMS]:
         file, line = _place(problem["where"])
-        place = f"{code(f'{file}:{line}' if line else file)}: " if file else ""
+        place = f"{code_span(f'{file}:{line}' if line else file)}: " if file else ""
         lines.append(f"- {place}{prose('; '.join(filter(None, (problem['message'], problem['fix']))))}")
     if len(problems) > MOST_PROBLEMS:
         lines.append(f"- … and {len(problems) - MOST_PROBLEMS:,} more")
@@ -104,18 +101,19 @@ def _problem_list(problems: list[dict[str, str]]) -> str:
 
 def _unusable(message: str) -> str:
     lines = message.strip()[-MOST_MESSAGE:].splitlines() or ["The gate ended without a message."]
-    return "\n".join(["## Release check: the input cannot be used\n", *(f"- {code(line)}" for line in lines)])
+    return "\n".join(
+        ["## Release check: the input cannot be used\n", *(f"- {code_span(line)}" for line in lines)]
+    )
 
 
 def _annotate(
     problems: list[dict[str, str]], found: dict[str, Any] | None, workspace: str, message: str
 ) -> None:
-    """Annotate the errors of the check, the verdict, and failing questions at their traces."""
-    written = 0
-    for problem in problems[: MOST_ERRORS // 2]:
+    """Annotate the problems of the check, the verdict, and failing questions at their traces."""
+    of_check = problems[: MOST_ERRORS // 2]
+    for problem in of_check:
         file, line = _place(problem["where"])
-        annotate("error", problem["message"], file=file, line=line, title="Proofspan check")
-        written += 1
+        annotate(problem["severity"], problem["message"], file=file, line=line, title="Proofspan check")
     if found is None:
         annotate("error", message.strip()[-MOST_MESSAGE:], title="Proofspan gate: the input cannot be used")
         return
@@ -125,7 +123,7 @@ def _annotate(
     title = f"{found['run_id']}: {found['verdict']}"
     annotate("error", "\n".join(f"{each['title']}: {each['message']}" for each in failing), title=title)
     questions = _failing_questions(failing)
-    shown = list(questions.items())[: MOST_ERRORS - written - 1]
+    shown = list(questions.items())[: MOST_ERRORS - len(of_check) - 1]
     for q_id, (question, checks) in shown:
         file = question["file"] and str(Path(workspace) / question["file"])
         change = f"{question['was']} → {question['now']}" if question["was"] else question["now"]

@@ -34,11 +34,11 @@ from proofspan.services.compare import other_run
 from proofspan.services.gate import (
     junit_xml,
     markdown,
-    one_line,
     question_line,
     release_verdict,
     report_to_json,
 )
+from proofspan.services.markdown_text import one_line
 from proofspan.services.release import ReleaseVerdict, State
 from proofspan.services.stop_rule import runs_needed
 from proofspan.services.workspace.open import chosen_run

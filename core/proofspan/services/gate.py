@@ -16,7 +16,7 @@ from proofspan.contracts.rules.catalogue import rule_of
 from proofspan.diagnosis.types import profile_from
 from proofspan.diagnosis.verdicts.types import Cause
 from proofspan.display_names import CAUSE_NAMES, ISSUE_NAMES
-from proofspan.errors import InputFault, Problem, printable
+from proofspan.errors import InputFault, Problem
 from proofspan.manifest.types import Manifest, Run
 from proofspan.metrics.goals import (
     FAIL_FAST,
@@ -32,6 +32,7 @@ from proofspan.metrics.values import left_out_in_words, value_in_words
 from proofspan.services.compare import other_run
 from proofspan.services.health.parity import ParityRow, logged_of_run, parity_rows
 from proofspan.services.health.run_findings import run_lines, unpinned
+from proofspan.services.markdown_text import code_span, one_line, prose
 from proofspan.services.metrics.run_metrics import RunMetrics, run_metrics
 from proofspan.services.pin_checks import pin_checks
 from proofspan.services.release import Affected, Check, Outcome, Reason, ReleaseVerdict, Status, Subject
@@ -370,8 +371,6 @@ def _listed(store: Store, shown: Filter, *, most: int | None = None) -> Iterator
 
 #: The most questions of a check in Markdown, where a comment has little room, and in XML.
 SHOWN, SHOWN_IN_XML = 20, 1_000
-#: The length at which a question's text is cut.
-CUT = 160
 WORDS: dict[Outcome, str] = {
     "fail": "✗ fails",
     "open": "? open",
@@ -382,12 +381,6 @@ WORDS: dict[Outcome, str] = {
 
 #: Characters that XML 1.0 cannot represent.
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_BACKTICKS = re.compile(r"`+")
-_QUOTED = re.compile(r"`[^`]+`")
-#: Words that are plain text to Markdown anywhere in a cell or heading. `GH-12` is an issue to a forge.
-_PLAIN_WORD = re.compile(
-    r"\(?(?![Gg][Hh]-\d)(?:[^\W_]|[%–·≥≤=×…→]|(?<=\d)[.,](?=\d)|(?<=[^\W_])[-’'](?=[^\W_]))+[.,:;)]*"
-)
 
 
 def report_to_json(report: ReleaseVerdict, *, base: str = "") -> dict[str, object]:
@@ -494,7 +487,7 @@ def markdown(report: ReleaseVerdict, *, base: str = "") -> str:
     asked = [check for check in report.checks if check.affected]
     questions = (line for check in asked for line in _section(report, check, base))
     lines = [
-        f"## Release check of {_title(report, code)}: {report.words}\n\n",
+        f"## Release check of {_title(report, code_span)}: {report.words}\n\n",
         f"{report.counts_in_words()}{' (strict)' if report.strict else ''}\n\n",
         *(f"- {WORDS[reason.status][0]} {prose(reason.sentence)}\n" for reason in reasons),
         "\n" if reasons else "",
@@ -523,15 +516,15 @@ def _section(report: ReleaseVerdict, check: Check, base: str) -> Iterator[str]:
 
     def name(each: Affected) -> str:
         if not base:
-            return code(each.q_id)
+            return code_span(each.q_id)
         vs = report.against if each.in_run == report.run_id else None
-        return f"[{code(each.q_id)}]({absolute(base, question_address(each.in_run, each.q_id, vs=vs))})"
+        return f"[{code_span(each.q_id)}]({absolute(base, question_address(each.in_run, each.q_id, vs=vs))})"
 
     shown, count = check.affected[:SHOWN], check.count
     more = [f"… and {count - SHOWN:,} more"] if count > SHOWN else []
     yield f"### {prose(check.title)}: {counted(count, 'question')}\n\n"
     if any(each.change for each in shown):
-        changes = [f"{name(each)} {prose(each.change)}: {code(each.q)}" for each in shown]
+        changes = [f"{name(each)} {prose(each.change)}: {code_span(each.q)}" for each in shown]
         yield from (f"- {line}\n" for line in [*changes, *more])
     else:
         yield ", ".join([*map(name, shown), *more]) + "\n"
@@ -544,34 +537,6 @@ def question_line(each: Affected) -> str:
     """`Q80  ok → retrieval_drift: How do I …`, for one line of text."""
     change = f"{each.change}: " if each.change else ""
     return f"{one_line(each.q_id)}  {change}{one_line(each.q)}"
-
-
-def one_line(text: str, *, cut: int | None = CUT) -> str:
-    """Return text on one line, cut, with control characters escaped."""
-    plain = printable(" ".join(text.split()))
-    return plain if cut is None or len(plain) <= cut else f"{plain[: cut - 1]}…"
-
-
-def code(text: str) -> str:
-    """Return foreign text as a code span, so that nothing in it is markup or becomes a link."""
-    plain = one_line(text) or " "
-    fence = "`" * (max((len(run) for run in _BACKTICKS.findall(plain)), default=0) + 1)
-    pad = " " if plain.startswith("`") or plain.endswith("`") else ""
-    return f"{fence}{pad}{plain}{pad}{fence}"
-
-
-def prose(text: str) -> str:
-    """Return a sentence for a cell, with code spans around words that Markdown would interpret.
-
-    A `|` would end the cell even in a code span, so it becomes `¦`.
-    """
-    words = printable(" ".join(text.split())).replace("|", "¦").split(" ")
-    for place, word in enumerate(words):
-        if not _PLAIN_WORD.fullmatch(word):
-            body = word.rstrip(",;:.") or word
-            bare = body[1:-1] if _QUOTED.fullmatch(body) else body
-            words[place] = f"{code(bare)}{word[len(body) :]}"
-    return " ".join(words)
 
 
 def _title(report: ReleaseVerdict, named: Callable[[str], str] = one_line) -> str:
