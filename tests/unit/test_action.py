@@ -236,13 +236,17 @@ def job(tmp_path_factory: pytest.TempPathFactory, github: Server) -> Job:
 
 
 def checked_out(job: Job) -> None:
-    """Put the demo into the repository, without the goals that its repaired run misses as well."""
+    """Put two runs of the demo into the repository, without the goals that both miss."""
     demo = job.folder / "repository" / "demo"
     shutil.copytree(DEMO, demo)
     file = demo / "pipeline_manifest.yaml"
-    manifest = yaml.safe_load(file.read_text("utf-8"))
-    gates = {"flips": manifest["gates"]["flips"]}
-    file.write_text(json.dumps(manifest | {"goals": NO_GOALS, "gates": gates}), "utf-8")
+    shipped = yaml.safe_load(file.read_text("utf-8"))
+    named = ("manifest_version", "name", "documents", "chunks", "gold", "triage")
+    kept = {name: shipped[name] for name in named}
+    runs = [run for run in shipped["runs"] if run["run_id"] in ("R004", "R005")]
+    del runs[0]["baseline"]
+    gates = {"flips": shipped["gates"]["flips"]}
+    file.write_text(json.dumps(kept | {"goals": NO_GOALS, "gates": gates, "runs": runs}), "utf-8")
 
 
 def asked(job: Job, **inputs: str) -> Job:
@@ -280,11 +284,11 @@ def test_a_faulty_run_gets_a_comment_that_the_next_push_updates(job: Job, github
     traces = (job.folder / "repository" / properties["file"]).read_text("utf-8").splitlines()
     assert json.loads(traces[int(properties["line"]) - 1])["q_id"] == "Q97"
 
-    again = asked(Job(job.folder, job.address), run="R006", against="R004")
+    again = asked(Job(job.folder, job.address), run="R004", against="R005")
     assert (again.status, again.outputs["gate"]["verdict"]) == (0, "not_enough_evidence")
     assert again.annotations() == []
     assert len(github.comments) == 101
-    assert github.comments[-1]["body"].startswith(f"{MARKER}\n## Release check of `R006`")
+    assert github.comments[-1]["body"].startswith(f"{MARKER}\n## Release check of `R004`")
     assert github.comments[0]["body"] == f"{MARKER}\nReady!"
     assert github.asked[-1] == "PATCH /repos/team/rag/issues/comments/101"
 
