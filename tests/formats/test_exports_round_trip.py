@@ -24,6 +24,7 @@ from proofspan.traces.formats.openinference import OPENINFERENCE
 from proofspan.traces.formats.table import TABLE
 from proofspan.traces.formats.types import Asked, Cited, Passage, Reading
 from proofspan.traces.importers.workspace import CHUNKS, GOLD
+from proofspan.traces.records.gold import gold_from
 from tests.formats.test_formats import FORMATS, example, recognized, sample_of
 
 READ_AGAIN = [each for each in FORMATS if each.name in EXPORT_FORMATS]
@@ -316,6 +317,22 @@ def test_other_readers_of_trec_read_it(tmp_path: Path) -> None:
         ("Q1", "c2", 1.0),
     ]
     assert ir_measures.calc_aggregate([ir_measures.RR], qrels, run) == {ir_measures.RR: 1.0}
+
+
+@pytest.mark.parametrize("name", ["beir", "trec"])
+def test_grades_of_judgments_survive_a_round_trip(name: str, tmp_path: Path) -> None:
+    judged = [Passage(id="p1", text="t", more={"relevance": 3}), Passage(id="p2", text="u")]
+    retrieved = [Passage(id="p2", text="u", score=2.0), Passage(id="p1", text="t", score=1.0)]
+    asked = Asked(place="", q="q", q_id="7", lists={"retrieved": retrieved}, gold=judged)
+    assert left(name, asked).keys() <= {"retrieved.text", "gold.text"}
+    (tmp_path / "set").mkdir()
+    for file, data in zip(EXPORT_FORMATS[name].files, written(name, asked), strict=True):
+        (tmp_path / "set" / file).parent.mkdir(exist_ok=True)
+        (tmp_path / "set" / file).write_bytes(data)
+    open_source(tmp_path / "set", workspace=tmp_path / "workspace")
+    (line,) = (tmp_path / "workspace" / GOLD).read_bytes().splitlines()
+    gold = gold_from(orjson.loads(line))
+    assert (gold.chunks, gold.grades) == (("p1", "p2"), {"p1": 3, "p2": 1})
 
 
 def test_beir_has_all_passages_and_the_judgements() -> None:

@@ -208,6 +208,18 @@ def test_any_list_gives_what_the_definitions_say(names: list[str], wanted: list[
     assert found.ndcg_10 == pytest.approx(dcg / ideal)
 
 
+@given(LISTS, st.dictionaries(st.sampled_from(NAMES), st.integers(1, 5), min_size=1, max_size=4))
+def test_grades_are_gains_as_in_trec_eval(names: list[str], grades: dict[str, int]) -> None:
+    found = outcome(trace_of(ids(*names)), {"chunks": tuple(grades), "grades": grades})
+    gains = [grades.get(name, 0) for name in dict.fromkeys(names)]
+    ranks = [names.index(name) for name in dict.fromkeys(names)]
+    at_rank = [0] * len(names)
+    for rank, gain in zip(ranks, gains, strict=True):
+        at_rank[rank] = gain
+    assert found.ndcg_10 == pytest.approx(ndcg(at_rank, list(grades.values()), k=10))
+    assert found.recall == outcome(trace_of(ids(*names)), {"chunks": tuple(grades)}).recall
+
+
 @given(LISTS, LISTS, st.sampled_from([BY_SECTION, {"chunks": ("a", "n3")}, {"sections": ("5.4", "9")}]))
 def test_outcomes_agree_with_each_other(
     chunks: list[str], fused: list[str], known: Mapping[str, object]

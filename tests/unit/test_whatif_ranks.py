@@ -74,7 +74,9 @@ def made_record(rng: Random, q_id: str) -> dict[str, Json]:
 def made_gold(rng: Random, q_id: str) -> GoldQuestion:
     kind = rng.choice(["chunks", "sections", "pages", "none", "elsewhere"])
     if kind == "chunks":
-        return GoldQuestion(q_id, "Which?", chunks=tuple(rng.sample(IDS, rng.randint(1, 3))))
+        chunks = tuple(rng.sample(IDS, rng.randint(1, 3)))
+        grades = {each: rng.randint(1, 3) for each in chunks if rng.random() < 0.5}
+        return GoldQuestion(q_id, "Which?", chunks=chunks, grades=grades)
     if kind == "sections":
         return GoldQuestion(q_id, "Which?", sections=(rng.choice(["1.0", "2.1", "3", "9.9"]),))
     if kind == "pages":

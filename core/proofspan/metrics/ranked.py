@@ -9,7 +9,7 @@ holds twice counts once, at its better rank.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import groupby, islice
 from math import log2
@@ -94,7 +94,7 @@ def ranked(trace: Trace, relevance: Relevance, places: Places) -> Ranked:
 
     @cache
     def ranks(name: StageName) -> list[int]:
-        return _ranks_of(relevance.relevant, placed(name))
+        return list(_ranks_of(relevance.relevant, placed(name)).values())
 
     last = first_of(LAST_STAGES)
     if last is None and "chunks_missing" in trace.suspicions:
@@ -117,9 +117,11 @@ def ranked(trace: Trace, relevance: Relevance, places: Places) -> Ranked:
         bucket_of(section_rank, top_rank),
         section_rank,
         top_rank,
-        bisect_right(_ranks_of(relevance.extent, placed(top)), TOP) / extent if extent else None,
+        bisect_right([*_ranks_of(relevance.extent, placed(top)).values()], TOP) / extent if extent else None,
         tuple(recall) or UNKNOWN,
-        ndcg(tuple(order[: bisect_right(order, NDCG_CUT)]), relevant),
+        _ndcg(relevance, placed(last))
+        if relevance.grades
+        else ndcg(tuple(order[: bisect_right(order, NDCG_CUT)]), relevant),
         (1 / order[0] if order else 0.0) if relevant else None,
     )
 
@@ -148,12 +150,18 @@ def _has_place(relevance: Relevance, placed: Iterable[Placed]) -> bool:
     return any((at.section_id if relevance.sections else at.page_idx) is not None for at in known)
 
 
-def _ranks_of(wanted: Container[str], placed: Iterable[Placed]) -> list[int]:
+def _ndcg(relevance: Relevance, placed: Iterable[Placed]) -> float:
+    found = _ranks_of(relevance.relevant, placed).items()
+    gains = [(rank, relevance.grades.get(chunk_id, 1)) for chunk_id, rank in found]
+    return graded_ndcg(gains, relevance.best_gains)
+
+
+def _ranks_of(wanted: Container[str], placed: Iterable[Placed]) -> dict[str, int]:
     found: dict[str, int] = {}
     for rank, chunk_id, _ in placed:
         if chunk_id in wanted:
             found.setdefault(chunk_id, rank)
-    return list(found.values())
+    return found
 
 
 def in_judged_order(found: list[Placed], places: Places) -> list[Placed]:
@@ -187,6 +195,16 @@ def ndcg(ranks: tuple[int, ...], relevant: int) -> float | None:
     ideal = range(1, min(relevant, NDCG_CUT) + 1)
     gain, best = (sum(1 / log2(rank + 1) for rank in each) for each in (ranks, ideal))
     return gain / best
+
+
+def graded_ndcg(gains: Iterable[tuple[int, int]], best: Sequence[int]) -> float:
+    """Return nDCG@10 as `ndcg` does where chunks are relevant in grades, which are the gains as in trec_eval.
+
+    `gains` are ranks with the grades of the relevant chunks there, `best` those of all, the greatest first.
+    """
+    gain = sum(grade / log2(rank + 1) for rank, grade in gains if rank <= NDCG_CUT)
+    ideal = sum(grade / log2(rank + 1) for rank, grade in enumerate(best[:NDCG_CUT], start=1))
+    return gain / ideal
 
 
 # Where ranking failed, in words: what each bucket means, and what to do about many questions in it.

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from proofspan.contracts.records.names import SectionKey, section_key
@@ -46,7 +46,8 @@ class Relevance:
 
     `unranked` says why there is nothing to look for. `relevant` are the relevant chunks, empty where none is
     known; `extent` are all chunks of the gold sections, else of the gold pages, empty where the chunk file
-    has none. `is_absent`: it knows sections (pages) and none of these, so that who finds nothing missed it.
+    has none. `grades` are the relevances of relevant chunks above 1. `is_absent`: it knows sections (pages)
+    and none of these, so that who finds nothing missed it.
     """
 
     unranked: Unranked | None = None
@@ -56,6 +57,14 @@ class Relevance:
     relevant: frozenset[str] = NONE
     extent: frozenset[str] = NONE
     is_absent: bool = False
+    grades: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def best_gains(self) -> tuple[int, ...]:
+        """Return the grades of the relevant chunks, the best first; () where all are 1."""
+        if not self.grades:
+            return ()
+        return tuple(sorted((self.grades.get(each, 1) for each in self.relevant), reverse=True))
 
     def has(self, chunk_id: str, place: Place) -> bool:
         """Whether a candidate is the gold one."""
@@ -103,6 +112,11 @@ class GoldCorpus:
 
     def relevance(self, gold: GoldQuestion) -> Relevance:
         """Return the relevance of a question."""
+        found = self._ungraded(gold)
+        grades = {each: grade for each, grade in gold.grades.items() if grade > 1 and each in found.relevant}
+        return replace(found, grades=grades) if grades else found
+
+    def _ungraded(self, gold: GoldQuestion) -> Relevance:
         if not gold.answerable:
             return Relevance("unanswerable")
         ids = frozenset(gold.chunks)

@@ -229,7 +229,10 @@ class GoldSpan:
 
 @dataclass(frozen=True, slots=True)
 class GoldQuestion:
-    """The known right answer to one question, and its evidence."""
+    """The known right answer to one question, and its evidence.
+
+    `grades` are the relevances of gold chunks by id, from 1; a chunk without one has 1.
+    """
 
     q_id: str
     q: str
@@ -239,6 +242,7 @@ class GoldQuestion:
     sections: tuple[str, ...] = ()
     decoy_sections: tuple[str, ...] = ()
     chunks: tuple[str, ...] = ()
+    grades: Mapping[str, int] = field(default_factory=dict)
     spans: tuple[GoldSpan, ...] = ()
     anchor: str | None = None
     paraphrases: tuple[str, ...] = ()

@@ -68,8 +68,9 @@ class Lists:
     more candidates than are read. `made_from` has the prompts of answers that were made from another one than
     the trace's. `telling` are the candidates on which the trail of a question's gold depends, with their
     columns; None without one, as while claims are not checked. `labels` give the label of each answer on any
-    prompt; there are none without chunks. `is_checked`: the claims of the run were checked. `kept` is for
-    what is computed once.
+    prompt; there are none without chunks. `is_checked`: the claims of the run were checked. `graded` are the
+    questions whose gold chunks have grades: those of its columns, and of all gold chunks, the best first.
+    `kept` is for what is computed once.
     """
 
     manifest: Manifest
@@ -99,6 +100,7 @@ class Lists:
     labels: tuple[PromptLabels, ...]
     is_checked: bool
     cut: int = 0
+    graded: Mapping[int, tuple[Mapping[int, int], tuple[int, ...]]] = field(default_factory=dict)
     kept: dict[Any, Any] = field(default_factory=dict)
 
     @property
@@ -275,6 +277,7 @@ class Gathered:
     made_from: dict[int, frozenset[str]] = field(default_factory=dict)
     telling: list[tuple[Telling, list[int]] | None] = field(default_factory=list)
     labels: list[PromptLabels] = field(default_factory=list)
+    graded: dict[int, tuple[dict[int, int], tuple[int, ...]]] = field(default_factory=dict)
     cut: int = 0
 
     def add(self, trace: Trace) -> None:
@@ -350,6 +353,8 @@ class Gathered:
         self.is_absent.append(relevance.is_absent)
         if relevance.unranked is not None:
             return
+        if relevance.grades:
+            self.graded[row] = {}, relevance.best_gains
         gold = labeller.questions[trace.q_id]
         today = of_today(trace, places, wanted=gold.chunks)
         current_ids: dict[str, str] = {}
@@ -375,6 +380,8 @@ class Gathered:
                 self.flags["gold"].add(row, column, 1)
             if current in relevance.relevant:
                 self.flags["relevant"].add(row, column, 1)
+                if relevance.grades:
+                    self.graded[row][0][column] = relevance.grades.get(current, 1)
             if current in relevance.extent:
                 self.flags["extent"].add(row, column, 1)
 
@@ -415,6 +422,7 @@ class Gathered:
             tuple(self.labels),
             self.trails is not None,
             self.cut,
+            self.graded,
         )
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from proofspan.contracts.records.records import StageName
 from proofspan.metrics import fusion
 from proofspan.metrics.fusion import Flags, Numbers, Ranks
-from proofspan.metrics.ranked import CUTS, NDCG_CUT, TOP, bucket_of, ndcg
+from proofspan.metrics.ranked import CUTS, NDCG_CUT, TOP, bucket_of, graded_ndcg, ndcg
 from proofspan.services.whatif.lists import Counts, Lists
 from proofspan.services.whatif.types import Settings, Ties
 from proofspan.traces.records.trace_record import LAST_STAGES, TOP_STAGES
@@ -264,6 +264,11 @@ def outcomes(lists: Lists, new: NewLists) -> Outcomes:
             _gain(each, of) if of else np.nan
             for each, of in zip(gains.tolist(), relevant.astype(int).tolist(), strict=True)
         ]
+    for row, (grades, best_gains) in lists.graded.items():
+        name = next((name for name in LAST_STAGES if sizes[name][row]), LAST_STAGES[-1])
+        places = new.judged[name][row]
+        found = [(int(places[column]), grade) for column, grade in grades.items() if places[column] > 0]
+        ranked[row] = graded_ndcg(found, best_gains)
     buckets = [
         bucket_of(None if at != at else int(at), None if top != top else int(top))
         for at, top in zip(section_rank.tolist(), top_rank.tolist(), strict=True)

@@ -29,7 +29,7 @@ SORT = "score:"
 
 
 class Condition(NamedTuple):
-    """A condition on the score `name`; with `=` and "" the score is absent."""
+    """A condition on the score `name`; `=` with "" asks for traces without it."""
 
     name: str
     operator: Operator

@@ -107,6 +107,8 @@ def _gold(known: GoldQuestion, chunks: Mapping[str, Chunk]) -> Iterator[Passage]
         passage = passage_of(chunks[chunk_id]) if chunk_id in chunks else Passage(id=chunk_id)
         quotes.add((passage.document, passage.page, passage.text))
         sections.add(passage.section)
+        if chunk_id in known.grades:
+            passage.more = {"relevance": known.grades[chunk_id]}
         yield passage
     for span in known.spans:
         if (span.doc_id, span.page_idx, span.quote) not in quotes:

@@ -8,7 +8,7 @@ from typing import BinaryIO
 import orjson
 
 from proofspan.contracts.records.records import Json
-from proofspan.traces.exports.types import ExportFormat, context_of, falling_scores, with_ids
+from proofspan.traces.exports.types import ExportFormat, context_of, falling_scores, grades_of, with_ids
 from proofspan.traces.formats.types import Asked, Passage
 
 _HEADER = b"query-id\tcorpus-id\tscore\n"
@@ -27,8 +27,8 @@ def _write(asked: Iterable[Asked], corpus: Iterable[Passage], sinks: Sequence[Bi
             metadata["answer"] = each.expected
         query = {"_id": q_id, "text": each.q, "metadata": metadata}
         queries.write(orjson.dumps(query, option=orjson.OPT_APPEND_NEWLINE))
-        for name in dict.fromkeys(passage.id for passage in each.gold if passage.id):
-            judged.write(f"{q_id}\t{name}\t1\n".encode("utf-8", "replace"))
+        for name, grade in grades_of(each.gold).items():
+            judged.write(f"{q_id}\t{name}\t{grade}\n".encode("utf-8", "replace"))
         _, listed = context_of(each)
         if scores := {
             passage.id: score
@@ -55,7 +55,7 @@ BEIR = ExportFormat(
     title="BEIR",
     suffix="",
     files=("corpus.jsonl", "queries.jsonl", "qrels/test.tsv", "results.json"),
-    holds=frozenset({"q_id", "expected", "fields.metadata", "fields.split", "chunks.score"})
+    holds=frozenset({"q_id", "expected", "fields.metadata", "fields.split", "chunks.score", "gold.relevance"})
     | {f"{of}.{part}" for of in ("chunks", "gold") for part in ("id", "text", "document", "page")},
     documentation="A folder: all chunks are the corpus with their documents as titles, gold chunks the "
     "judgments, and what the model saw, or the last list, the results.",

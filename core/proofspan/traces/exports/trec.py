@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import BinaryIO
 
 from proofspan.contracts.records.field_values import index_of
-from proofspan.traces.exports.types import ExportFormat, context_of, falling_scores, with_ids
+from proofspan.traces.exports.types import ExportFormat, context_of, falling_scores, grades_of, with_ids
 from proofspan.traces.formats.types import Asked, Passage
 
 #: Columns are separated by white space, so that no column holds any.
@@ -23,7 +23,7 @@ def _write(asked: Iterable[Asked], _corpus: Iterable[Passage], sinks: Sequence[B
         for place, (passage, score) in enumerate(zip(listed, falling_scores(listed), strict=True), start=1):
             rank = passage.more.get("trec_rank", place)
             run.write(_line(topic, "Q0", _column(passage.id or ""), str(rank), f"{score!r}", tag))
-        relevance = {_column(passage.id): 1 for passage in each.gold if passage.id}
+        relevance = {_column(name): grade for name, grade in grades_of(each.gold).items()}
         for passage in listed:
             if passage.id and (known := index_of(passage.more.get("relevance"))) is not None:
                 relevance[_column(passage.id)] = known
@@ -45,7 +45,7 @@ TREC = ExportFormat(
     title="TREC",
     suffix="",
     files=("run.txt", "qrels.txt", "queries.tsv"),
-    holds=frozenset({"q_id", "run", "chunks.id", "chunks.score", "gold.id", "fields.tag"})
+    holds=frozenset({"q_id", "run", "chunks.id", "chunks.score", "gold.id", "gold.relevance", "fields.tag"})
     | {f"{stage}.{more}" for stage in _LISTS for more in ("trec_rank", "relevance")},
     documentation="A folder: what the model saw, or the last list, is a run, gold chunks are the judgments. "
     "Scores that do not give the list's order are replaced by ones that do.",

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import BinaryIO, NamedTuple
 
 from proofspan.contracts.records.chunk_id import sha1_8
-from proofspan.contracts.records.field_values import number_of
+from proofspan.contracts.records.field_values import index_of, number_of
 from proofspan.contracts.records.records import Json, StageName
 from proofspan.traces.formats.native import id_by_text
 from proofspan.traces.formats.types import Asked, Passage
@@ -90,6 +90,11 @@ def falling_scores(listed: Sequence[Passage]) -> list[float]:
     if len(scores) == len(listed) and all(first > second for first, second in pairwise(order)):
         return scores
     return [float(len(listed) - place) for place in range(len(listed))]
+
+
+def grades_of(gold: Iterable[Passage]) -> dict[str, int]:
+    """Return the relevance of gold passages by id, 1 where none is known."""
+    return {each.id: index_of(each.more.get("relevance")) or 1 for each in gold if each.id}
 
 
 def context_of(asked: Asked) -> tuple[StageName | None, list[Passage]]:

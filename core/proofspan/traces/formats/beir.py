@@ -165,10 +165,11 @@ class _Corpus:
                 self._places[name] = end, size
                 end += size
 
-    def passage(self, name: str, score: float | None = None) -> Passage:
+    def passage(self, name: str, score: float | None = None, relevance: int | None = None) -> Passage:
         """Return a document as a passage, without text if the corpus does not have it."""
+        more: dict[str, Json] = {} if relevance is None else {"relevance": relevance}
         if name not in self._places:
-            return Passage(id=name, score=score)
+            return Passage(id=name, score=score, more=more)
         start, size = self._places[name]
         self._kept.seek(start)
         document = orjson.loads(self._kept.read(size))
@@ -178,7 +179,7 @@ class _Corpus:
             text=text_of(document.get("text")),
             document=text_of(document.get("title")),
             score=score,
-            more={"metadata": metadata} if metadata else {},
+            more=more | ({"metadata": metadata} if metadata else {}),
         )
 
     def ranked(self, scores: dict[str, float]) -> list[Passage]:
@@ -189,7 +190,7 @@ class _Corpus:
     def relevant(self, judged: dict[str, int]) -> list[Passage]:
         """Return the documents with a relevance above 0, the most relevant first."""
         found = sorted((-relevance, name) for name, relevance in judged.items() if relevance > 0)
-        return [self.passage(name) for _, name in found]
+        return [self.passage(name, relevance=-falling) for falling, name in found]
 
 
 def _example() -> bytes:
@@ -213,8 +214,9 @@ BEIR = Format(
     suffix=".zip",
     example=_example(),
     documentation="A folder, or the ZIP archive of it. A query is a question, and a document with a "
-    "relevance above 0 holds its answer; `split` names the file of the judgment. Only documents that are "
-    "judged relevant or retrieved are kept of the corpus. JSON files of {query: {document: score}} are runs.",
+    "relevance above 0 holds its answer, in grades; `split` names the file of the judgment. Only documents "
+    "that are judged relevant or retrieved are kept of the corpus. JSON files of {query: {document: score}} "
+    "are runs.",
     detect=detect,
     read=read,
 )

@@ -12,6 +12,7 @@ from typing import BinaryIO
 import orjson
 
 from proofspan.contracts.records.chunk_id import parse
+from proofspan.contracts.records.field_values import index_of
 from proofspan.traces.formats.types import Asked, Cited, PageBase, Passage, Reading
 from proofspan.traces.importers.workspace import Converted, Record
 
@@ -134,6 +135,9 @@ class Native:
         entries = [(each, entry) for each in asked.gold if (entry := self._candidate(each, {})) is not None]
         if entries:
             record["chunks"] = list(dict.fromkeys(entry["id"] for _, entry in entries))
+        grades = {entry["id"]: index_of(entry.get("relevance")) or 0 for _, entry in entries}
+        if any(grade > 1 for grade in grades.values()):
+            record["grades"] = {chunk_id: grade for chunk_id, grade in grades.items() if grade > 0}
         if spans := [
             {"doc_id": entry["doc_id"], "page_idx": entry["page_idx"], "quote": each.text}
             for each, entry in entries

@@ -325,7 +325,7 @@ def _asked(
         q=texts.get(topic, f"topic {topic}"),
         q_id=topic,
         lists={"retrieved": retrieved},
-        gold=[Passage(id=document) for _, document in gold],
+        gold=[Passage(id=document, more={"relevance": -falling}) for falling, document in gold],
         fields={"tag": ", ".join(tags)} if tags else {},
         run=name,
     )
@@ -337,7 +337,8 @@ TREC = Format(
     versions="trec_eval 9",
     suffix=".run",
     example=b"7 Q0 manual-p12 1 14.25 bm25\n7 Q0 manual-p3 2 13.5 bm25\n8 Q0 manual-p40 1 9.75 bm25\n",
-    documentation="A topic is a question, and a document with a relevance above 0 holds its answer. A "
+    documentation="A topic is a question, and a document with a relevance above 0 holds its answer, in "
+    "grades. A "
     "folder, or a run beside its qrels: each run of a folder is a run. Documents are ordered as trec_eval "
     "does, by score and then by id; a rank that differs from that is kept as `trec_rank`. Questions "
     "come from a TSV file of ids and texts beside it.",

@@ -43,11 +43,22 @@ def gold_from(obj: Json) -> GoldQuestion:
         sections=texts_of(obj.get("sections")),
         decoy_sections=texts_of(obj.get("decoy_sections")),
         chunks=texts_of(obj.get("chunks")),
+        grades=_grades(obj.get("grades")),
         spans=tuple(_span(place, item) for place, item in enumerate(spans or (), start=1)),
         anchor=anchor if isinstance(anchor, str) else None,
         paraphrases=texts_of(obj.get("paraphrases")),
         raw=obj,
     )
+
+
+def _grades(value: Json) -> dict[str, int]:
+    if value is None:
+        return {}
+    if not isinstance(value, dict) or not all(type(each) is int and each > 0 for each in value.values()):
+        message = "grades is not an object of whole numbers from 1, by chunk id"
+        fix = 'Write the relevance of gold chunks as {"grades": {"c12": 3}}, without others.'
+        raise UnusableError("grades_wrong_type", message, fix)
+    return value
 
 
 def _span(place: int, item: Json) -> GoldSpan:

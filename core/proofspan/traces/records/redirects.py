@@ -188,7 +188,13 @@ def gold_of_today(
     for q_id, question in questions.items():
         if not redirects.keys().isdisjoint(question.chunks):
             ids = (redirects[each].new_ids if each in redirects else (each,) for each in question.chunks)
-            current[q_id] = replace(question, chunks=tuple(dict.fromkeys(chain.from_iterable(ids))))
+            grades = {
+                now: grade
+                for each, grade in question.grades.items()
+                for now in (redirects[each].new_ids if each in redirects else (each,))
+            }
+            chunks_now = tuple(dict.fromkeys(chain.from_iterable(ids)))
+            current[q_id] = replace(question, chunks=chunks_now, grades=grades)
     return current
 
 
