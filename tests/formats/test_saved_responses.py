@@ -11,6 +11,7 @@ import pytest
 from proofspan.traces.formats.records import sample_of
 from proofspan.traces.formats.types import Asked, Reading
 from proofspan.traces.registry import recognized
+from proofspan.traces.responses.base import NOWHERE
 
 PAGE = {"type": "page_location", "cited_text": "Engine oil: 4.5 litres.", "document_index": 0}
 PAGE |= {"document_title": "manual.pdf", "start_page_number": 42, "end_page_number": 43}
@@ -207,6 +208,23 @@ def test_each_answer_of_a_conversation_is_a_question(tmp_path: Path) -> None:
     plain = {"role": "assistant", "content": "Hello."}
     _, asked, reading = read({"messages": [*ASKED, plain, *ASKED, answer, other, answer]}, tmp_path)
     assert [each.q for each in asked] == ["How much oil?", "Say it again."] and reading.records == 2
+
+
+def test_a_blocked_prompt_and_an_error_of_gemini_are_problems(tmp_path: Path) -> None:
+    blocked = {"promptFeedback": {"blockReason": "SAFETY"}, "modelVersion": "gemini"}
+    error = {"error": {"code": 400, "message": "Invalid argument.", "status": "INVALID_ARGUMENT"}}
+    name, asked, reading = read([blocked, error], tmp_path)
+    assert (name, asked, reading.lost) == ("gemini", [], 2)
+    assert [each.code for each in reading.problems] == ["no_answer", "api_error"]
+    assert "SAFETY" in reading.problems[0].message
+
+
+def test_a_citation_that_names_nothing_says_so(tmp_path: Path) -> None:
+    reference = {"type": "searchIndex", "id": "0", "activitySource": 1, "docKey": "k-1", "sourceData": None}
+    text = [{"type": "text", "text": "It is 4.5 litres [ref_id:0]."}]
+    response = {"response": [{"content": text}], "activity": [], "references": [reference]}
+    _, (asked,), _ = read(response, tmp_path)
+    assert [each.reason for each in asked.cited] == [NOWHERE]
 
 
 def test_support_indices_of_2024_name_chunks_of_gemini(tmp_path: Path) -> None:

@@ -17,6 +17,8 @@ from proofspan.traces.responses.streams import whole_responses
 
 #: Why a citation of a web page leads to no page.
 WEB_PAGE = "names a web page, which is not among the documents"
+#: Why a citation leads nowhere if nothing else says so.
+NOWHERE = "has neither a quote nor the name of a document"
 
 AskedOf = Callable[[Exchange, Reading], Asked | None]
 
@@ -100,6 +102,11 @@ def asked(
     place, is the question's id.
     """
     response = exchange.response
+    known = {each.id: each for passages in (lists or {}).values() for each in passages}
+    for each in cited:
+        places = (each.passage, known.get(each.chunk) if each.chunk else None)
+        if not each.reason and not any(place and (place.document or place.text) for place in places):
+            each.reason = NOWHERE
     reading.fields(response, {*used, *kept, id_name, "model"})
     reading.fields(exchange.request, {*asked_by}, at="request.")
     reading.fields(exchange.beside, exchange.beside, at="beside.")

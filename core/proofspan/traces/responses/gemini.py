@@ -25,16 +25,28 @@ def is_response(response: Mapping[str, Json]) -> bool:
     """Return whether an object is a response of `generateContent`, as the API or the SDK spells it."""
     found = entries(response.get("candidates"))
     grounded = any("groundingMetadata" in each or "grounding_metadata" in each for each in found)
+    if mapping(camel(response.get("promptFeedback", response.get("prompt_feedback")))).get("blockReason"):
+        return True
     content = all("parts" in mapping(each.get("content")) for each in found)
     named = response.keys() & {"modelVersion", "usageMetadata", "model_version", "usage_metadata"}
     return bool(found) and (grounded or (content and bool(named)))
 
 
+def is_error(response: Mapping[str, Json]) -> bool:
+    """Return whether an object is an error as Google's APIs return it."""
+    return mapping(response.get("error")).keys() >= {"code", "message", "status"}
+
+
 def asked_of(exchange: Exchange, reading: Reading) -> Asked | None:
-    """Return the first candidate as the answer; further ones are kept as a field."""
+    """Return the first candidate as the answer; further ones are kept as a field. None for a blocked one."""
     response, request = mapping(camel(exchange.response)), mapping(camel(exchange.request))
     exchange = replace(exchange, response=dict(response), request=dict(request))
     candidates = list(objects(response.get("candidates"), reading, exchange.place, "candidate"))
+    if not candidates:
+        why = words(mapping(response.get("promptFeedback")).get("blockReason"))
+        message = f"has no answer: its prompt was blocked ({why})" if why else "has no candidate"
+        reading.problem("no_answer", message, exchange.place, "Ask again and save that response.")
+        return None
     at, candidate = candidates[0]
     reading.fields(candidate, ("content", "groundingMetadata", "citationMetadata"), "candidates.")
     answer, parts = _answer(mapping(candidate.get("content")).get("parts"))
@@ -214,6 +226,7 @@ GEMINI: Format = response_format(
     example=_EXAMPLE,
     why="a candidate has grounding metadata, or parts beside a modelVersion",
     is_response=is_response,
+    is_error=is_error,
     asked_of=asked_of,
     documentation="Grounding chunks are what the model saw; a chunk that supports a segment is a citation. "
     "Offsets count UTF-8 bytes of a part and are converted; the pages of a page span count from 1, and the "
