@@ -136,6 +136,20 @@ CASES = {
         "anthropic",
         {"request": json.dumps({"messages": ASKED}), "response": json.dumps(MESSAGE)},
     ),
+    "a name of one's own": ("anthropic", {"question": "How much oil?", "took": 3, "raw_message": MESSAGE}),
+    "an event of CloudWatch": (
+        "anthropic",
+        {
+            "@timestamp": "2026-11-24 12:00:00",
+            "@message": json.dumps(
+                {
+                    "modelId": "anthropic.claude",
+                    "input": {"inputBodyJson": {"messages": ASKED}},
+                    "output": {"outputBodyJson": MESSAGE},
+                }
+            ),
+        },
+    ),
     "LiteLLM": ("anthropic", {"request": {"messages": ASKED}, "response": LITELLM}),
     "Cohere v1": ("cohere", {"request": {"message": "How much oil?"}, "response": VERSION_1}),
     "Cohere, camel case": ("cohere", {"request": {"messages": ASKED}, "response": VERSION_2}),

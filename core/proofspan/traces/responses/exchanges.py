@@ -30,6 +30,8 @@ _ASKED_BY = ("messages", "contents", "input", "inputs", "retrievalQuery", "chat_
 _QUESTIONS = ("question", "query", "q", "prompt", "input", "inputs")
 #: The ids of an exchange in batches.
 _IDS = ("custom_id", "q_id", "key", "recordId")
+#: Fields of tracers, whose own formats say more than the responses in them.
+_OF_TRACERS = frozenset({"output", "outputs"})
 #: Lists of responses in an object.
 _LISTS = ("responses", "results", "data", "items", "entries", "records", "answers")
 _MOST_MESSAGE = 200
@@ -76,6 +78,13 @@ def exchanges_of(
             found = replace(found, request=asked, response=rest)
         yield found
         return
+    for name, value in record.items() if found.response == record else ():
+        within = exchange_of(place, mapping(json_of(value)) if name not in _OF_TRACERS else {}, reading)
+        if is_response(within.response):
+            rest = {each: record[each] for each in record if each != name}
+            asked = {"request": within.request} if within.request else {}
+            yield exchange_of(place, {**rest, **asked, "response": within.response}, reading)
+            return
     conversation = [*_answers_in(found, is_response)]
     for name in _LISTS if not conversation else ():
         listed = [
