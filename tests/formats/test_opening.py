@@ -447,3 +447,28 @@ def test_a_passage_without_a_document_is_of_the_one_pdf_that_holds_its_text(tmp_
     record = orjson.loads((to / "runs/R001/trace.jsonl").read_bytes())
     assert [each.get("doc_id") for each in record["chunks"]] == ["a", "b", None, None]
     assert (summary.documents, summary.missing) == (2, ()) and "2 of 4 passages" in summary.notes[0]
+
+
+def test_a_folder_of_folders_is_looked_through(tmp_path: Path) -> None:
+    for name in ("first", "second/deep", ".hidden"):
+        (tmp_path / "results" / name).mkdir(parents=True)
+        (tmp_path / "results" / name / f"{name[:1]}.jsonl").write_text(rows(TRACE))
+    write_pages(tmp_path / "results" / "manual.pdf", [["Cover"]])
+    found = things_of([tmp_path / "results"])
+    assert [each.path.name for each in found.sources] == ["f.jsonl", "s.jsonl"]
+    assert [each.path.name for each in found.pdfs if each.is_named] == ["manual.pdf"]
+
+
+def test_responses_in_one_line_each_are_one_run_and_one_document(tmp_path: Path) -> None:
+    for number, colour in enumerate(SENTENCES[:2]):
+        cited = [{"type": "page_location", "cited_text": colour, "document_title": "manual"}]
+        text = {"type": "text", "text": "So.", "citations": [{**cited[0], "start_page_number": 1}]}
+        response = {"id": f"m{number}", "type": "message", "role": "assistant", "content": [text]}
+        (tmp_path / f"{number}.json").write_text(json.dumps({**response, "stop_reason": "end_turn"}) + "\n")
+    asked = {"user_input": "Which?", "retrieved_contexts": SENTENCES[:1], "response": "so"}
+    (tmp_path / "ragas.jsonl").write_text(rows(asked, asked))
+    write_pages(tmp_path / "manual.pdf", [SENTENCES])
+    made(things_of([tmp_path]), to=tmp_path / "made", cache_dir=tmp_path / "cache")
+    manifest = load_manifest(tmp_path / "made")
+    assert [run.title for run in manifest.runs] == [None, "ragas"]
+    assert [each.doc_id for each in manifest.documents] == ["manual"]

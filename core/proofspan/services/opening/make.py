@@ -159,7 +159,7 @@ class _Making:
 
     def _opened(self, base: Literal[0, 1], pool: PdfPool) -> Opened:
         held, on_questions = self.things.may_hold, self.choices.on_questions
-        only = held[0].path.name if len(held) == 1 and held[0].is_named else None
+        only = held[0].path.stem if len(held) == 1 and held[0].is_named else None
         if only is None and 0 < len(held) <= MOST_PDFS:
             self.search = TextSearch(
                 held, pool, partial(on_questions, "passages"), self.search.known if self.search else {}

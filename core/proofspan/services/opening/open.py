@@ -162,4 +162,6 @@ def _questions(
 
 
 def _is_single(path: Path) -> bool:
-    return sample_of(path).shape in ("object", "http")
+    sample = sample_of(path)
+    is_one_line = sample.shape == "lines" and len(sample.records) == 1 and ".json" in path.suffixes
+    return sample.shape in ("object", "http") or is_one_line

@@ -62,7 +62,10 @@ def things_of(things: Sequence[Path], documents: Sequence[Path] = ()) -> Things:
             if (found := recognized(sample_of(thing))) is not None:
                 sources.append(Source(thing, found))
             else:
-                _add_files(thing, sources, unknown, chunk_files)
+                before = len(sources)
+                _add_files(_files(thing), sources, unknown, chunk_files)
+                if len(sources) == before:  # results are often in a folder for each run
+                    _add_files(_files_below(thing), sources, unknown, chunk_files)
         elif _is_pdf(thing):
             pdfs.append(named_pdf(thing))
         elif (found := recognized(sample := sample_of(thing))) is None and is_chunk_file(sample):
@@ -111,8 +114,10 @@ def _without_parts(sources: Sequence[Source]) -> list[Source]:
     return kept
 
 
-def _add_files(folder: Path, sources: list[Source], unknown: list[Path], chunk_files: list[Path]) -> None:
-    for path in _files(folder):
+def _add_files(
+    files: Iterable[Path], sources: list[Source], unknown: list[Path], chunk_files: list[Path]
+) -> None:
+    for path in files:
         try:
             if _is_pdf(path):
                 continue
@@ -141,6 +146,14 @@ def _files(folder: Path) -> Iterable[Path]:
     home = folder.resolve()
     files = [each for each in folder.iterdir() if not each.name.startswith(".") and each.is_file()]
     return [each for each in sorted(files)[:MOST_TRIED] if each.resolve().is_relative_to(home)]
+
+
+def _files_below(folder: Path) -> Iterator[Path]:
+    """Yield the first files of the folders below, as deep as PDFs are looked for."""
+    folders = [each for depth in range(1, BESIDE_DEPTH + 1) for each in sorted(folder.glob("*/" * depth))]
+    home = folder.resolve()
+    inside = (each for each in folders if each.resolve().is_relative_to(home) and each.name[:1] != ".")
+    return islice((file for each in inside for file in _files(each)), MOST_TRIED)
 
 
 def _check(thing: Path) -> None:

@@ -76,13 +76,21 @@ class TextSearch:
         self.known |= dict.fromkeys(new)
         long = [each for each in new if len(each.split()) >= FEWEST_WORDS]
         holders: dict[str, list[str]] = {each: [] for each in long}
-        for pdf in self.pdfs if long else ():
+        for pdf, name in zip(self.pdfs, self._names(), strict=True) if long else ():
             try:
                 found = self.pool.locate_many(pdf.file, [SpanQuery(each) for each in long])
             except Fault:  # what cannot be read holds no passage
                 continue
             for text, span in zip(long, found, strict=True):
                 if span.status in _FOUND:
-                    holders[text].append(str(pdf.path))
+                    holders[text].append(name)
         self.known |= {text: held[0] for text, held in holders.items() if len(held) == 1}
         self.on_passages(len(self.known))
+
+    def _names(self) -> list[str]:
+        """Return the names by which the PDFs are found again: as most sources have them, if that is clear."""
+        stems = [each.path.stem for each in self.pdfs]
+        return [
+            stem if stems.count(stem) == 1 else str(pdf.path)
+            for stem, pdf in zip(stems, self.pdfs, strict=True)
+        ]
