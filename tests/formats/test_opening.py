@@ -472,3 +472,15 @@ def test_responses_in_one_line_each_are_one_run_and_one_document(tmp_path: Path)
     manifest = load_manifest(tmp_path / "made")
     assert [run.title for run in manifest.runs] == [None, "ragas"]
     assert [each.doc_id for each in manifest.documents] == ["manual"]
+
+
+def test_progress_has_the_bytes_of_all_sources_as_its_total(tmp_path: Path) -> None:
+    names = ("a.jsonl", "b.jsonl")
+    for name in names:
+        (tmp_path / name).write_text(rows(*(asked(each, base=1) for each in SENTENCES)))
+    steps: list[tuple[str, int, int | None]] = []
+    choices = Choices(on_progress=lambda *step: steps.append(step))
+    made(things_of([tmp_path]), to=tmp_path / "made", cache_dir=tmp_path / "cache", choices=choices)
+    size = (tmp_path / "a.jsonl").stat().st_size
+    assert [step[1:] for step in steps] == [(0, 2 * size), (size, 2 * size)]
+    assert steps[1][0].startswith("reading b.jsonl (")

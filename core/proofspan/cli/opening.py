@@ -56,9 +56,7 @@ def made_workspace(
             page_base=asking.page_base,
             confirm=partial(confirm_links, trust_all=asking.trust_all),
             ask_base=ask_page_base,
-            on_questions=lambda name, done: on_progress(
-                f"reading {name}: {counted(done, 'question')}", done, None
-            ),
+            on_progress=on_progress,
         )
         result = made(named, to=to, cache_dir=cache, choices=choices, force=asking.force)
     for line in lines_of(result.summary, lists_all=asking.lists_all):

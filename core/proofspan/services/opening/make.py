@@ -17,7 +17,7 @@ from proofspan.services.imported_pages import measured_base
 from proofspan.services.opening import summary as summaries
 from proofspan.services.opening.chunk_files import chunks_of
 from proofspan.services.opening.documents import Confirm, Found, Pdf, find
-from proofspan.services.opening.open import OnQuestions, Opened, open_sources
+from proofspan.services.opening.open import Opened, open_sources
 from proofspan.services.opening.place import KEY_CHARS, place_of
 from proofspan.services.opening.summary import Summary, summary_of
 from proofspan.services.opening.things import Things
@@ -35,6 +35,8 @@ USUAL_BASE: PageBase = 1
 #: PDF processes, and seconds for one passage: for a passage that is nowhere, all pages are read.
 WORKERS, TIMEOUT_S = 2, 60.0
 
+#: Takes what is being done in words, and how much of how much is done; None where that is not known.
+OnProgress = Callable[[str, int, int | None], None]
 #: Asks whether pages count from 0 or 1; None where there is no answer.
 AskBase = Callable[[], PageBase | None]
 
@@ -49,7 +51,7 @@ class Choices:
     page_base: PageBase | None = None
     confirm: Confirm = lambda _folder, _target, _count: False
     ask_base: AskBase = lambda: None
-    on_questions: OnQuestions = lambda _name, _done: None
+    on_progress: OnProgress = lambda _doing, _done, _total: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,12 +160,10 @@ class _Making:
             return self._opened(base, pool)
 
     def _opened(self, base: Literal[0, 1], pool: PdfPool) -> Opened:
-        held, on_questions = self.things.may_hold, self.choices.on_questions
+        held = self.things.may_hold
         only = held[0].path.stem if len(held) == 1 and held[0].is_named else None
         if only is None and 0 < len(held) <= MOST_PDFS:
-            self.search = TextSearch(
-                held, pool, partial(on_questions, "passages"), self.search.known if self.search else {}
-            )
+            self.search = TextSearch(held, pool, self._on_passages, self.search.known if self.search else {})
         return open_sources(
             self.things.sources,
             workspace=self.folder,
@@ -172,8 +172,19 @@ class _Making:
             named=partial(of_document, only) if only else self.search.named if self.search else None,
             chunks=chunks_of(self.things.chunk_files),
             force=self.force,
-            on_questions=on_questions,
+            on_questions=self._on_questions,
         )
+
+    def _on_questions(self, source: Path, done: int) -> None:
+        paths = [each.path for each in self.things.sources]
+        sizes = [each.stat().st_size if each.is_file() else 0 for each in paths]
+        before, total = sum(sizes[: paths.index(source)]), sum(sizes)
+        doing = f"reading {source.name} ({total / 1e6:,.1f} MB in all): {counted(done, 'question')}"
+        self.choices.on_progress(doing, before, total if len(paths) > 1 else None)
+
+    def _on_passages(self, done: int) -> None:
+        doing = f"looking for passages in {counted(len(self.things.may_hold), 'PDF')}"
+        self.choices.on_progress(f"{doing}: {counted(done, 'passage')}", done, None)
 
     def _find(self, names: Collection[str]) -> Mapping[str, Path]:
         self.found = find(names, self.things.pdfs, confirm=self.choices.confirm)

@@ -21,8 +21,8 @@ from proofspan.traces.registry import Recognized, formats, recognized
 FindDocuments = Callable[[Collection[str]], Mapping[str, Path]]
 #: Takes questions and returns them with the documents of their passages.
 NameDocuments = Callable[[Iterable[Asked]], Iterator[Asked]]
-#: Takes a file's name and how many questions are read.
-OnQuestions = Callable[[str, int], None]
+#: Takes a source and how many of its questions are read.
+OnQuestions = Callable[[Path, int], None]
 #: Questions between two reports of progress.
 _STEP = 256
 
@@ -154,9 +154,10 @@ def _questions(
     """Yield the questions of all sources, those of several files of records in runs named after the files."""
     for source, reading in zip(sources, readings, strict=True):
         of_file = "" if len(sources) == 1 or _is_single(source.path) else source.path.stem
+        on_questions(source.path, 0)
         for number, asked in enumerate(source.found.format.read(source.path, reading), start=1):
             if number % _STEP == 0:
-                on_questions(source.path.name, number)
+                on_questions(source.path, number)
             run = ": ".join(filter(None, (of_file, asked.run)))
             yield replace(asked, run=run) if run != asked.run else asked
 

@@ -91,8 +91,19 @@ def _open(things: Sequence[Path], base: PageBase | None) -> None:
     cache = session.cache_dir().path
     try:
         with st.spinner("Reading the files …"):
-            result = made(things_of(things), to=None, cache_dir=cache, choices=Choices(page_base=base))
-            first_finding(load_manifest(result.workspace), cache_dir=cache)
+            place = st.empty()
+
+            def show(doing: str, done: int, total: int | None) -> None:
+                place.progress(done / total if total else 0.0, text=markup.label(doing, limit=200))
+
+            choices = Choices(page_base=base, on_progress=show)
+            result = made(things_of(things), to=None, cache_dir=cache, choices=choices)
+            manifest = load_manifest(result.workspace)
+            first_finding(
+                manifest,
+                cache_dir=cache,
+                on_progress=lambda step: show(f"indexing {manifest.name}", step.done, step.total),
+            )
     except Fault as fault:
         st.session_state[_FAILED] = fault.problems
     else:
