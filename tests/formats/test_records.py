@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from proofspan.errors import InputFault
 from proofspan.traces.formats.records import json_of, read_lists, read_records, sample_of
 from proofspan.traces.formats.types import Reading
-from proofspan.traces.lines.json_values import closed, json_values, later_keys
+from proofspan.traces.lines.json_values import Entries, closed, json_values, later_keys, parsed_values
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-9, 9) | st.text('ab\\"[]{},:é\n', max_size=6),
@@ -46,6 +46,24 @@ def test_entries_of_an_array_are_found_whatever_they_hold(values: list[Any], ind
     lines = data.split(b"\n")
     for each in found:
         assert each.data.split(b"\n")[0] in lines[each.line - 1]
+
+
+@given(st.lists(JSON, max_size=5), st.booleans(), INDENT, st.integers(1, 60))
+def test_entries_parsed_together_are_those_found_one_by_one(
+    values: list[Any], has_nan: bool, indent: int, size: int
+) -> None:
+    whole = {"runs": [{"items": values}, {"items": [*values, *([float("nan")] * has_nan), 7]}], "z": 1}
+    data = json.dumps(whole, indent=indent).encode()
+    expected = list(json_values(pieces(data, size), [("runs", "items")]))
+    for length in (size, 10_000):
+        found: list[Any] = []
+        for each in parsed_values(pieces(data, length), [("runs", "items")]):
+            if isinstance(each, Entries):
+                numbered = enumerate(each.values, start=each.number)
+                found += [(each.path, number, json.dumps(value)) for number, value in numbered]
+            else:
+                found.append((each.path, each.number, json.dumps(json.loads(each.data))))
+        assert found == [(each.path, each.number, json.dumps(json.loads(each.data))) for each in expected]
 
 
 @given(st.lists(JSON, max_size=4), st.dictionaries(st.sampled_from("abc"), JSON), INDENT, st.integers(1, 40))
@@ -179,6 +197,17 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
     assert count == 40_001 and peak < path.stat().st_size / 2
     assert sample.shape == "object" and sample.first.keys() == {"results", "evaluated"}
     assert len(sample.first["results"]) > 1_000 and sample.first["results"][-1]["q"] == "How much oil?"
+
+
+def test_memory_does_not_grow_with_a_table(tmp_path: Path) -> None:
+    path = tmp_path / "large.parquet"
+    rows = pa.table({"question": ["q"] * 1_000, "response": ["4.5 litres" * 100] * 1_000})
+    with pq.ParquetWriter(path, rows.schema, compression="none", use_dictionary=False) as out:
+        for _ in range(8):
+            out.write_table(rows)
+    before = pa.total_allocated_bytes()
+    most = max(pa.total_allocated_bytes() for _ in read_records(path, Reading(path.name)))
+    assert most - before < path.stat().st_size / 3
 
 
 @pytest.mark.parametrize("shape", [b"[%s]", b'{"a": [%s]}\n'])

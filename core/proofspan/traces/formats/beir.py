@@ -35,7 +35,7 @@ def detect(sample: Sample) -> str | None:
 
 def read(path: Path, reading: Reading) -> Iterator[Asked]:
     """Yield a question for each query, with the texts of its judged and retrieved documents."""
-    with Members(path) as members, tempfile.TemporaryFile() as kept:
+    with Members(path, reading.on_bytes) as members, tempfile.TemporaryFile() as kept:
         judged, splits = _judgments(members, reading)
         runs = _results(members, reading)
         wanted = {each for documents in judged.values() for each in documents if documents[each] > 0}

@@ -44,7 +44,7 @@ def detect(sample: Sample) -> str | None:
 def read(path: Path, reading: Reading) -> Iterator[Asked]:
     """Yield a question for each sample in each epoch."""
     if zipfile.is_zipfile(path):
-        with Members(path) as members:
+        with Members(path, reading.on_bytes) as members:
             yield from _archive(members, reading)
         return
     rest: dict[str, Json] = {}

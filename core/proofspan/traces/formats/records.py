@@ -141,7 +141,8 @@ def read_records(path: Path, reading: Reading) -> Iterator[tuple[str, dict[str, 
     head = head_of(path)
     shape = shape_of(path, head)
     if is_parquet(head):
-        items: Iterator[tuple[str, Json]] = ((f"row {number:,}", row) for number, row in read_parquet(path))
+        rows = read_parquet(path, reading.on_bytes)
+        items: Iterator[tuple[str, Json]] = ((f"row {number:,}", row) for number, row in rows)
     elif shape == "table":
         items = _csv(path, head, reading)
     elif _BY_COLUMNS.match(head):
@@ -225,7 +226,7 @@ def _entries(value: Json, keys: tuple[str, ...]) -> Iterator[Json]:
 
 
 def _lines(path: Path, reading: Reading) -> Iterator[tuple[str, Json]]:
-    with open_plain(path) as source:
+    with open_plain(path, reading.on_bytes) as source:
         for raw in lines_of(source, final=True):
             place = f"line {raw.line:,}"
             try:
@@ -256,7 +257,7 @@ def _csv(path: Path, head: bytes, reading: Reading) -> Iterator[tuple[str, Json]
         reading.records += lost
         reading.problem(code, message, place, fix, lost=lost)
 
-    with open_plain(path) as source:
+    with open_plain(path, reading.on_bytes) as source:
         for number, row in read_csv(source, head, noted=noted):
             yield f"row {number:,}", row
 
@@ -278,7 +279,7 @@ def _values(
 ) -> Iterator[tuple[tuple[str, ...] | None, str, Json]]:
     """Yield the values of JSON with the list that each is an entry of, and its place."""
     is_cut_off = False
-    for each in parsed_values(plain_pieces(path), lists):
+    for each in parsed_values(plain_pieces(path, reading.on_bytes), lists):
         if is_cut_off:
             return  # the value around an entry that is cut off
         if isinstance(each, Entries):

@@ -20,7 +20,7 @@ from proofspan.errors import Fault
 from proofspan.manifest.contents import QRELS, TREC_RUN
 from proofspan.traces.formats.types import Asked, Format, Passage, Reading, Sample
 from proofspan.traces.lines.reader import MAX_LINE, lines_of
-from proofspan.traces.lines.unpack import open_plain
+from proofspan.traces.lines.unpack import no_progress, open_plain
 
 #: Files of a folder that are looked at.
 _MOST_FILES = 200
@@ -164,7 +164,8 @@ def _run(
     with ExitStack() as stack:
         sources: list[Path] = [path]
         if not _is_grouped(path):
-            sources = _divided(path, Path(stack.enter_context(tempfile.TemporaryDirectory())))
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            sources = _divided(path, folder, reading)
         for source in sources:
             blocks = _run_lines(source, path.name, reading, is_part=source is not path)
             if source is not path:
@@ -228,10 +229,10 @@ def _is_grouped(path: Path) -> bool:
     return True
 
 
-def _divided(path: Path, folder: Path) -> list[Path]:
+def _divided(path: Path, folder: Path, reading: Reading) -> list[Path]:
     """Divide a run among files so that all lines of a topic are in one."""
     parts = [folder / f"{number:02}" for number in range(_PARTS)]
-    with ExitStack() as stack, open_plain(path) as source:
+    with ExitStack() as stack, open_plain(path, reading.on_bytes) as source:
         files = [stack.enter_context(each.open("wb")) for each in parts]
         while line := source.readline(MAX_LINE):
             if line.strip():
@@ -242,7 +243,7 @@ def _divided(path: Path, folder: Path) -> list[Path]:
 def _run_lines(path: Path, name: str, reading: Reading, *, is_part: bool) -> Iterator[_Lines]:
     """Yield the lines of a run in blocks; what is no line of a run is a problem."""
     number = used = 0
-    with open_plain(path) as source:
+    with open_plain(path, no_progress if is_part else reading.on_bytes) as source:
         while block := source.read(_TOGETHER) + source.readline(MAX_LINE):
             if (lines := _block(block)) is not None:
                 number += len(lines.topics)

@@ -10,6 +10,7 @@ from typing import Literal
 
 from proofspan.contracts.records.records import BoxSpace, Json, StageName
 from proofspan.errors import Problem
+from proofspan.traces.lines.unpack import OnBytes, no_progress
 
 PageBase = Literal[0, 1]
 Shape = Literal["object", "array", "lines", "table", "zip", "folder", "text", "http", "other"]
@@ -90,7 +91,9 @@ class Reading:
     """The reading of a source: how often each field was understood, and which records could not be used.
 
     `records` counts what the source calls its records (rows, spans, samples). `lost` counts those that gave
-    nothing, each with a problem.
+    nothing, each with a problem. `on_bytes` is called with how many bytes are read and how many there are:
+    of a packed file those on the disk, of an archive those of its members unpacked; a source of several runs
+    is read one after the other.
     """
 
     file: str
@@ -100,6 +103,7 @@ class Reading:
     left: Counter[str] = field(default_factory=Counter)
     problems: list[Problem] = field(default_factory=list)
     not_listed: int = 0
+    on_bytes: OnBytes = field(default=no_progress, repr=False, compare=False)
 
     def fields(self, record: Mapping[str, Json], used: Collection[str], at: str = "") -> None:
         """Count the fields of a record that hold anything: those in `used`, and the others as left."""

@@ -14,7 +14,14 @@ from typing import Any, Self
 import pyarrow as pa
 
 from proofspan.errors import InputFault
-from proofspan.traces.lines.unpack import ALWAYS_ALLOWED, MAX_RATIO, open_plain, stream_of
+from proofspan.traces.lines.unpack import (
+    ALWAYS_ALLOWED,
+    MAX_RATIO,
+    OnBytes,
+    no_progress,
+    open_plain,
+    stream_of,
+)
 
 #: The most names of a folder or an archive that are looked at.
 MOST_NAMES = 200_000
@@ -28,25 +35,26 @@ class Members:
     """The files of a folder, or of a ZIP archive; use it in a `with` block.
 
     All that is unpacked of an archive counts together against one bound, so that overlapping members are
-    bounded too.
+    bounded too. `on_bytes` is called with how many bytes are read, and how many all files have.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, on_bytes: OnBytes = no_progress) -> None:
+        self.path, self._on_bytes = path, on_bytes
         self._archive: zipfile.ZipFile | None = None
-        self._left = 0
+        self._left = self._done = 0
         if path.is_dir():
             found = (each for each in sorted(path.rglob("*")) if each.is_file() and not each.is_symlink())
             self.names = tuple(each.relative_to(path).as_posix() for each in islice(found, MOST_NAMES))
+            self._size = sum((path / name).stat().st_size for name in self.names)
             return
         try:
             self._archive = zipfile.ZipFile(path)
             self._left = max(ALWAYS_ALLOWED, MAX_RATIO * path.stat().st_size)
         except (zipfile.BadZipFile, OSError, ValueError, struct.error) as error:
             raise _damaged(path.name, error) from error
-        self.names = tuple(
-            each.filename for each in self._archive.infolist()[:MOST_NAMES] if not each.is_dir()
-        )
+        files = [each for each in self._archive.infolist()[:MOST_NAMES] if not each.is_dir()]
+        self.names = tuple(each.filename for each in files)
+        self._size = sum(each.file_size for each in files)
 
     def __enter__(self) -> Self:
         return self
@@ -58,8 +66,13 @@ class Members:
     def open(self, name: str) -> io.BufferedReader:
         """Open a file to read it forwards, with InputFault if it is damaged or unpacks to too much."""
         if self._archive is None:
-            return open_plain(self.path / name)
+            before = self._done
+            return open_plain(self.path / name, lambda done, _size: self._read(before + done))
         return stream_of(self._pieces(self._archive, name))
+
+    def _read(self, done: int) -> None:
+        self._done = done
+        self._on_bytes(done, self._size)
 
     def _pieces(self, archive: zipfile.ZipFile, name: str) -> Iterator[bytes]:
         try:
@@ -70,6 +83,7 @@ class Members:
                         fix = "If that is right, unpack it yourself and name the folder."
                         message = "the archive unpacks to too much"
                         raise InputFault.of("unpacks_too_large", message, where=self.path.name, fix=fix)
+                    self._read(self._done + len(piece))
                     yield piece
         except (zipfile.BadZipFile, zlib.error, OSError, EOFError, KeyError, RuntimeError) as error:
             raise _damaged(f"{self.path.name}: {name}", error) from error

@@ -19,6 +19,7 @@ from proofspan.contracts.records.records import Json
 from proofspan.errors import InputFault
 from proofspan.manifest.contents import content_of, csv_rows
 from proofspan.traces.lines.reader import MAX_LINE
+from proofspan.traces.lines.unpack import OnBytes, no_progress
 
 #: Rows of a Parquet file that are in memory at a time: few, since a small file may unpack to large cells.
 _ROWS: Final = 64
@@ -131,22 +132,23 @@ def _header(cells: Iterable[str], noted: Noted) -> list[str]:
     return header
 
 
-def read_parquet(path: Path) -> Iterator[tuple[int, dict[str, Json]]]:
+def read_parquet(path: Path, on_bytes: OnBytes = no_progress) -> Iterator[tuple[int, dict[str, Json]]]:
     """Yield the rows of a Parquet file, from 1, as JSON has them.
 
     Times become ISO 8601, decimals numbers, maps objects, bytes text, or base64 where they are none; NaN and
     infinite numbers null. Raises InputFault if the file cannot be read.
     """
     try:
-        with pq.ParquetFile(path) as file:
+        with pq.ParquetFile(path, pre_buffer=False) as file:  # else all that was read stays in memory
             convert = _is_converted(pa.struct(file.schema_arrow))
-            number = 0
+            size, rows, number = path.stat().st_size, max(file.metadata.num_rows, 1), 0
             for batch in file.iter_batches(batch_size=_ROWS, use_threads=False):
                 if batch.nbytes > _MAX_ROWS_SIZE:
                     message = f"{_ROWS} rows have more than {_MAX_ROWS_SIZE >> 20} MiB"
                     fix = "Leave out columns with pictures or whole documents."
                     where = f"{path.name}: row {number + 1:,}"
                     raise InputFault.of("rows_too_large", message, where=where, fix=fix)
+                on_bytes(size * (number + len(batch)) // rows, size)
                 for row in batch.to_pylist():
                     number += 1
                     yield number, _json(row) if convert else row

@@ -14,7 +14,7 @@ import hashlib
 import io
 import os
 import tempfile
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -39,10 +39,16 @@ ALWAYS_ALLOWED = 256 << 20
 MAX_RATIO = 200
 
 _PIECE = 1 << 20
+#: Takes how many bytes are read, and how many there are.
+OnBytes = Callable[[int, int], None]
 _ELSEWHERE = (
     "Make it writable, free some space, or name another folder: --cache-dir or PROOFSPAN_CACHE_DIR for the "
     "cache, TMPDIR for temporary files."
 )
+
+
+def no_progress(_done: int, _total: int) -> None:
+    """Show no progress."""
 
 
 def temporary_folder() -> tempfile.TemporaryDirectory[str]:
@@ -97,20 +103,22 @@ def _pieces(path: Path, limit: int) -> Iterator[bytes]:
     return _checked_pieces(path, kind, limit if kind else MAX_UNPACKED)
 
 
-def plain_pieces(path: Path) -> Iterator[bytes]:
+def plain_pieces(path: Path, on_bytes: OnBytes = no_progress) -> Iterator[bytes]:
     """Yield the plain bytes of a file, unpacked as they are read if it begins as gzip or Zstandard does.
 
-    Raises InputFault if it cannot be read, is damaged, or unpacks to too much.
+    `on_bytes` is called with the place in the file on the disk, and its size. Raises InputFault if it cannot
+    be read, is damaged, or unpacks to too much.
     """
     with open_source(path, 0) as source:
         size, head = os.fstat(source.fileno()).st_size, source.read(4)
     kind = next((kind for magic, kind in _MAGIC.items() if head.startswith(magic)), "")
-    return _checked_pieces(path, kind, max(ALWAYS_ALLOWED, MAX_RATIO * size) if kind else MAX_UNPACKED)
+    limit = max(ALWAYS_ALLOWED, MAX_RATIO * size) if kind else MAX_UNPACKED
+    return _checked_pieces(path, kind, limit, on_bytes)
 
 
-def open_plain(path: Path) -> io.BufferedReader:
+def open_plain(path: Path, on_bytes: OnBytes = no_progress) -> io.BufferedReader:
     """Open a file like `plain_pieces`, for reading forwards."""
-    return stream_of(plain_pieces(path))
+    return stream_of(plain_pieces(path, on_bytes))
 
 
 def stream_of(pieces: Iterator[bytes]) -> io.BufferedReader:
@@ -135,25 +143,16 @@ class _Pieces(io.RawIOBase):
         return size
 
 
-def _checked_pieces(path: Path, kind: str, limit: int) -> Iterator[bytes]:
+def _checked_pieces(path: Path, kind: str, limit: int, on_bytes: OnBytes = no_progress) -> Iterator[bytes]:
     from isal.igzip_lib import IsalError
 
     total, limit = 0, min(MAX_UNPACKED, limit)
     try:
-        opened: Any
-        if not kind:
-            opened = open_source(path)
-        elif kind == ".gz":
-            from isal import igzip
-
-            opened = igzip.IGzipFile(path, "rb")  # type: ignore[no-untyped-call]  # its stubs type half of it
-        else:
-            import pyarrow
-
-            opened = pyarrow.input_stream(str(path), compression="zstd")
-        with opened as packed:
-            while piece := packed.read(_PIECE):
+        with open_source(path) as source, _unpacking(source, kind) as plain:
+            size = os.fstat(source.fileno()).st_size
+            while piece := plain.read(_PIECE):
                 total += len(piece)
+                on_bytes(source.tell(), size)
                 if total > limit:
                     message = f"the file unpacks to more than {limit >> 20:,} MiB"
                     fix = "If that is right, unpack it yourself and name the plain file."
@@ -163,6 +162,19 @@ def _checked_pieces(path: Path, kind: str, limit: int) -> Iterator[bytes]:
         message = f"the file cannot be unpacked: {error}"
         fix = "Pack it again; the copy may be incomplete."
         raise InputFault.of("damaged_archive", message, where=str(path), fix=fix) from error
+
+
+def _unpacking(source: BinaryIO, kind: str) -> Any:
+    """Return a file open for reading, unpacked as its kind says: "", ".gz" or ".zst"."""
+    if kind == ".gz":
+        from isal import igzip
+
+        return igzip.IGzipFile(fileobj=source, mode="rb")  # type: ignore[no-untyped-call]  # half-typed stubs
+    if kind == ".zst":
+        import pyarrow
+
+        return pyarrow.input_stream(source, compression="zstd")
+    return source
 
 
 def whole_copy(folder: Path, stem: str) -> Path | None:
