@@ -172,15 +172,17 @@ class _Making:
             named=partial(of_document, only) if only else self.search.named if self.search else None,
             chunks=chunks_of(self.things.chunk_files),
             force=self.force,
-            on_questions=self._on_questions,
+            on_read=self._on_read,
         )
 
-    def _on_questions(self, source: Path, done: int) -> None:
+    def _on_read(self, source: Path, done: int, total: int) -> None:
+        """Report the share of all sources that is read: a folder's size is known once it is read."""
         paths = [each.path for each in self.things.sources]
         sizes = [each.stat().st_size if each.is_file() else 0 for each in paths]
-        before, total = sum(sizes[: paths.index(source)]), sum(sizes)
-        doing = f"reading {source.name} ({total / 1e6:,.1f} MB in all): {counted(done, 'question')}"
-        self.choices.on_progress(doing, before, total if len(paths) > 1 else None)
+        place = paths.index(source)
+        sizes[place] = total
+        doing = f"reading {source.name} ({sum(sizes) / 1e6:,.1f} MB in all)"
+        self.choices.on_progress(doing, sum(sizes[:place]) + done, sum(sizes))
 
     def _on_passages(self, done: int) -> None:
         doing = f"looking for passages in {counted(len(self.things.may_hold), 'PDF')}"

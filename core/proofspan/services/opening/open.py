@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,10 +22,8 @@ from proofspan.traces.registry import Recognized, formats, recognized
 FindDocuments = Callable[[Collection[str]], Mapping[str, Path]]
 #: Takes questions and returns them with the documents of their passages.
 NameDocuments = Callable[[Iterable[Asked]], Iterator[Asked]]
-#: Takes a source and how many of its questions are read.
-OnQuestions = Callable[[Path, int], None]
-#: Questions between two reports of progress.
-_STEP = 256
+#: Takes a source, how many of its bytes are read, and how many it has.
+OnRead = Callable[[Path, int, int], None]
 
 
 class Source(NamedTuple):
@@ -75,7 +74,7 @@ def recognize(source: Path) -> Recognized:
             "unknown_format",
             "its format is not recognized",
             where=str(source),
-            fix=f"known formats are {known}; describe others by a mapping: proofspan import mapped",
+            fix=f"known formats are {known}; proofspan import suggest FILE writes a mapping for others",
         )
     return found
 
@@ -107,21 +106,21 @@ def open_sources(
     named: NameDocuments | None = None,
     chunks: Mapping[str, Chunk] | None = None,
     force: bool = False,
-    on_questions: OnQuestions = lambda _name, _done: None,
+    on_read: OnRead = lambda _source, _done, _total: None,
 ) -> Opened:
     """Make a workspace of sources whose formats are recognized.
 
     A file that is a single object, such as a response, adds to one run with the others of its kind; each of
     several files of records is a run of its own. `find` is asked once for the documents that they name.
     Passages without a text have that of the chunk with their id. `named` gives documents to those of
-    questions that name none. Raises a Fault, and
-    leaves no folder behind, if nothing can be read or `workspace` must not be replaced.
+    questions that name none. Raises a Fault, and leaves no folder behind, if nothing can be read or
+    `workspace` must not be replaced.
     """
-    readings = tuple(Reading(each.path.name) for each in sources)
+    readings = tuple(Reading(each.path.name, on_bytes=partial(on_read, each.path)) for each in sources)
     with tempfile.TemporaryDirectory() as folder:
         native = Native(Path(folder), unknown_base=unknown_base)
         first, reading = sources[0].path, Reading(sources[0].path.name)
-        questions = _questions(sources, readings, on_questions)
+        questions = _questions(sources, readings)
         if chunks:
             questions = with_texts(questions, chunks)
         if named is not None:
@@ -148,16 +147,11 @@ def _nothing_asked(source: Path) -> InputFault:
     return InputFault.of("nothing_asked", message, where=str(source), fix=fix)
 
 
-def _questions(
-    sources: Sequence[Source], readings: Sequence[Reading], on_questions: OnQuestions
-) -> Iterator[Asked]:
+def _questions(sources: Sequence[Source], readings: Sequence[Reading]) -> Iterator[Asked]:
     """Yield the questions of all sources, those of several files of records in runs named after the files."""
     for source, reading in zip(sources, readings, strict=True):
         of_file = "" if len(sources) == 1 or _is_single(source.path) else source.path.stem
-        on_questions(source.path, 0)
-        for number, asked in enumerate(source.found.format.read(source.path, reading), start=1):
-            if number % _STEP == 0:
-                on_questions(source.path, number)
+        for asked in source.found.format.read(source.path, reading):
             run = ": ".join(filter(None, (of_file, asked.run)))
             yield replace(asked, run=run) if run != asked.run else asked
 
