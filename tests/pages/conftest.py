@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from shutil import copytree
 from typing import Any
@@ -49,27 +49,36 @@ TRACES = [
 ]
 
 
+def write_small(
+    folder: Path, traces: Sequence[dict[str, Any] | bytes] | None = TRACES, **manifest: Any
+) -> Path:
+    """Write a workspace of one run R1, which `manifest` adds to, into a new folder."""
+    folder.mkdir()
+    (folder / "chunks.jsonl").write_bytes(_lines(CHUNKS))
+    if traces is not None:
+        (folder / "trace.jsonl").write_bytes(_lines(traces))
+    named = {
+        "manifest_version": "1.0",
+        "name": "Small car",
+        "chunks": {"path": "chunks.jsonl"},
+        "runs": [{"run_id": "R1", "title": "first", "traces": {"path": "trace.jsonl"}}],
+        **manifest,
+    }
+    (folder / "pipeline_manifest.yaml").write_text(yaml.safe_dump(named), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the workspace that `make_workspace()` writes, for `open_shared`."""
+    return write_small(tmp_path_factory.mktemp("small") / "workspace")
+
+
 @pytest.fixture
 def make_workspace(tmp_path: Path) -> MakeWorkspace:
     """`make_workspace(traces, **manifest)`: a workspace of one run R1; a raw `bytes` line stays as it is."""
 
-    def make(traces: Sequence[dict[str, Any] | bytes] | None = TRACES, **manifest: Any) -> Path:
-        folder = tmp_path / "workspace"
-        folder.mkdir()
-        (folder / "chunks.jsonl").write_bytes(_lines(CHUNKS))
-        if traces is not None:
-            (folder / "trace.jsonl").write_bytes(_lines(traces))
-        named = {
-            "manifest_version": "1.0",
-            "name": "Small car",
-            "chunks": {"path": "chunks.jsonl"},
-            "runs": [{"run_id": "R1", "title": "first", "traces": {"path": "trace.jsonl"}}],
-            **manifest,
-        }
-        (folder / "pipeline_manifest.yaml").write_text(yaml.safe_dump(named), encoding="utf-8")
-        return folder
-
-    return make
+    return partial(write_small, tmp_path / "workspace")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -90,7 +99,7 @@ def pdf_pool() -> Iterator[PdfPool]:
 
 @pytest.fixture(scope="session", autouse=True)
 def runs_are_joined() -> Iterator[None]:
-    """Wait for the end of a script run, where AppTest asks for it each millisecond: a tenth of its cost."""
+    """Wait for a script run: AppTest asks each millisecond whether it has ended, a tenth of its cost."""
     ask = local_script_runner.require_widgets_deltas
 
     def wait(runner: LocalScriptRunner, timeout: float = 3) -> None:
@@ -106,9 +115,9 @@ def runs_are_joined() -> Iterator[None]:
 def nothing_remembered(
     request: pytest.FixtureRequest, pdf_pool: PdfPool, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[None]:
-    """Clear what a test loaded, above all its cache folder, but neither the workers nor shared workspaces.
+    """Clear what a test loaded, above all its cache folder, unless it uses `open_shared`.
 
-    A pool of its own for each test would live on until the end of all: hundreds of processes.
+    The workers stay, since a pool of each test would live on until the end of all: hundreds of processes.
     """
     monkeypatch.setattr(session, "pdf_pool", lambda: pdf_pool)
     is_kept = "open_shared" in request.fixturenames
@@ -168,10 +177,10 @@ def open_app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, built: Callable[[P
 
 @pytest.fixture
 def open_shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, built: Callable[[Path], Path]) -> Open:
-    """`open_shared(workspace, page="", **url)`: the same for a test that only looks at what others look at.
+    """`open_shared(workspace, page="", **url)`: the same with what pages of tests before have computed.
 
-    The index of the workspace, and what pages computed from it, are those of the tests before. A test that
-    changes a file, replaces a function, or leaves a page that is still computing uses `open_app`.
+    The workspace has its index and is of no single test. A test that changes a file, replaces a function or
+    leaves a page that is still computing uses `open_app`.
     """
     monkeypatch.setenv("PROOFSPAN_CONFIG_DIR", str(tmp_path / "config"))
     monkeypatch.setattr(session, "locating", lambda opened, store: None)

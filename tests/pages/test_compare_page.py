@@ -273,8 +273,8 @@ def test_a_run_without_questions_and_one_alone_are_no_end(
     assert "R2 has no question." in shown(app)
 
 
-def test_one_run_alone_says_what_is_missing(make_workspace: MakeWorkspace, open_app: Open) -> None:
-    app = open_app(make_workspace(), page=PAGE)
+def test_one_run_alone_says_what_is_missing(small: Path, open_shared: Open) -> None:
+    app = open_shared(small, page=PAGE)
     assert not app.exception
     assert "There is only one run." in shown(app)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -26,7 +27,7 @@ from proofspan.store.query.store import Store
 from proofspan.ui.health import load
 from proofspan.ui.status import background
 from proofspan.ui.visit.view_state import ViewState
-from tests.pages.conftest import TRACES, MakeWorkspace, Open, grids, shown, trace
+from tests.pages.conftest import TRACES, MakeWorkspace, Open, grids, shown, trace, write_small
 from tests.unit.store_workspace import ENVELOPE
 
 pytestmark = pytest.mark.slow
@@ -64,15 +65,15 @@ def badge(app: AppTest) -> tuple[str, str]:
     return link.proto.label, str(link.proto.help).replace("\\", "")
 
 
-@pytest.fixture
-def two_runs(make_workspace: MakeWorkspace) -> Path:
+@pytest.fixture(scope="module")
+def two_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """R1 breaks nothing; R2 cites with a payload of three fields, once only in a variant, and pins another
     analyzer than it logs."""
     runs = [
         {"run_id": name, "traces": {"path": f"{name}.jsonl"}, "pinned": PINNED, "ts": f"2026-01-0{day}"}
         for day, name in enumerate(("R1", "R2"), start=1)
     ]
-    folder = make_workspace(None, runs=runs)
+    folder = write_small(tmp_path_factory.mktemp("two") / "workspace", None, runs=runs)
     clean = [good("Q1", analyzer="lower"), good("Q2", analyzer="lower")]
     bad = good("Q1", citations=[PAYLOAD], analyzer="upper")
     tied = good("Q1", paraphrase=1, analyzer="lower") | {"chunks": [{"id": "c1", "rev": ""}]}
@@ -81,10 +82,12 @@ def two_runs(make_workspace: MakeWorkspace) -> Path:
     return folder
 
 
-def test_every_number_opens_a_list_of_as_many(two_runs: Path, open_app: Open, tmp_path: Path) -> None:
-    app = open_app(two_runs, page=PAGE)
+def test_every_number_opens_a_list_of_as_many(
+    two_runs: Path, open_shared: Open, built: Callable[[Path], Path]
+) -> None:
+    app = open_shared(two_runs, page=PAGE)
     assert not app.exception
-    store = Store(load_manifest(two_runs), tmp_path / "cache")
+    store = Store(load_manifest(two_runs), built(two_runs))
     checked = 0
     for cells in (*rows(app).values(), *rows(app, "Single fields").values()):
         for cell in cells:
@@ -96,33 +99,35 @@ def test_every_number_opens_a_list_of_as_many(two_runs: Path, open_app: Open, tm
     assert checked > 8
 
 
-def test_what_is_new_in_a_run_is_called_so(two_runs: Path, open_app: Open) -> None:
-    app = open_app(two_runs, page=PAGE)
+def test_what_is_new_in_a_run_is_called_so(two_runs: Path, open_shared: Open) -> None:
+    app = open_shared(two_runs, page=PAGE)
     clean, broken, trend = rows(app)["Analyzer differs"]
     assert (clean["text"], broken["text"], trend["text"]) == ("–", "1", "new in R2")
     assert broken["spoken"].startswith("R2, analyzer differs: 1 of 2 questions, 50 % (9–91 %)")
     assert "Index and query configuration" in rows(app)
-    earlier = open_app(two_runs, page=PAGE, run="R1")
+    earlier = open_shared(two_runs, page=PAGE, run="R1")
     assert [cell.get("text", "") for cell in rows(earlier)["Analyzer differs"]] == ["–", "1", ""]
 
 
-def test_many_missing_fields_are_one_row_with_the_single_ones_below(two_runs: Path, open_app: Open) -> None:
-    app = open_app(two_runs, page=PAGE)
+def test_many_missing_fields_are_one_row_with_the_single_ones_below(
+    two_runs: Path, open_shared: Open
+) -> None:
+    app = open_shared(two_runs, page=PAGE)
     (folded,) = (name for name in rows(app) if name.endswith("fields missing"))
     single = [name for name in rows(app, "Single fields") if name.endswith(" missing")]
     assert folded == f"{len(single)} fields missing"
     assert "source_url missing" in single
 
 
-def test_the_verdict_and_the_cards_name_what_is_wrong(two_runs: Path, open_app: Open) -> None:
-    text = html.unescape(shown(open_app(two_runs, page=PAGE)))
+def test_the_verdict_and_the_cards_name_what_is_wrong(two_runs: Path, open_shared: Open) -> None:
+    text = html.unescape(shown(open_shared(two_runs, page=PAGE)))
     assert "rules broken on 1 of 2 questions." in text
     assert "Fix first" in text
     assert "Similar, but off topic" in text
 
 
-def test_a_run_without_a_finding_says_what_was_looked_at(two_runs: Path, open_app: Open) -> None:
-    app = open_app(two_runs, page=PAGE, run="R1")
+def test_a_run_without_a_finding_says_what_was_looked_at(two_runs: Path, open_shared: Open) -> None:
+    app = open_shared(two_runs, page=PAGE, run="R1")
     text = html.unescape(shown(app))
     assert "R1: No data-quality issues found in 2 questions; 1 warning." in text
     assert "R1 has none of these." in text
@@ -154,15 +159,13 @@ def test_a_metrics_pack_that_differs_counts_as_a_problem(
     assert badge(open_app(folder))[0] == "Health :red-badge[1]"
 
 
-def test_written_and_read_are_side_by_side(two_runs: Path, open_app: Open) -> None:
-    cells = rows(open_app(two_runs, page=PAGE), "Index and query configuration")["Analyzer"]
+def test_written_and_read_are_side_by_side(two_runs: Path, open_shared: Open) -> None:
+    cells = rows(open_shared(two_runs, page=PAGE), "Index and query configuration")["Analyzer"]
     assert [cell["text"] for cell in cells] == ["✗ differs", "lower", "lower × 2; upper × 1", "1"]
 
 
-def test_chunk_ids_are_audited_and_documents_only_where_asked(
-    make_workspace: MakeWorkspace, open_app: Open
-) -> None:
-    app = open_app(make_workspace(), page=PAGE)
+def test_chunk_ids_are_audited_and_documents_only_where_asked(small: Path, open_shared: Open) -> None:
+    app = open_shared(small, page=PAGE)
     audits = rows(app, "Audits of the chunk file")
     assert audits["Is every id unique?"][0]["text"] == "✓ passes"
     assert "Can revisions be computed again?" not in audits
@@ -297,8 +300,8 @@ def job_is_done(app: AppTest) -> None:
     raise AssertionError("the index is not built")
 
 
-def test_filters_of_the_address_do_not_narrow_the_table(two_runs: Path, open_app: Open) -> None:
-    app = open_app(two_runs, page=PAGE, run="R2", label="ok", text="nothing")
+def test_filters_of_the_address_do_not_narrow_the_table(two_runs: Path, open_shared: Open) -> None:
+    app = open_shared(two_runs, page=PAGE, run="R2", label="ok", text="nothing")
     assert rows(app)["Analyzer differs"][1]["text"] == "1"
     href = rows(app)["Analyzer differs"][1]["href"]
     asked = ViewState.parse(parse_qs(urlsplit(href).query)).filter

@@ -48,17 +48,15 @@ def test_a_question_opens_with_its_answer_reasons_and_place(
 
 
 def test_without_a_question_the_first_of_the_list_opens_and_enters_the_url(
-    make_workspace: MakeWorkspace, open_app: Open
+    small: Path, open_shared: Open
 ) -> None:
-    app = open_app(make_workspace(), page=PAGE)
+    app = open_shared(small, page=PAGE)
     assert app.query_params["q"] == "Q2"
     assert "1 of 3 shown" in shown(app)
 
 
-def test_next_and_previous_follow_the_filter_and_stop_at_its_ends(
-    make_workspace: MakeWorkspace, open_app: Open
-) -> None:
-    app = open_app(make_workspace(), page=PAGE, q="Q2")
+def test_next_and_previous_follow_the_filter_and_stop_at_its_ends(small: Path, open_shared: Open) -> None:
+    app = open_shared(small, page=PAGE, q="Q2")
     assert button(app, "step-K").disabled
     app.button("step-J").click().run()
     assert app.query_params["q"] == "Q3"
@@ -66,10 +64,8 @@ def test_next_and_previous_follow_the_filter_and_stop_at_its_ends(
     assert (app.query_params["q"], button(app, "step-J").disabled) == ("Q1", True)
 
 
-def test_a_question_outside_the_filter_is_shown_and_says_so(
-    make_workspace: MakeWorkspace, open_app: Open
-) -> None:
-    app = open_app(make_workspace(), page=PAGE, q="Q2", label="ok")
+def test_a_question_outside_the_filter_is_shown_and_says_so(small: Path, open_shared: Open) -> None:
+    app = open_shared(small, page=PAGE, q="Q2", label="ok")
     assert "not among the 1 shown" in shown(app)
     assert button(app, "step-K").disabled
 
@@ -97,14 +93,14 @@ def test_a_citation_a_page_and_gold_are_chosen_by_their_buttons(
     assert "Exact: the gold quote is on the page word for word." in shown(app)
 
 
-def test_the_same_question_of_another_run_is_one_click_away(open_app: Open) -> None:
-    app = open_app(page=PAGE, run="R002", q="Q01")
+def test_the_same_question_of_another_run_is_one_click_away(open_shared: Open) -> None:
+    app = open_shared(page=PAGE, run="R002", q="Q01")
     app.button("run-R001").click().run()
     assert (app.query_params["run"], app.query_params["q"]) == ("R001", "Q01")
 
 
-def test_the_shown_stage_is_in_the_address_and_the_usual_one_is_not(open_app: Open) -> None:
-    app = open_app(page=PAGE, run="R002", q="Q01")
+def test_the_shown_stage_is_in_the_address_and_the_usual_one_is_not(open_shared: Open) -> None:
+    app = open_shared(page=PAGE, run="R002", q="Q01")
     usual = app.segmented_control("stage").value
     assert "stage" not in app.query_params
     app.segmented_control("stage").set_value("retrieved").run()
@@ -112,7 +108,7 @@ def test_the_shown_stage_is_in_the_address_and_the_usual_one_is_not(open_app: Op
     shown_first = candidates(app)["rows"]
     app.segmented_control("stage").set_value(usual).run()
     assert "stage" not in app.query_params
-    app = open_app(page=PAGE, run="R002", q="Q01", stage="retrieved")
+    app = open_shared(page=PAGE, run="R002", q="Q01", stage="retrieved")
     assert app.segmented_control("stage").value == "retrieved"
     assert candidates(app)["rows"] == shown_first
 
@@ -242,16 +238,14 @@ def test_where_no_template_is_owed_the_reference_label_is_not_shown(
     assert "Signals" not in titles and any(title.startswith("Reference label") for title in titles)
 
 
-def test_candidates_without_pages_have_no_column_for_them(
-    make_workspace: MakeWorkspace, open_app: Open
-) -> None:
-    app = open_app(make_workspace(), page=PAGE, q="Q1")
+def test_candidates_without_pages_have_no_column_for_them(small: Path, open_shared: Open) -> None:
+    app = open_shared(small, page=PAGE, q="Q1")
     table = candidates(app)
     assert "page" not in [column["name"] for column in table["columns"]]
 
 
-def test_the_demos_misquoted_figure_is_named_beside_the_pages_own(open_app: Open) -> None:
-    app = open_app(page=PAGE, run="R002", q="Q01", cite="1")
+def test_the_demos_misquoted_figure_is_named_beside_the_pages_own(open_shared: Open) -> None:
+    app = open_shared(page=PAGE, run="R002", q="Q01", cite="1")
     badges = [label.replace("\\", "") for label in labels(app)]
     text = "The answer says 4.8 litres, the page says 4.3 litres."
     assert ":red-badge[1 · fuzzy 86 %] section 8.1 · p. 15 *says 4.8, page says 4.3*" in badges
@@ -263,10 +257,8 @@ def test_the_demos_misquoted_figure_is_named_beside_the_pages_own(open_app: Open
     assert "4.8 is not in the 5 chunks" in words
 
 
-def test_a_refusal_is_quoted_and_no_phrase_is_looked_for(
-    make_workspace: MakeWorkspace, open_app: Open
-) -> None:
-    words = shown(open_app(make_workspace(), page=PAGE, q="Q3"))
+def test_a_refusal_is_quoted_and_no_phrase_is_looked_for(small: Path, open_shared: Open) -> None:
+    words = shown(open_shared(small, page=PAGE, q="Q3"))
     assert "<dt>Refusal</dt><dd>“not in context”</dd>" in words
     assert "Phrase in evidence" not in words
 

@@ -112,8 +112,8 @@ def _rows(table: dict[str, Any]) -> Iterable[str]:
         yield " | ".join(text.strip() for text in chips)
 
 
-def test_without_a_record_the_page_says_how_to_get_one(make_workspace: MakeWorkspace, open_app: Open) -> None:
-    app = open_app(make_workspace(), page=PAGE)
+def test_without_a_record_the_page_says_how_to_get_one(small: Path, open_shared: Open) -> None:
+    app = open_shared(small, page=PAGE)
     assert not app.exception
     assert "sprint: {path: sprint/log.jsonl}" in html.unescape(shown(app))
     assert "proofspan sprint import" in shown(app)

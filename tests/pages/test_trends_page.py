@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import html
 import json
+from collections.abc import Callable
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 import yaml
@@ -14,7 +16,7 @@ from proofspan.manifest.load import MANIFEST_NAME, load_manifest
 from proofspan.services.gate import release_verdict
 from proofspan.services.metrics.run_metrics import run_metrics
 from proofspan.store.query.store import Store
-from tests.pages.conftest import TRACES, MakeWorkspace, Open, grids, shown, trace
+from tests.pages.conftest import TRACES, MakeWorkspace, Open, grids, shown, trace, write_small
 
 pytestmark = pytest.mark.slow
 
@@ -35,10 +37,11 @@ def figures(app: AppTest) -> list[str]:
     return [str(element.proto.alt) for element in app.main.get("plotly_chart")]
 
 
-@pytest.fixture
-def two_runs(make_workspace: MakeWorkspace) -> Path:
+@pytest.fixture(scope="module")
+def two_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two runs of three questions with gold: in the second, Q2's passage has become the first."""
-    folder = make_workspace(gold={"path": "gold.jsonl"}, cohorts={"path": "cohorts.jsonl"}, runs=RUNS)
+    folder = tmp_path_factory.mktemp("two") / "workspace"
+    write_small(folder, gold={"path": "gold.jsonl"}, cohorts={"path": "cohorts.jsonl"}, runs=RUNS)
     (folder / "gold.jsonl").write_text("".join(json.dumps(line) + "\n" for line in GOLD))
     better = [
         TRACES[0],
@@ -49,10 +52,16 @@ def two_runs(make_workspace: MakeWorkspace) -> Path:
     return folder
 
 
+@pytest.fixture
+def own_runs(two_runs: Path, tmp_path: Path) -> Path:
+    """The same runs for a test that changes them."""
+    return copytree(two_runs, tmp_path / "workspace")
+
+
 def test_the_last_run_is_shown_against_the_one_before_with_its_verdict(
-    two_runs: Path, open_app: Open
+    two_runs: Path, open_shared: Open
 ) -> None:
-    app = open_app(two_runs, page=PAGE)
+    app = open_shared(two_runs, page=PAGE)
     assert not app.exception
     text = html.unescape(shown(app))
     assert "R2 · 3 questions · 2 runs · compared with R1" in text
@@ -66,10 +75,12 @@ def test_the_last_run_is_shown_against_the_one_before_with_its_verdict(
     assert figures(app)[0] == ("SectionMatch@1 over 2 runs; R2: SectionMatch@1 2 of 2, 100 % (34–100 %)")
 
 
-def test_page_and_commands_show_the_same_numbers(two_runs: Path, open_app: Open, tmp_path: Path) -> None:
-    app = open_app(two_runs, page=PAGE)
+def test_page_and_commands_show_the_same_numbers(
+    two_runs: Path, open_shared: Open, built: Callable[[Path], Path]
+) -> None:
+    app = open_shared(two_runs, page=PAGE)
     manifest = load_manifest(two_runs)
-    store = Store(manifest, tmp_path / "cache")
+    store = Store(manifest, built(two_runs))
     counted = run_metrics(store, manifest, "R2")
     rows = {row["head"]["text"]: row["cells"] for row in grids(app)["All metrics of R2"]["rows"]}
     for value in counted.values.values():
@@ -80,12 +91,12 @@ def test_page_and_commands_show_the_same_numbers(two_runs: Path, open_app: Open,
     ]
 
 
-def test_trends_and_compare_show_the_same_differences(two_runs: Path, open_app: Open) -> None:
+def test_trends_and_compare_show_the_same_differences(own_runs: Path, open_app: Open) -> None:
     """R2 leaves out a question, so the difference of the runs' numbers is not that of their questions."""
-    traces = (two_runs / "second.jsonl").read_text().splitlines(keepends=True)
-    (two_runs / "second.jsonl").write_text("".join(traces[1:]))
-    trends = grids(open_app(two_runs, page=PAGE, vs="R1"))["All metrics of R2"]
-    compare = grids(open_app(two_runs, page="pages/compare.py", run="R2", vs="R1"))["Metrics of R1 and R2"]
+    traces = (own_runs / "second.jsonl").read_text().splitlines(keepends=True)
+    (own_runs / "second.jsonl").write_text("".join(traces[1:]))
+    trends = grids(open_app(own_runs, page=PAGE, vs="R1"))["All metrics of R2"]
+    compare = grids(open_app(own_runs, page="pages/compare.py", run="R2", vs="R1"))["Metrics of R1 and R2"]
     place = [column["text"] for column in trends["columns"]].index("Difference")
     assert compare["columns"][2] == trends["columns"][place]
     of_trends = {row["head"]["text"]: row["cells"][place : place + 1] for row in trends["rows"]}
@@ -96,9 +107,9 @@ def test_trends_and_compare_show_the_same_differences(two_runs: Path, open_app: 
     assert of_compare["SectionMatch@1"]["text"].startswith("+100 pts")
 
 
-def test_ranks_are_sorted_and_searched_by_the_address(two_runs: Path, open_app: Open) -> None:
+def test_ranks_are_sorted_and_searched_by_the_address(two_runs: Path, open_shared: Open) -> None:
     name = "Rank of the gold section by question and run"
-    app = open_app(two_runs, page=PAGE, order="climbs")
+    app = open_shared(two_runs, page=PAGE, order="climbs")
     rows = grids(app)[name]["rows"]
     assert [row["head"]["text"].split()[0] for row in rows] == ["Q2", "Q1"]
     assert [cell["text"] for cell in rows[0]["cells"]] == ["–", "1", "▲ 1"]
@@ -109,23 +120,23 @@ def test_ranks_are_sorted_and_searched_by_the_address(two_runs: Path, open_app: 
     assert "No judged question holds these words." in shown(app)
 
 
-def test_metrics_can_be_sliced(two_runs: Path, open_app: Open) -> None:
-    app = open_app(two_runs, page=PAGE, by="type")
+def test_metrics_can_be_sliced(two_runs: Path, open_shared: Open) -> None:
+    app = open_shared(two_runs, page=PAGE, by="type")
     rows = grids(app)["Metrics of R2 by type"]["rows"]
     assert sorted(row["head"]["text"] for row in rows) == ["figure", "limit"]
     assert "miss=section_match_at_1" in rows[0]["cells"][0]["href"]
     assert "type=" in rows[0]["cells"][0]["href"]
 
 
-def test_a_bucket_becomes_a_cohort_and_is_counted_from_then_on(two_runs: Path, open_app: Open) -> None:
-    app = open_app(two_runs, page=PAGE, run="R1")
+def test_a_bucket_becomes_a_cohort_and_is_counted_from_then_on(own_runs: Path, open_app: Open) -> None:
+    app = open_app(own_runs, page=PAGE, run="R1")
     assert "No cohort is frozen yet." in shown(app)
     assert app.button("freeze-now").disabled
     app.text_input("freeze-name").set_value("GAP").run()
     assert "Adds one line to cohorts.jsonl in the workspace: 1 question of Recall miss in R1" in shown(app)
     app.button("freeze-now").click().run()
     assert "Frozen: 1 question as GAP." in shown(app)
-    assert json.loads((two_runs / "cohorts.jsonl").read_text())["q_ids"] == ["Q2"]
+    assert json.loads((own_runs / "cohorts.jsonl").read_text())["q_ids"] == ["Q2"]
     (row,) = grids(app)["Cohorts and how many of their questions converted"]["rows"]
     assert [cell["text"] for cell in row["cells"]] == ["0 of 1", "1 of 1"]
     app.button("freeze-now").click().run()
@@ -133,20 +144,20 @@ def test_a_bucket_becomes_a_cohort_and_is_counted_from_then_on(two_runs: Path, o
 
 
 def test_a_workspace_without_a_file_for_cohorts_says_which_line_to_add(
-    open_app: Open, two_runs: Path
+    open_app: Open, own_runs: Path
 ) -> None:
-    manifest = yaml.safe_load((two_runs / MANIFEST_NAME).read_text())
+    manifest = yaml.safe_load((own_runs / MANIFEST_NAME).read_text())
     del manifest["cohorts"]
-    (two_runs / MANIFEST_NAME).write_text(yaml.safe_dump(manifest))
-    app = open_app(two_runs, page=PAGE)
+    (own_runs / MANIFEST_NAME).write_text(yaml.safe_dump(manifest))
+    app = open_app(own_runs, page=PAGE)
     assert "cohorts: {path: cohorts.jsonl}" in shown(app)
     assert "freeze-now" not in [button.key for button in app.button]
 
 
 def test_one_run_without_gold_says_what_is_missing_and_draws_no_empty_axes(
-    make_workspace: MakeWorkspace, open_app: Open
+    small: Path, open_shared: Open
 ) -> None:
-    app = open_app(make_workspace(), page=PAGE)
+    app = open_shared(small, page=PAGE)
     assert not app.exception
     text = html.unescape(shown(app))
     assert "The workspace names no gold set" in text
@@ -158,11 +169,11 @@ def test_one_run_without_gold_says_what_is_missing_and_draws_no_empty_axes(
     assert "Rank of the gold section by question and run" not in grids(app)
 
 
-def test_without_the_chunk_file_a_figure_is_not_available(two_runs: Path, open_app: Open) -> None:
-    manifest = yaml.safe_load((two_runs / MANIFEST_NAME).read_text())
+def test_without_the_chunk_file_a_figure_is_not_available(own_runs: Path, open_app: Open) -> None:
+    manifest = yaml.safe_load((own_runs / MANIFEST_NAME).read_text())
     del manifest["chunks"]
-    (two_runs / MANIFEST_NAME).write_text(yaml.safe_dump(manifest))
-    app = open_app(two_runs, page=PAGE)
+    (own_runs / MANIFEST_NAME).write_text(yaml.safe_dump(manifest))
+    app = open_app(own_runs, page=PAGE)
     assert not app.exception
     rows = {row["head"]["text"]: row["cells"] for row in grids(app)["All metrics of R2"]["rows"]}
     for name in ("Citation match", "Over-refusal", "Section coverage"):
@@ -179,8 +190,8 @@ def test_a_run_without_a_question_says_so(make_workspace: MakeWorkspace, open_ap
     assert figures(app) == []
 
 
-def test_what_the_address_gets_wrong_is_reported(two_runs: Path, open_app: Open) -> None:
-    app = open_app(two_runs, page=PAGE, by="price", order="up", leaf="0", vs="R9")
+def test_what_the_address_gets_wrong_is_reported(two_runs: Path, open_shared: Open) -> None:
+    app = open_shared(two_runs, page=PAGE, by="price", order="up", leaf="0", vs="R9")
     assert not app.exception
     assert shown(app).count("In the address,") == 3
     assert "compared with R1" in shown(app)

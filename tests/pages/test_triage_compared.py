@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.pages.conftest import MakeWorkspace, Open, menu, send, shown, strip, table, trace
+from tests.pages.conftest import MakeWorkspace, Open, menu, send, shown, strip, table, trace, write_small
 
 pytestmark = pytest.mark.slow
 
@@ -46,11 +46,12 @@ BEFORE = [
 ]
 
 
-@pytest.fixture
-def two_runs(make_workspace: MakeWorkspace) -> Path:
+@pytest.fixture(scope="module")
+def two_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """R2 after R1, with gold and a cohort: Q1 is ranked better, Q2 worse, Q3 as before, Q4 is new."""
     runs = [{"run_id": f"R{n}", "traces": {"path": f"R{n}.jsonl"}} for n in (1, 2)]
-    folder = make_workspace(None, gold={"path": "g.jsonl"}, cohorts={"path": "cohorts.jsonl"}, runs=runs)
+    folder = tmp_path_factory.mktemp("two") / "workspace"
+    write_small(folder, None, gold={"path": "g.jsonl"}, cohorts={"path": "cohorts.jsonl"}, runs=runs)
     cohort = [{"name": "gap", "q_ids": ["Q3", "Q1"], "run_id": "R1", "bucket": "retrieval_gap"}]
     files: dict[str, list[dict[str, Any]]] = {"R1": BEFORE, "R2": NOW, "g": GOLD, "cohorts": cohort}
     for name, lines in files.items():
@@ -71,8 +72,8 @@ def questions(app: AppTest) -> set[str]:
     return {row["question"] for row in table(app)}
 
 
-def test_buckets_filter_and_have_their_next_steps(two_runs: Path, open_app: Open) -> None:
-    app = open_app(two_runs, run="R2")
+def test_buckets_filter_and_have_their_next_steps(two_runs: Path, open_shared: Open) -> None:
+    app = open_shared(two_runs, run="R2")
     assert menu(app, "bucket").options == ["Hit · 1", "Ranking miss · 1", "Recall miss · 1"]
     assert "Rerank: let a pinned" in shown(app)
     assert "Hybrid recall: fuse" in shown(app)
@@ -84,8 +85,8 @@ def test_buckets_filter_and_have_their_next_steps(two_runs: Path, open_app: Open
     assert "1 of 4 questions: Recall miss · " in shown(app)
 
 
-def test_the_gold_sections_rank_is_in_the_rows_and_sorts_them(two_runs: Path, open_app: Open) -> None:
-    app = open_app(two_runs, run="R2", columns="gold_rank")
+def test_the_gold_sections_rank_is_in_the_rows_and_sorts_them(two_runs: Path, open_shared: Open) -> None:
+    app = open_shared(two_runs, run="R2", columns="gold_rank")
     assert {row["question"]: row["gold_rank"] for row in table(app)} == {
         OIL: "1",
         LAMPS: "2",
@@ -99,8 +100,8 @@ def test_the_gold_sections_rank_is_in_the_rows_and_sorts_them(two_runs: Path, op
     assert "worst rank of the gold section first" in shown(app)
 
 
-def test_the_menu_narrows_by_type_state_and_cohort(two_runs: Path, open_app: Open) -> None:
-    app = open_app(two_runs, run="R2")
+def test_the_menu_narrows_by_type_state_and_cohort(two_runs: Path, open_shared: Open) -> None:
+    app = open_shared(two_runs, run="R2")
     assert menu(app, "type").options == ["figure · 2", "interval · 1"]
     assert menu(app, "state").options == ["convergent · 1", "divergent · 1"]
     menu(app, "type").set_value(["figure"]).run()
@@ -115,9 +116,9 @@ def test_the_menu_narrows_by_type_state_and_cohort(two_runs: Path, open_app: Ope
     assert questions(app) == {LAMPS}
 
 
-def test_a_choice_is_another_where_its_counts_change(two_runs: Path, open_app: Open) -> None:
+def test_a_choice_is_another_where_its_counts_change(two_runs: Path, open_shared: Open) -> None:
     """A browser would send the old run's words as a value: they hold a count."""
-    app = open_app(two_runs, run="R2", doc="manual")
+    app = open_shared(two_runs, run="R2", doc="manual")
     before = next(str(each.key) for each in app.multiselect if str(each.key).startswith("filter-doc"))
     app.query_params["run"] = "R1"
     app.run()
@@ -126,8 +127,8 @@ def test_a_choice_is_another_where_its_counts_change(two_runs: Path, open_app: O
     assert str(after.key) != before
 
 
-def test_what_a_link_asks_for_is_named_and_removed_piece_by_piece(two_runs: Path, open_app: Open) -> None:
-    app = open_app(two_runs, run="R2", vs="R1", miss="section_match_at_1", refused="yes", was="ok")
+def test_what_a_link_asks_for_is_named_and_removed_piece_by_piece(two_runs: Path, open_shared: Open) -> None:
+    app = open_shared(two_runs, run="R2", vs="R1", miss="section_match_at_1", refused="yes", was="ok")
     assert chips(app) == ["✕ SectionMatch@1 missed", "✕ declines", "✕ was Grounded in R1"]
     assert questions(app) == {LAMPS}
     for name in ("miss", "refused", "was"):
@@ -138,8 +139,8 @@ def test_what_a_link_asks_for_is_named_and_removed_piece_by_piece(two_runs: Path
     assert len(table(app)) == 4
 
 
-def test_another_run_shows_what_the_rows_were_and_which_were_fixed(two_runs: Path, open_app: Open) -> None:
-    app = open_app(two_runs, run="R2")
+def test_another_run_shows_what_the_rows_were_and_which_were_fixed(two_runs: Path, open_shared: Open) -> None:
+    app = open_shared(two_runs, run="R2")
     assert toggles(app, "flip") == []
     app.selectbox("compared-with").set_value("R1").run()
     assert app.query_params["vs"] == "R1"
@@ -164,15 +165,15 @@ def test_another_run_shows_what_the_rows_were_and_which_were_fixed(two_runs: Pat
     assert toggles(app, "flip") == []
 
 
-def test_groups_say_how_many_more_there_are_than_in_the_other_run(two_runs: Path, open_app: Open) -> None:
-    groups = strip(open_app(two_runs, run="R2", vs="R1"))
+def test_groups_say_how_many_more_there_are_than_in_the_other_run(two_runs: Path, open_shared: Open) -> None:
+    groups = strip(open_shared(two_runs, run="R2", vs="R1"))
     assert groups["ok"] == "Grounded 2 (+1)"
     assert groups["generation_drift"] == "Unsupported answer 0 (−1)"
     assert groups["retrieval_drift"] == "Retrieval miss 0"
 
 
-def test_a_run_that_cannot_be_compared_with_is_reported(two_runs: Path, open_app: Open) -> None:
-    app = open_app(two_runs, run="R2", vs="R7", flip="fixed")
+def test_a_run_that_cannot_be_compared_with_is_reported(two_runs: Path, open_shared: Open) -> None:
+    app = open_shared(two_runs, run="R2", vs="R7", flip="fixed")
     assert not app.exception
     assert "Run R7 is not indexed" in shown(app)
     assert table(app) == []

@@ -29,8 +29,8 @@ def counts(app: AppTest) -> list[int]:
     return [int(words.split(" (")[0].rpartition(" ")[2]) for words in strip(app).values()]
 
 
-def test_a_run_opens_by_label_until_its_claims_are_checked(open_app: Open) -> None:
-    app = open_app()
+def test_a_run_opens_by_label_until_its_claims_are_checked(open_shared: Open) -> None:
+    app = open_shared()
     assert not app.exception
     assert "R002 · 14 questions · template seed" in shown(app)
     assert sum(counts(app)) == 14
@@ -42,10 +42,8 @@ def test_a_run_opens_by_label_until_its_claims_are_checked(open_app: Open) -> No
     assert all("verdict" not in row for row in table(app))
 
 
-def test_a_group_filters_and_a_second_click_takes_the_filter_away(
-    make_workspace: MakeWorkspace, open_app: Open
-) -> None:
-    app = open_app(make_workspace())
+def test_a_group_filters_and_a_second_click_takes_the_filter_away(small: Path, open_shared: Open) -> None:
+    app = open_shared(small)
     assert strip(app) == {
         "generation_drift": "Unsupported answer 1",
         "retrieval_drift": "Retrieval miss 0",
@@ -93,30 +91,26 @@ def test_the_gold_filter_counts_and_says_the_same_as_the_rows(
 
 
 def test_the_next_step_speaks_of_the_gold_that_most_questions_lost_or_that_was_chosen(
-    open_app: Open,
+    open_shared: Open,
 ) -> None:
-    app = open_app(run="R001")
+    app = open_shared(run="R001")
     assert "In the prompt, not cited 6" in shown(app)
     assert "Not retrieved 1" not in shown(app)
-    app = open_app(run="R001", gold="missed")
+    app = open_shared(run="R001", gold="missed")
     assert "Not retrieved 1" in shown(app)
     assert "Raise recall" in shown(app)
-    assert "In the prompt, not cited 6" not in shown(open_app(run="R001", gold="cited"))
+    assert "In the prompt, not cited 6" not in shown(open_shared(run="R001", gold="cited"))
 
 
-def test_a_run_without_gold_offers_none_and_expects_nothing(
-    make_workspace: MakeWorkspace, open_app: Open
-) -> None:
-    app = open_app(make_workspace())
+def test_a_run_without_gold_offers_none_and_expects_nothing(small: Path, open_shared: Open) -> None:
+    app = open_shared(small)
     with pytest.raises(StopIteration):
         menu(app, "gold")
     assert all("expected" not in row for row in table(app))
 
 
-def test_search_and_value_filters_land_in_the_url_and_in_the_sentence(
-    make_workspace: MakeWorkspace, open_app: Open
-) -> None:
-    app = open_app(make_workspace())
+def test_search_and_value_filters_land_in_the_url_and_in_the_sentence(small: Path, open_shared: Open) -> None:
+    app = open_shared(small)
     app.text_input("search").set_value("oil").run()
     assert app.query_params["text"] == "oil"
     assert "2 of 3 questions: answer or question contains “oil”" in shown(app)
@@ -132,17 +126,15 @@ def test_search_and_value_filters_land_in_the_url_and_in_the_sentence(
     assert "columns" not in app.query_params
 
 
-def test_a_shared_link_shows_the_same_view(make_workspace: MakeWorkspace, open_app: Open) -> None:
-    app = open_app(make_workspace(), label=["ok", "refusal_suspect"], sort="question", desc="yes", text="the")
+def test_a_shared_link_shows_the_same_view(small: Path, open_shared: Open) -> None:
+    app = open_shared(small, label=["ok", "refusal_suspect"], sort="question", desc="yes", text="the")
     assert labels(app) == ["refusal_suspect", "ok"]
     assert app.text_input("search").value == "the"
     assert "questions Z to A" in shown(app)
 
 
-def test_what_an_address_gets_wrong_is_reported_and_the_rest_is_shown(
-    make_workspace: MakeWorkspace, open_app: Open
-) -> None:
-    app = open_app(make_workspace(), run="R9", label="bad", at="-3", sort="price")
+def test_what_an_address_gets_wrong_is_reported_and_the_rest_is_shown(small: Path, open_shared: Open) -> None:
+    app = open_shared(small, run="R9", label="bad", at="-3", sort="price")
     assert not app.exception
     assert "There is no run &quot;R9&quot; in this workspace; showing R1." in shown(app)
     assert shown(app).count("In the address,") == 3
@@ -161,8 +153,8 @@ def test_a_filter_value_that_the_run_does_not_have_is_reported(
         assert "R1 has no" not in shown(open_app(folder, section=section))
 
 
-def test_a_suspicion_has_one_name_and_its_code_as_the_tip(open_app: Open) -> None:
-    words = html.unescape(shown(open_app(run="R002", suspicion="citation_outside_retrieved")))
+def test_a_suspicion_has_one_name_and_its_code_as_the_tip(open_shared: Open) -> None:
+    words = html.unescape(shown(open_shared(run="R002", suspicion="citation_outside_retrieved")))
     sentence = next(line for line in words.splitlines() if UNCHECKED in line)
     assert "Cites unretrieved chunk" in sentence
     assert re.sub(r'title="[^"]*"', "", sentence).count("citation_outside_retrieved") == 0
@@ -197,23 +189,21 @@ def test_a_page_beyond_the_end_is_the_last_page(make_workspace: MakeWorkspace, o
     assert len(labels(app)) == 20, "120 rows in pages of 50"
 
 
-def test_a_filter_that_nothing_passes_offers_the_way_back(
-    make_workspace: MakeWorkspace, open_app: Open
-) -> None:
-    app = open_app(make_workspace(), text="zebra")
+def test_a_filter_that_nothing_passes_offers_the_way_back(small: Path, open_shared: Open) -> None:
+    app = open_shared(small, text="zebra")
     assert "No question matches this filter." in shown(app)
     assert not table(app)
     app.button("show-all").click().run()
     assert len(labels(app)) == 3
 
 
-def test_an_alias_is_searched_among_the_citations_and_leads_to_its_chunk(open_app: Open) -> None:
-    app = open_app(text="#s06-01#p011-b004")
+def test_an_alias_is_searched_among_the_citations_and_leads_to_its_chunk(open_shared: Open) -> None:
+    app = open_shared(text="#s06-01#p011-b004")
     assert "1 of 14 questions: cites #s06-01#p011-b004" in shown(app)
     assert "#s06-01#p011-b004 is the alias of 1 chunk:" in shown(app)
     (link,) = [each.proto for each in app.main.get("page_link") if "chunk=" in each.proto.query_string]
     assert "chunk=meridian-2026%7Cr%3D1b23ea72%7Cs%3D6.1%7Cp%3D011%7Cb%3D004&" in link.query_string
-    assert "No chunk of this workspace has the alias #s9#p1-b1." in shown(open_app(text="#s9#p1-b1"))
+    assert "No chunk of this workspace has the alias #s9#p1-b1." in shown(open_shared(text="#s9#p1-b1"))
 
 
 def test_a_run_without_template_offers_the_profile_that_fits(
@@ -330,8 +320,8 @@ def test_hostile_text_reaches_the_table_as_text(make_workspace: MakeWorkspace, o
     assert "<img" not in shown(app)
 
 
-def test_a_row_leads_to_its_question_in_the_same_list(make_workspace: MakeWorkspace, open_app: Open) -> None:
-    app = open_app(make_workspace(), text="the", sort="question")
+def test_a_row_leads_to_its_question_in_the_same_list(small: Path, open_shared: Open) -> None:
+    app = open_shared(small, text="the", sort="question")
     assert [row["question"][:10] for row in table(app)] == ["How often ", "Which fuse"]
     assert table(app)[1]["address"] == "./question?run=R1&q=Q3&text=the&sort=question"
 
@@ -350,10 +340,8 @@ def test_a_click_on_a_header_sorts_and_goes_back_to_the_first_page(
 
 
 @pytest.mark.parametrize("value", ["q; DROP TABLE rows", 7, None, ["question"], {}])
-def test_what_is_no_header_sorts_nothing(
-    make_workspace: MakeWorkspace, open_app: Open, value: object
-) -> None:
-    app = open_app(make_workspace())
+def test_what_is_no_header_sorts_nothing(small: Path, open_shared: Open, value: object) -> None:
+    app = open_shared(small)
     send(app, "sort", value)
     assert not app.exception
     assert "sort" not in app.query_params
