@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import jsonschema_rs
@@ -97,13 +98,20 @@ def _text(name: str) -> str:
 _ODD = st.sampled_from([None, True, 0, -1, 2.5, 1 << 60, "", " ", "x", [], [1], [3, 9], {}, {"start": 4}])
 
 
+@cache
+def _whole(name: str) -> tuple[dict[str, Any], dict[str, Any], Any]:
+    """Return a schema, the same with its references replaced, and a validator that follows them itself."""
+    whole = schema(name)
+    return whole, expanded(whole, whole, whole), jsonschema_rs.validator_for(whole)
+
+
 @pytest.mark.parametrize("name", schema_names())
 @settings(max_examples=30)
 @given(data=st.data())
 def test_resolved_references_change_nothing(name: str, data: st.DataObject) -> None:
-    resolved, referring = validator(name), jsonschema_rs.validator_for(schema(name))
-    record = dict(data.draw(st.sampled_from(schema(name).get("examples") or [{}])))
-    named = sorted({*record, *expanded(schema(name), schema(name), schema(name)).get("properties", {})})
+    (whole, replaced, referring), resolved = _whole(name), validator(name)
+    record = dict(data.draw(st.sampled_from(whole.get("examples") or [{}])))
+    named = sorted({*record, *replaced.get("properties", {})})
     for field in data.draw(st.lists(st.sampled_from(named), max_size=3)):
         inside = record.get(field)
         if isinstance(inside, list) and inside and isinstance(inside[0], dict) and data.draw(st.booleans()):
