@@ -62,6 +62,13 @@ def test_an_upload_is_opened_with_its_pdf(open_app: Open, folder: Path) -> None:
     assert not app.exception and "1 of 1 document" in shown(app)
 
 
+def test_an_upload_that_is_not_recognized_is_named_without_its_folder(open_app: Open, folder: Path) -> None:
+    app = open_app(page=PAGE)
+    app.file_uploader(key="opening-files").set_value([("odd.json", b'{"some": "thing"}', "application/json")])
+    app.button(key="opening-upload").click().run()
+    assert "not recognized" in shown(app) and "odd.json" in shown(app) and "/odd.json" not in shown(app)
+
+
 @pytest.mark.parametrize(
     ("path", "message"),
     [

@@ -17,6 +17,7 @@ from proofspan.errors import InputFault
 from proofspan.manifest import trust
 from proofspan.manifest.load import load_manifest
 from proofspan.manifest.types import Manifest
+from proofspan.services.opening.uploads import MOST_MEGABYTES
 from tests.places import CHECKOUT
 
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - what must not be served by accident
@@ -108,6 +109,7 @@ def test_the_flags_enforce_the_configuration_file() -> None:
     assert "--server.enableXsrfProtection=true" in flags and "--client.showErrorDetails=type" in flags
     config = tomllib.loads((CHECKOUT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
     assert config["server"]["address"] == "127.0.0.1"
+    assert config["server"]["maxUploadSize"] == MOST_MEGABYTES  # else the server refuses what the page offers
     assert sorted(config["server"]["allowedHosts"]) == open_cmd.allowed_hosts("127.0.0.1")
 
 

@@ -16,7 +16,7 @@ from proofspan.traces.formats.native import Native
 from proofspan.traces.formats.records import read_records, sample_of
 from proofspan.traces.formats.types import Asked, PageBase, Reading
 from proofspan.traces.importers.workspace import Converted, Importer, ImportReport, import_source
-from proofspan.traces.registry import Recognized, formats, recognized
+from proofspan.traces.registry import Recognized, recognized
 
 #: Takes the names of documents and returns the files of those that are there.
 FindDocuments = Callable[[Collection[str]], Mapping[str, Path]]
@@ -69,12 +69,12 @@ def recognize(source: Path) -> Recognized:
             next(read_records(source, reading), None)
             if reading.problems:
                 raise InputFault(*reading.problems)
-        known = ", ".join(each.title for each in formats())
         raise InputFault.of(
             "unknown_format",
             "its format is not recognized",
             where=str(source),
-            fix=f"known formats are {known}; proofspan import suggest FILE writes a mapping for others",
+            fix="export it in one of the formats that the page Open your data lists, or describe it by a "
+            "mapping, which this command begins: proofspan import suggest FILE",
         )
     return found
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import streamlit as st
@@ -61,7 +63,8 @@ def upload_form() -> None:
         markup.note(f"Choose between 1 and {MOST_FILES} files.", "strong")
         return
     with tempfile.TemporaryDirectory() as folder:
-        _open(put(((each.name, each.getvalue()) for each in files), Path(folder)), _BASES[base])
+        paths = put(((each.name, each.getvalue()) for each in files), Path(folder))
+        _open(paths, _BASES[base], uploaded_to=folder)
 
 
 def path_form() -> None:
@@ -83,8 +86,11 @@ def path_form() -> None:
             _open([path], None)
 
 
-def _open(things: Sequence[Path], base: PageBase | None) -> None:
-    """Make the workspace of these and show it from now on; a problem is shown above the forms."""
+def _open(things: Sequence[Path], base: PageBase | None, *, uploaded_to: str | None = None) -> None:
+    """Make the workspace of these and show it from now on; a problem is shown above the forms.
+
+    The folder of uploads says nothing to a reader, so problems leave it out.
+    """
     if any(map(is_workspace, things)):
         markup.note("This is a workspace. Open it from the command line: proofspan open FOLDER", "strong")
         return
@@ -105,7 +111,12 @@ def _open(things: Sequence[Path], base: PageBase | None) -> None:
                 on_progress=lambda step: show(f"indexing {manifest.name}", step.done, step.total),
             )
     except Fault as fault:
-        st.session_state[_FAILED] = fault.problems
+        problems = list(fault.problems)
+        if uploaded_to is not None:
+            problems = [
+                replace(each, where=each.where.replace(uploaded_to + os.sep, "")) for each in problems
+            ]
+        st.session_state[_FAILED] = problems
     else:
         write_view(ViewState(opened=result.summary.key))
     st.rerun()
