@@ -118,6 +118,12 @@ def counted_by(name: str) -> filters.Choices:
     return [(value, count) for value, count in counts[name](view.filter).items() if value and count]
 
 
+def scores_menu() -> None:
+    """Draw the menu of scores of other tools."""
+    counted = partial(store.score_counts, view.filter)
+    scores.scores_menu(view, names_of=partial(store.score_names, view.run), counted_by=counted)
+
+
 with lines_above:
     if parse_alias(view.filter.text) is not None:
         with suppress(Fault):  # lost chunks are among the run's own problems
@@ -142,9 +148,7 @@ with bar:
         counted_by=counted_by,
         facts=facts,
         cohorts=[(cohort.name, len(cohort.q_ids)) for cohort in session.cohorts(opened).values()],
-        scores=lambda: scores.scores_menu(
-            store.score_names(view.run), view, counted_by=partial(store.score_counts, view.filter)
-        ),
+        scores=scores_menu if store.has_scores(view.run) or view.shown_scores else None,
     )
 with beside:
     panels.status(

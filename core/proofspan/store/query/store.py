@@ -420,6 +420,11 @@ class Store:
         return loaded.get_or_make("options", lambda: self._choices(loaded))
 
     @_retried
+    def has_scores(self, run: str) -> bool:
+        """Return whether any trace of a run has scores of other tools."""
+        return any(segment.scores for segment in self._kept.loaded(run).run_file.segments)
+
+    @_retried
     def score_names(self, run: str) -> list[ScoreName]:
         """Return the scores of other tools that the run's headline traces have, the most frequent first."""
         loaded = self._kept.loaded(run)

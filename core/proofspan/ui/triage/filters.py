@@ -95,12 +95,13 @@ def filter_bar(
     counted_by: CountedBy,
     facts: RunFacts,
     cohorts: Choices = (),
-    scores: Callable[[], None] = lambda: None,
+    scores: Callable[[], None] | None = None,
 ) -> None:
     """Draw the filters that are used most, menus of the others, and a button that clears all.
 
     `counted_by` counts the list by a filter's values, without that filter; a menu that is closed asks for
-    nothing. `cohorts` are frozen lists of questions with their sizes. `scores` draws the menu of scores.
+    nothing. `cohorts` are frozen lists of questions with their sizes. `scores` draws the menu of scores,
+    None for a run without any.
     """
     shown = view.filter
     known = {"cause": facts.checked is not None, "evidence": facts.placed is not None}
@@ -108,7 +109,8 @@ def filter_bar(
         offered = counted_by(name) if name in _COUNTED else options[name]
         if known.get(name, True) or getattr(shown, name):
             _choice(name, offered, getattr(shown, name), width=width)
-    scores()
+    if scores is not None:
+        scores()
     menu = st.popover("More", key=MENU, on_change="rerun")  # with another title it would close
     if menu.open:  # a widget that the browser does not show yet would not take its value from the address
         with menu, st.container(horizontal=True, gap="small", key="more-choices"):

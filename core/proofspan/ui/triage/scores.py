@@ -33,16 +33,16 @@ _WIDTH = 340
 Counts = Callable[[str], Mapping[str, int]]
 
 
-def scores_menu(names: Sequence[ScoreName], view: ViewState, *, counted_by: Counts) -> None:
-    """Draw the menu; nothing for a run without scores.
+def scores_menu(view: ViewState, *, names_of: Callable[[], Sequence[ScoreName]], counted_by: Counts) -> None:
+    """Draw the menu.
 
-    `counted_by` counts the list by a score's labels, without that score's part of the filter.
+    `names_of` returns the scores of the run, and `counted_by` counts the list by a score's labels, without
+    that score's part of the filter; a menu that is closed asks for neither.
     """
-    if not (names or view.shown_scores):
-        return
     menu = st.popover("Scores", key=MENU, on_change="rerun")
     if not menu.open:  # as in the menu of further filters
         return
+    names = names_of()
     known = {each.name: each for each in names}
     offered = {each.name: each.traces for each in names[:OFFERED]}
     chosen = list(view.shown_scores)
