@@ -372,7 +372,7 @@ def _score(row: TriageRow, name: str) -> Cell:
         return Cell(words) if words else NOTHING
     # A word for the number, such as `true` or `4`, says it already.
     is_same = not words or (len(labels) == 1 and number_in(labels[0]) == number)
-    return Cell(number_words(number), note="" if is_same else words)
+    return Cell(number_words(number), note="" if is_same else f"of {words}" if len(labels) > 1 else words)
 
 
 def column_named(name: str) -> TriageColumn:
