@@ -93,7 +93,8 @@ def is_error(record: Mapping[str, Json]) -> bool:
 
 def asked_of(exchange: Exchange, reading: Reading) -> Asked:
     """Return the question of a message: its text blocks are the answer, each with its citations."""
-    exchange = replace(exchange, response=_of_proxy(exchange.response) or exchange.response)
+    if (own := _of_proxy(exchange.response)) is not None:
+        exchange = replace(exchange, response=own)
     response, messages = exchange.response, exchange.request.get("messages")
     documents, results = _sources([messages, response.get("content")])
     sources = {each.id: each for each in (*documents, *results)}

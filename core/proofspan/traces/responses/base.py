@@ -102,11 +102,12 @@ def asked(
     place, is the question's id.
     """
     response = exchange.response
-    known = {each.id: each for passages in (lists or {}).values() for each in passages}
-    for each in cited:
-        places = (each.passage, known.get(each.chunk) if each.chunk else None)
-        if not each.reason and not any(place and (place.document or place.text) for place in places):
-            each.reason = NOWHERE
+    bare = [each for each in cited if not (each.reason or each.passage.document or each.passage.text)]
+    known = {
+        each.id for passages in (lists or {}).values() for each in passages if each.document or each.text
+    }
+    for each in bare:
+        each.reason = "" if each.chunk is not None and each.chunk in known else NOWHERE
     reading.fields(response, {*used, *kept, id_name, "model"})
     reading.fields(exchange.request, {*asked_by}, at="request.")
     reading.fields(exchange.beside, exchange.beside, at="beside.")

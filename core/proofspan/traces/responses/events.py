@@ -14,6 +14,18 @@ from proofspan.traces.responses.parts import Record, entries, mapping, words
 #: The most entries that a place in a list, named by an event, may make.
 _MOST_ENTRIES = 10_000
 
+#: Fields of which each event has one.
+_FIELDS = frozenset(
+    {"type", "event_type", "object", "role", "candidates", "output", "citation", "guardrail"}
+    | {
+        "messageStart",
+        "contentBlockStart",
+        "contentBlockDelta",
+        "contentBlockStop",
+        "messageStop",
+        "metadata",
+    }
+)
 _ANTHROPIC = frozenset(
     {"message_start", "content_block_start", "content_block_delta", "content_block_stop"}
     | {"message_delta", "message_stop", "ping"}
@@ -474,3 +486,10 @@ KINDS = (
     Kind("langchain", _is_chunk, lambda _: False, _add_chunk, lambda event: words(event.get("id")), True),
     Kind("messages", _is_message, lambda _: False, _add_message, is_whole_alone=True),
 )
+
+
+def kind_of(event: Mapping[str, Json]) -> Kind | None:
+    """Return the kind of an event; None for a record that is none."""
+    if _FIELDS.isdisjoint(event):
+        return None
+    return next((each for each in KINDS if each.is_event(event)), None)

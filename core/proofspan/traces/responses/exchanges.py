@@ -123,10 +123,10 @@ def exchange_of(place: str, record: Mapping[str, Json], reading: Reading | None 
     """Return the response of a record, unwrapped, with what is beside it."""
     reading = reading or Reading("")
     record = _unlogged(record)
-    asked = next((name for name in _REQUESTS if _body(record.get(name))), "request")
+    asked = next((name for name in _REQUESTS if name in record and _body(record[name])), "request")
     request = _body(record.get(asked))
     wrapper, response = "", Record()
-    for each in _RESPONSES:
+    for each in filter(record.__contains__, _RESPONSES):
         if found := _body(record.get(each)) or _streamed(record.get(each), reading, place):
             wrapper, response = each, found
             break

@@ -38,7 +38,7 @@ _Found = dict[str, list[tuple[Passage, set[str]]]]
 
 def is_response(record: Mapping[str, Json]) -> bool:
     """Return whether a record is a response as the API returns it."""
-    return "output" in _as_response(record) and isinstance(_as_response(record)["output"], list)
+    return isinstance(_as_response(record).get("output"), list)
 
 
 def _as_response(record: Mapping[str, Json]) -> Mapping[str, Json]:
@@ -81,7 +81,8 @@ def is_error(record: Mapping[str, Json]) -> bool:
 
 def asked_of(exchange: Exchange, reading: Reading) -> Asked:
     """Return the question of a response: the texts of its messages are the answer."""
-    exchange = replace(exchange, response=dict(_as_response(exchange.response)))
+    if (response := _as_response(exchange.response)) is not exchange.response:
+        exchange = replace(exchange, response=dict(response))
     output = list(objects(exchange.response.get("output"), reading, exchange.place, "output item"))
     passages, by_file = _searched(output, reading)
     answer, cited = "", list[Cited]()

@@ -12,7 +12,7 @@ from proofspan.contracts.records.field_values import text_of
 from proofspan.contracts.records.records import Json
 from proofspan.traces.formats.records import json_of
 from proofspan.traces.formats.types import Reading
-from proofspan.traces.responses.events import KINDS, Kind, Stream, type_of
+from proofspan.traces.responses.events import Kind, Stream, kind_of, type_of
 from proofspan.traces.responses.parts import Record, mapping
 
 #: Fields of records that are no events, such as a response after a stream that breaks off.
@@ -26,7 +26,7 @@ def whole_responses(records: Iterable[tuple[str, Record]], reading: Reading) -> 
     stream: Stream | None = None
     for place, record in records:
         event = _event(record)
-        kind = next((each for each in KINDS if each.is_event(event)), None)
+        kind = kind_of(event)
         if stream is not None and kind is None and (error := _error_in(event)) is not None:
             reading.records -= 1
             message = f"the stream ends with an error: {error}; what came before is read"
@@ -65,7 +65,7 @@ def response_of_events(events: list[Record], reading: Reading, place: str) -> Re
 
 def _event(record: Record) -> Record:
     """Return an event without what SDKs put around it: `{event, data}`."""
-    data = json_of(record.get("data"))
+    data = json_of(record["data"]) if "data" in record else None
     if isinstance(data, dict) and record.keys() <= {"event", "data", "id", "retry", "comment"}:
         name = text_of(record.get("event"))
         return {"type": name, **data} if name else data
