@@ -17,6 +17,7 @@ import pytest
 from proofspan.services.opening.open import open_source
 from proofspan.traces.formats.records import sample_of
 from proofspan.traces.formats.types import Asked, Reading
+from proofspan.traces.lines.http_text import is_http_text
 from proofspan.traces.registry import recognized
 
 FOLDER = Path(__file__).parent / "responses"
@@ -172,3 +173,17 @@ def test_a_broken_event_is_named_by_its_line(tmp_path: Path) -> None:
     assert [each.code for each in reading.problems] == ["not_json", "stream_breaks_off"]
     last = len(path.read_text().splitlines())
     assert reading.problems[0].where == f"stream.sse: line {last}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# Title\n\nSome words.\n\n[a link](x)\n",
+        "> quoted\nand an answer\n{x}\n",
+        "12:00:01 qid=1 a=2 b=3\nINFO started\n[1, 2]\n",
+        '{"a": 1}\n{"a": 2}\n',
+    ],
+    ids=["Markdown", "mail", "log", "lines"],
+)
+def test_other_text_is_not_taken_for_what_a_client_saved(text: str) -> None:
+    assert not is_http_text(text.encode())

@@ -15,8 +15,8 @@ from proofspan.traces.lines.reader import BOM
 
 #: The most bytes of a body or a line.
 MOST_BODY = 64 << 20
-#: What comes before a body: a status line and headers, the output of curl, a command, comments.
-_BEGINNING = re.compile(rb"HTTP/[\d.]+ \d|[*<>] |\$ |curl |#|//|  % Total|(?:event|data|id|retry)\s*:|:")
+#: A line before a body: status or header, output of curl with its progress, a command, a comment, none.
+_BEFORE = re.compile(rb"HTTP/[\d.]+ \d|[\w-]+: |[*<>{}]( |$)|\$ |curl |#|//|\s|[\d\r]|$")
 _FIELD = re.compile(rb"(event|data|id|retry):[ ]?(.*)|:.*", re.DOTALL)
 #: The first line of a body of JSON or of events. curl writes `{ [5 bytes data]` for what it receives.
 _BODY = re.compile(rb"^(?![{}] \[\d+ bytes data\])(?:[{\[]|(?:event|data|id|retry)\s*:|:)", re.MULTILINE)
@@ -40,7 +40,10 @@ class Message(NamedTuple):
 def is_http_text(head: bytes) -> bool:
     """Return whether a file that begins so holds events, or a body with headers before it."""
     text = head.removeprefix(BOM).lstrip()
-    return _BEGINNING.match(text) is not None and _BODY.search(text) is not None
+    body = _BODY.search(text)
+    if body is None or text[:1] in (b"{", b"["):
+        return False
+    return all(_BEFORE.match(line) for line in text[: body.start()].split(b"\n"))
 
 
 def http_messages(source: BinaryIO) -> Iterator[Message]:
