@@ -274,6 +274,9 @@ def test_a_faulty_run_gets_a_comment_that_the_next_push_updates(job: Job, github
     found = job.annotations()
     assert [level for level, *_ in found] == ["error"] * 10 + ["notice"]
     assert found[0][1] == {"title": "R005: Not ready"}
+    checks = json.loads(Path(job.outputs["gate"]["json"]).read_bytes())["checks"]
+    failing = {each["q_id"] for check in checks if check["fails"] for each in check["questions"]}
+    assert found[-1][2] == f"{len(failing) - 9} more failing questions"
     _, properties, message = next(each for each in found if each[1]["title"].startswith("Q97"))
     assert properties == {
         "file": "demo/runs/R005/trace.jsonl",

@@ -135,9 +135,7 @@ def _annotate(
             title=one_line(f"{q_id}: {change or checks[0]}"),
         )
     if more := len(questions) - len(shown):
-        annotate(
-            "notice", f"{counted(more, 'further question')} in the job's summary", title="Proofspan gate"
-        )
+        annotate("notice", counted(more, "more failing question"), title="Proofspan gate")
 
 
 def _failing_questions(checks: list[dict[str, Any]]) -> dict[str, tuple[dict[str, Any], list[str]]]:
