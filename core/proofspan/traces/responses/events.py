@@ -489,7 +489,7 @@ KINDS = (
 
 
 def kind_of(event: Mapping[str, Json]) -> Kind | None:
-    """Return the kind of an event; None for a record that is none."""
+    """Return the kind of an event; None for a record of another kind."""
     if _FIELDS.isdisjoint(event):
         return None
     return next((each for each in KINDS if each.is_event(event)), None)
