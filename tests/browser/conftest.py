@@ -152,9 +152,9 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def profile(chromium: Browser) -> Iterator[BrowserContext]:
-    """One profile for a module's windows, and a tab that stays: with it stays the process that draws them.
+    """One profile for all windows, and a tab that stays: with it stays the process that draws them.
 
     That process has compiled Streamlit's scripts already, and their files are cached: a window opens in half
     the time that it takes in a profile of its own.
@@ -167,9 +167,9 @@ def profile(chromium: Browser) -> Iterator[BrowserContext]:
     context.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def spare(profile: BrowserContext) -> list[Page]:
-    """The windows that a module's tests have done with: at most one."""
+    """The windows that tests have done with: at most one."""
     return []
 
 
@@ -180,6 +180,8 @@ def page_at(profile: BrowserContext, spare: list[Page]) -> Iterator[PageAt]:
     It comes without what an earlier test stored, was allowed or did: only the cache of files is shared. It
     may be the window of the test before, emptied, in which a page opens in two thirds of the time. A test
     that listens to its window, changes what runs in it or counts its history asks for a window of its `own`.
+
+    Nothing moves by itself in it, as for people who ask for less motion: each frame of an animation costs.
     """
     there = [page for page in profile.pages if page not in spare]
     owned: list[Page] = []
@@ -190,7 +192,7 @@ def page_at(profile: BrowserContext, spare: list[Page]) -> Iterator[PageAt]:
             owned.append(page)
         page.set_default_timeout(RUN_SECONDS * 1000)
         page.set_viewport_size({"width": width, "height": height})
-        page.emulate_media(color_scheme="dark" if dark else "light", reduced_motion="no-preference")
+        page.emulate_media(color_scheme="dark" if dark else "light", reduced_motion="reduce")
         if page in _RUNS:
             _RUNS[page].forget()
         else:
