@@ -31,6 +31,8 @@ PAGES = {
     "cropped": (0, (60, 90, 460, 560)),
     "turned-and-cropped": (90, (60, 90, 460, 560)),
 }
+#: Name of a document of one page without text → width and height of it in points.
+SIZES = {"huge": (14_400, 14_400), "strip": (10, 1_000), "empty": (300, 300)}
 HIDE_LOOKS = """page => {
   const root = page.getRootNode();
   root.append(Object.assign(document.createElement("style"), {
@@ -41,18 +43,23 @@ HIDE_LOOKS = """page => {
 
 @pytest.fixture(scope="module")
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A document for each kind of page, with one red sentence, and a question that cites it."""
+    """A document for each kind of page, with one red sentence or none, and a question that cites it."""
     folder = tmp_path_factory.mktemp("positions") / "w"
+    names = [*PAGES, *SIZES]
     chunks = [
-        {"chunk_id": name, "doc_id": name, "section_id": "1", "page_idx": 0, "text": QUOTE} for name in PAGES
+        {"chunk_id": name, "doc_id": name, "section_id": "1", "page_idx": 0, "text": QUOTE} for name in names
     ]
     traces = [
-        trace(name, "Which bird waits?", f"{QUOTE}. citations: [{name}]", ()) | _cites(name) for name in PAGES
+        trace(name, "Which bird waits?", f"{QUOTE}. citations: [{name}]", ()) | _cites(name) for name in names
     ]
-    documents = [{"doc_id": name, "path": f"{name}.pdf"} for name in PAGES]
+    documents = [{"doc_id": name, "path": f"{name}.pdf"} for name in names]
     write_workspace(folder, traces, chunks, documents=documents)
     for name, (rotation, crop) in PAGES.items():
         _write_page(folder / f"{name}.pdf", rotation, crop)
+    for name, (width, height) in SIZES.items():
+        with pymupdf.open() as document:
+            document.new_page(width=width, height=height)
+            document.save(folder / f"{name}.pdf")
     return folder
 
 
@@ -123,23 +130,11 @@ def test_the_box_holds_the_ink_and_hardly_more(
 
 
 def test_pages_of_extreme_sizes_and_without_text_are_shown(
-    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, tmp_path: Path
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, workspace: Path
 ) -> None:
-    sizes = {"huge": (14_400, 14_400), "strip": (10, 1_000), "empty": (300, 300)}
-    chunks = [
-        {"chunk_id": name, "doc_id": name, "section_id": "1", "page_idx": 0, "text": "Words " * 10_000}
-        for name in sizes
-    ]
-    traces = [trace(name, "What?", "Words. citations: []", ()) | _cites(name) for name in sizes]
-    documents = [{"doc_id": name, "path": f"{name}.pdf"} for name in sizes]
-    folder = write_workspace(tmp_path / "w", traces, chunks, documents=documents)
-    for name, (width, height) in sizes.items():
-        with pymupdf.open() as document:
-            document.new_page(width=width, height=height)
-            document.save(folder / f"{name}.pdf")
     page = page_at(1400, 900)
-    for name, (width, height) in sizes.items():
-        opened(page, f"{serve(folder).url}/question?q={name}", wait_for_run)
+    for name, (width, height) in SIZES.items():
+        opened(page, f"{serve(workspace).url}/question?q={name}", wait_for_run)
         paper = place(page.get_by_test_id("ps-page"))
         assert paper["width"] / paper["height"] == pytest.approx(width / height, rel=0.05)
         assert page.get_by_test_id("ps-picture").evaluate("picture => picture.naturalWidth") > 0
