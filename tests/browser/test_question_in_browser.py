@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import FloatRect, Locator, Page, expect
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from tests.browser.conftest import IDLE, PageAt, Serve, WaitForRun
-from tests.hostile.workspaces import trace, write_workspace
 from tests.places import DEMO
 
 pytestmark = pytest.mark.browser
@@ -178,19 +176,6 @@ def test_the_other_runs_are_there_at_once_and_get_their_sign_without_a_reload(
     expect(other).not_to_contain_text("…")
     other.get_by_role("button").click()
     expect(page).to_have_url(re.compile("run=R001"))
-
-
-def test_a_long_answer_scrolls_in_its_own_box(
-    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, tmp_path: Path
-) -> None:
-    answer = "\n".join(f"Line {n} of the answer." for n in range(200))
-    folder = write_workspace(tmp_path / "w", [trace("Q1", "How?", answer)])
-    page = page_at(1400, 900)
-    page.goto(f"{serve(folder).url}/question?q=Q1")
-    wait_for_run(page)
-    box = page.get_by_test_id("ps-marked")
-    assert box.evaluate("box => box.clientHeight") < 500
-    assert box.evaluate("box => box.scrollHeight > box.clientHeight + 1000")
 
 
 def test_a_citation_is_chosen_in_the_answer_and_everything_follows(
