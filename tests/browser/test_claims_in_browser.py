@@ -109,7 +109,7 @@ def test_pointing_at_a_box_lights_the_sentences_that_rest_on_it(page: Page) -> N
     expect_lit(sentence(page, 1))
 
 
-def test_keys_point_and_choose(page: Page) -> None:
+def test_keys_point_and_choose_and_tab_reaches_one_of_each(page: Page) -> None:
     sign(page, 1).focus()
     expect_lit(box(page, 1))
     page.keyboard.press("ArrowRight")
@@ -126,9 +126,6 @@ def test_keys_point_and_choose(page: Page) -> None:
     page.keyboard.press("ArrowUp")
     page.keyboard.press("Space")
     expect(page.get_by_text("claim:3")).to_be_visible()
-
-
-def test_only_one_sign_and_one_row_are_reached_by_tab(page: Page) -> None:
     for name in ("ps-claim-sign", "ps-claim-row"):
         stops = page.get_by_test_id(name).evaluate_all(
             "all => all.filter(each => each.tabIndex === 0).length"

@@ -72,6 +72,8 @@ def test_the_chosen_span_is_scrolled_into_sight_inside_the_frame(
     assert is_in_sight(page)
     chosen = frame.locator("mark.ps-chosen")
     expect(chosen).to_have_text(["The filter of the cabin is changed", "with every second service."])
+    line = frame.locator("[data-line='7']")
+    assert line.inner_text() == "Line 7 says nothing of interest.", "its number is no part of what is copied"
     main = page.get_by_test_id("stMain")
     assert main.evaluate("main => main.scrollTop") == 0, "the page itself does not move"
     assert main.evaluate("main => main.scrollWidth - main.clientWidth") == 0
@@ -102,14 +104,3 @@ def test_a_frame_that_is_drawn_again_or_gets_its_size_later_shows_the_chosen_spa
     }""")
     assert scrolled_beyond(page, 0) > 0
     assert is_in_sight(page)
-
-
-def test_line_numbers_are_no_part_of_what_is_copied(
-    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, workspace: Path
-) -> None:
-    page = page_at(1400, 900)
-    page.goto(f"{serve(workspace).url}/question?q=Q1")
-    wait_for_run(page)
-    line = page.locator("[data-line='7']")
-    line.wait_for()
-    assert line.inner_text() == "Line 7 says nothing of interest."
