@@ -110,6 +110,16 @@ def test_lines_that_are_no_run(tmp_path: Path) -> None:
 # --- BEIR ---------------------------------------------------------------------------------------------------
 
 
+def test_a_link_in_a_folder_of_beir_is_not_followed(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    (folder / "queries.jsonl").write_bytes(b'{"_id":"7","text":"How much oil?"}')
+    (folder / "corpus.jsonl").symlink_to(tmp_path / "elsewhere.jsonl")
+    with pytest.raises(Fault) as caught:
+        list(BEIR.read(folder, Reading("data")))
+    assert [each.code for each in caught.value.problems] == ["missing_file"]
+
+
 def test_a_folder_of_beir_with_results(tmp_path: Path) -> None:
     with zipfile.ZipFile(io.BytesIO(BEIR.example)) as archive:
         archive.extractall(tmp_path)

@@ -199,6 +199,13 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
     assert len(sample.first["results"]) > 1_000 and sample.first["results"][-1]["q"] == "How much oil?"
 
 
+def test_an_array_without_line_breaks_is_one_however_long(tmp_path: Path) -> None:
+    entries = [{"user_input": f"How much oil holds engine {number}?"} for number in range(3_000)]
+    found, reading, _ = read(tmp_path / "one_line.json", orjson.dumps(entries))
+    assert found == entries and reading.lost == 0
+    assert sample_of(tmp_path / "one_line.json").shape == "array"
+
+
 def test_memory_does_not_grow_with_a_table(tmp_path: Path) -> None:
     path = tmp_path / "large.parquet"
     rows = pa.table({"question": ["q"] * 1_000, "response": ["4.5 litres" * 100] * 1_000})

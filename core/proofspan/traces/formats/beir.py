@@ -13,6 +13,7 @@ import orjson
 
 from proofspan.contracts.records.field_values import number_of, text_of
 from proofspan.contracts.records.records import Json
+from proofspan.errors import InputFault
 from proofspan.traces.formats.types import Asked, Format, Passage, Reading, Sample
 from proofspan.traces.lines.archives import Members
 from proofspan.traces.lines.reader import UnusableError, lines_of, parse_line
@@ -64,7 +65,13 @@ def _fields(query: dict[str, Json], split: str | None) -> dict[str, Json]:
 
 def _named(members: Members, name: str) -> str:
     ends = tuple(f"{name}{end}" for end in _PACKED)
-    return min(each for each in members.names if each.rsplit("/", 1)[-1] in ends)
+    found = [each for each in members.names if each.rsplit("/", 1)[-1] in ends]
+    if not found:
+        fix = "Put the file itself there: links in a folder are not followed."
+        raise InputFault.of(
+            "missing_file", f"{name} is not there as a file", where=str(members.path), fix=fix
+        )
+    return min(found)
 
 
 def _lines(members: Members, name: str, reading: Reading) -> Iterator[tuple[str, dict[str, Json]]]:
