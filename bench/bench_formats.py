@@ -1,6 +1,6 @@
 """How fast the files of other tools are read, and in how much memory, beside orjson reading them at once.
 
-    python bench/bench_formats.py [--size 4] [--rounds 3] [--memory 4,16] [FORMAT ...]
+    python bench/bench_formats.py [--size 2] [--rounds 3] [--memory 2,8] [FORMAT ...]
 
 `--size` is in MB for each file. The files are copies of each format's example as it is ("short") and with
 passages of 600 characters ("long"). MB/s are of processor time and of a file's bytes unpacked: the median of
@@ -136,9 +136,9 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("formats", nargs="*")
-    parser.add_argument("--size", type=float, default=4)
+    parser.add_argument("--size", type=float, default=2)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--memory", default="4,16")
+    parser.add_argument("--memory", default="2,8")
     arguments = parser.parse_args()
     sizes = [float(each) for each in arguments.memory.split(",") if each]
     memory = " and ".join(f"{each:g}" for each in sizes)
