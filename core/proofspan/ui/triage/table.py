@@ -389,7 +389,7 @@ def column_named(name: str) -> TriageColumn:
             align="end",
             sorts=True,
             lines=3,
-            width=5.5,
+            width=max(5.5, 0.55 * len(title) + 1),  # with room for the sign of its order
         ),
         f"{SORT}{score}",
         (f"lowest {of} first", f"highest {of} first"),
