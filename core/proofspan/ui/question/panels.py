@@ -88,12 +88,13 @@ def why(view: QuestionView, indexed: Mapping[str, Any], *, has_verdict: bool) ->
     """
     row, stored = view.row, view.stored
     if stored is None and row is not None:
-        # Where answers follow no template, the label would speak of citations that they do not owe.
+        # The label's rules are those of answers by a template: of others they would blame a paraphrase.
         has_label = view.profile.template != "none"
         if has_verdict:
             title = f"Reference label: {LABEL_NAMES[row.label]}" if has_label else "Signals"
             with st.expander(title, key="why"):
-                _why(view, row, indexed, lead=_label_pieces(view) if has_label else ())
+                lead = _label_pieces(view) if has_label or row.label == "ok" else ()
+                _why(view, row, indexed, lead=lead)
         else:
             with st.container(border=True, key="why", gap="xsmall"):
                 _why(view, row, indexed)
