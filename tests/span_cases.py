@@ -66,6 +66,10 @@ def _two_pages(path: Path) -> Path:
     return write(path, lines(*COOLANT[:3], top=140), lines(*COOLANT[3:]))
 
 
+def _three_pages(path: Path) -> Path:
+    return write(path, lines(COOLANT[0], top=180), lines(*COOLANT[1:4]), lines(COOLANT[4]))
+
+
 def _labelled(path: Path) -> Path:
     front = {"startpage": 0, "style": "r"}
     body = {"startpage": 1, "style": "D", "firstpagenum": 41}
@@ -156,6 +160,7 @@ CASES = (
         SpanQuery("Hot coolant is under pressure [...] Fill up only to the upper mark", 0),
     ),
     Case("two-pages", _two_pages, SpanQuery(" ".join(COOLANT), 0)),
+    Case("three-pages", _three_pages, SpanQuery(" ".join(COOLANT), 0, last_cited_page_idx=2)),
     Case(
         "chunk-header",
         _page(*COOLANT),
