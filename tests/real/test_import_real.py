@@ -149,7 +149,7 @@ def test_one_profile_says_nothing_of_the_ten_and_the_suggested_one_parts_them(
     }
 
 
-def test_the_ten_have_no_envelope_and_no_score_and_six_answer_without_a_citation(filings: Outcome) -> None:
+def test_the_ten_owe_nothing_that_only_our_logging_owes(filings: Outcome) -> None:
     manifest = load_manifest(filings[0])
     chunks, _ = read_chunks(filings[0] / "corpus/chunks.jsonl", file="chunks.jsonl")
     context = context_of(manifest, manifest.runs[0], chunks)
@@ -158,7 +158,7 @@ def test_the_ten_have_no_envelope_and_no_score_and_six_answer_without_a_citation
         for trace in _traces(filings[0])
         for code in trace_codes(trace, context, declines=trace.answer == "I don't know.")
     )
-    assert codes == {"envelope_missing": 10, "missing_score": 10, "empty_citations": 6}
+    assert context.is_foreign and codes == {}
 
 
 def _refused(row: ReportRow) -> bool:

@@ -36,6 +36,7 @@ EVERYTHING = Filter(
     miss="gt_in_top_20",
     met="section_match_at_1",
     cohort="RETRIEVAL-GAP",
+    score=("faithfulness>=0.5", "tone & style=good"),
     vs="R4",
     was=("ok",),
     was_cause=("contradicted",),

@@ -71,13 +71,13 @@ def _one_score(name: str, known: ScoreName | None, view: ViewState, *, counted_b
     is_ranged = bool(bounds) or (known is not None and known.is_ranged)
     if is_ranged:
         with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
-            for words, operator, end in (
+            for escaped, operator, end in (
                 (f"{title}: at least", ">=", known and known.lowest),
                 ("at most", "<=", known and known.highest),
             ):
                 key = f"score:{mark}{operator}"
                 st.number_input(
-                    words,
+                    escaped,
                     value=begin(key, number_in(bounds.get(operator, ""))),
                     key=key,
                     format="%g",
@@ -101,11 +101,11 @@ def _one_score(name: str, known: ScoreName | None, view: ViewState, *, counted_b
             on_change=lambda: _keep(name, "=", st.session_state[key]),
         )
     with st.container(horizontal=True, gap="small"):
-        for words, descending in (("Lowest first", False), ("Highest first", True)):
+        for title, descending in (("Lowest first", False), ("Highest first", True)):
             is_so = view.sort == Sort(f"{SORT}{name}", descending)
             st.button(
-                f"{'*✓* ' if is_so else ''}{words}",
-                key=f"score:{mark}:{words}",
+                f"*✓* {title}" if is_so else title,
+                key=f"score:{mark}:{title}",
                 type="tertiary",
                 on_click=change_view,
                 kwargs={"sort": f"{SORT}{name}", "desc": descending},
