@@ -252,6 +252,8 @@ def test_the_same_sources_give_the_workspace_that_was_made_before(tmp_path: Path
     assert (found.workspace / "notes.jsonl").read_text() == "mine\n"
     (source.parent / "another.pdf").write_bytes(manual.read_bytes())
     assert make(tmp_path, source).was_there
+    forced = made(things_of([source]), to=None, cache_dir=tmp_path / "cache", force=True)
+    assert not forced.was_there and (forced.workspace / "notes.jsonl").read_text() == "mine\n"
     source.write_text(rows(asked(SENTENCES[1], base=1)))
     assert make(tmp_path, source).workspace != first.workspace
 

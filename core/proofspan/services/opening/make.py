@@ -69,15 +69,15 @@ def made(
     """Return the workspace of sources, in `to` or in the cache under a name made of their contents.
 
     The same sources, named PDFs and page base give the workspace that was made before, with what people
-    wrote in it; it is made again if documents are missing and other PDFs lie beside the sources now. Raises a
-    Fault if nothing can be read or the workspace cannot be written.
+    wrote in it. It is made again with `force`, or if documents are missing and other PDFs lie beside the
+    sources now. Raises a Fault if nothing can be read or the workspace cannot be written.
     """
     choices = choices or Choices()
     key, beside = key_of(things, choices.page_base), beside_of(things)
     folder = to if to is not None else place_of(key, cache_dir)
     known = summaries.read(folder)
     is_same = known is not None and known.key == key and (folder / MANIFEST_NAME).is_file()
-    if known is not None and is_same and (known.is_complete or known.beside == beside):
+    if known is not None and is_same and not force and (known.is_complete or known.beside == beside):
         return Made(folder, known, was_there=True)
     with writing_to(folder.parent):
         folder.parent.mkdir(parents=True, exist_ok=True)
