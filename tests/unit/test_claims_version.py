@@ -49,6 +49,10 @@ def test_changed_claims_have_another_version(golden: Callable[[str, str], None])
         }
         answer = checker.check(made_trace(record), Profile())
         lines += [in_words(case["id"], each) for each in answer.claims]
+    unlisted = {"q": "How much oil does the engine hold?", "answer": "The engine holds 4.5 litres of oil."}
+    for case_id, record in (("listed-none", unlisted | {"chunks": []}), ("unlisted", unlisted)):
+        answer = checker.check(made_trace(record), Profile())
+        lines += [in_words(case_id, each) for each in answer.claims] or [f"{case_id} | {answer.note}"]
     text = "\n".join(lines)
     golden(GOLDEN, text)
     digest = hashlib.sha256(text.encode()).hexdigest()

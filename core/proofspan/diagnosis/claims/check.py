@@ -66,6 +66,10 @@ def status_by(support: float, least: float = SUPPORTED) -> ClaimStatus:
     return "supported" if support >= least else "unsupported"
 
 
+#: Why an answer is not checked whose trace lists no candidates, not even none.
+NOT_LISTED = "the trace does not say what was retrieved"
+
+
 def check_answer(
     answer: str,
     prompt: Sequence[EvidenceSource],
@@ -308,7 +312,8 @@ class Checker:
 
         What is not in the prompt counts only where the prompt does not support a claim: other retrieved
         candidates, the chunks of cited pages, and gold's chunks and quotes, in that order. The prompt is the
-        one that the answer was made from.
+        one that the answer was made from. Nothing is checked where a trace neither lists nor cites anything:
+        that it does not say what was retrieved is no fault of the answer.
         """
         answer = trace.answer
         lower = answer.lower()
@@ -318,6 +323,12 @@ class Checker:
         cited = payload_ids(trace) or trace.ids_in_text
         made_from = from_another_prompt(trace)
         prompt = trace.chunk_ids if made_from is None else made_from.chunks
+        if (
+            "chunks_missing" in trace.suspicions
+            and not (prompt or cited)
+            and not any(item for name in STAGES for item in listed(trace, name))
+        ):
+            return CheckedAnswer(note=NOT_LISTED)
         return check_answer(
             answer,
             list(map(self.sources.__getitem__, prompt)),
