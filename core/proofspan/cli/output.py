@@ -123,7 +123,7 @@ def progress_bar(verb: str, *, quiet: bool = False) -> Iterator[Callable[[str, i
     """Show a bar on a terminal's stderr when the work lasts longer than a second.
 
     Call the yielded function with the name of the current item, and the amounts done and in all, None
-    where nobody knows.
+    where that is unknown.
     """
     console = Console(stderr=True)
     columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn()

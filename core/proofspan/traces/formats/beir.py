@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import tempfile
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -15,7 +13,7 @@ from proofspan.contracts.records.field_values import number_of, text_of
 from proofspan.contracts.records.records import Json
 from proofspan.errors import InputFault
 from proofspan.traces.formats.types import Asked, Format, Passage, Reading, Sample
-from proofspan.traces.lines.archives import Members
+from proofspan.traces.lines.archives import Members, archive_of
 from proofspan.traces.lines.reader import UnusableError, lines_of, parse_line
 
 _FILES = ("corpus.jsonl", "queries.jsonl")
@@ -207,11 +205,7 @@ def _example() -> bytes:
         "manual/queries.jsonl": b'{"_id":"7","text":"How much oil?"}\n',
         "manual/qrels/test.tsv": b"query-id\tcorpus-id\tscore\n7\tp12\t1\n",
     }
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for name, data in files.items():
-            archive.writestr(zipfile.ZipInfo(name), data)
-    return buffer.getvalue()
+    return archive_of(files)
 
 
 BEIR = Format(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 import zipfile
 from collections.abc import Iterator, Mapping
@@ -17,7 +16,7 @@ from proofspan.traces.formats.nested import kept, stated
 from proofspan.traces.formats.payloads import content_text, sources_in
 from proofspan.traces.formats.records import parsed, read_lists
 from proofspan.traces.formats.types import Asked, Cited, Format, Passage, Reading, Sample
-from proofspan.traces.lines.archives import Members
+from proofspan.traces.lines.archives import Members, archive_of
 from proofspan.traces.lines.json_values import MAX_ENTRY
 from proofspan.traces.lines.reader import RawLine, UnusableError
 
@@ -244,11 +243,7 @@ def _example() -> bytes:
         "scores": {"match": {"value": "C", "answer": "4.5 litres", "explanation": "It is in the answer."}},
     }
     head = {"version": 2, "status": "success", "eval": {"task": "manual", "model": "openai/m"}}
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for name, value in (("samples/7_epoch_1.json", sample), ("header.json", head)):
-            archive.writestr(zipfile.ZipInfo(name), orjson.dumps(value))
-    return buffer.getvalue()
+    return archive_of({"samples/7_epoch_1.json": orjson.dumps(sample), "header.json": orjson.dumps(head)})
 
 
 INSPECT = Format(

@@ -23,7 +23,7 @@ class Passage:
     """A text that a pipeline had or an API cited, placed as far as its source says.
 
     `id` is the source's own id and `document` its name for the document: a title, a file's name, a path, a
-    URI or an id. `page` counts as the source does, from `page_base`; None where nobody knows, so that it is
+    URI or an id. `page` counts as the source does, from `page_base`; None where unknown, so that it is
     measured. `last_page` is the last of several, where the text runs over them. `label` is the label printed
     on the page, `offsets` are characters of the document's text, half open. `box` is in the units of
     `box_space`. `more` is what else the source says.

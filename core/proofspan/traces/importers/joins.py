@@ -61,7 +61,7 @@ class Join:
         return found
 
     def _by_place(self, above: Place, items: Sequence[Place], count: FieldCount | None) -> list[Json]:
-        """Join by places; lists of different lengths are not joined, since nobody knows which entry lacks."""
+        """Join by places; not lists of different lengths, of which any entry may be missing."""
         entries, state, why = _entries(self.source, above)
         if isinstance(entries, dict):
             state, why = "unusable", f"`{self.source}` is an object; name the items' key by `on`"

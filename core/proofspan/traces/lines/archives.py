@@ -6,7 +6,7 @@ import io
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any, Self
@@ -87,6 +87,15 @@ class Members:
                     yield piece
         except (zipfile.BadZipFile, zlib.error, OSError, EOFError, KeyError, RuntimeError) as error:
             raise _damaged(f"{self.path.name}: {name}", error) from error
+
+
+def archive_of(members: Mapping[str, bytes]) -> bytes:
+    """Return a ZIP archive of files by their names; the same files give the same bytes."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(zipfile.ZipInfo(name), data)
+    return buffer.getvalue()
 
 
 def _member(archive: zipfile.ZipFile, name: str) -> Any:
