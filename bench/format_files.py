@@ -1,4 +1,4 @@
-"""Large files in the formats that `proofspan open` knows, made of copies of each format's own example.
+"""Large files in the formats that `proofspan open` knows: copies of each format's example, or of a real file.
 
 An example is as short as its format allows, so its copies are the hardest case: nearly every byte is a name
 or a number. With `long` each of its texts is followed by a passage of 600 characters, as real files have.
@@ -46,6 +46,17 @@ LISTS = {
     "promptfoo": ("results", "results"),
     "ragchecker": ("results",),
     "inspect": ("samples",),
+    "ragas": ("helpfulness",),
+}
+#: The real files of formats, below the folder of real data, and their forms.
+REAL = {
+    "openinference": ("lines", "openinference/phoenix_spans.jsonl"),
+    "langfuse": ("array", "langfuse/*.json"),
+    "inspectorraget": ("object", "inspectorraget/clapnq_30_tasks.json"),
+    "ragas": ("object", "ragas/annotated_data.json"),
+    "ragchecker": ("object", "ragchecker/checking_inputs.json"),
+    "financebench": ("lines", "financebench/gold_evidence.jsonl"),
+    "trec": ("text", "trec/results.test"),
 }
 _ENDINGS = {"lines": ".jsonl", "array": ".json", "object": ".json", "text": ".run"}
 _NUMBER, _LIST = "@NUMBER@", "@LIST@"
@@ -69,16 +80,34 @@ def write(each: Format, form: str, folder: Path, size: int, *, long: bool) -> Pa
     elif form in ("csv", "parquet"):
         _write_table(path, each, size, long=long)
     else:
-        _write_json(path, each, form, size, long=long)
+        values = _inspect_log(each) if each.name == "inspect" else _values(each.example)
+        _write_json(path, values, each.name, form, size, long=long)
     return path
 
 
-def _values(each: Format) -> list[Any]:
-    """Return the JSON values of an example."""
+def write_real(each: Format, data: Path, folder: Path, size: int) -> Path | None:
+    """Write copies of a format's real files of at least `size` bytes; None for a format without one."""
+    form, name = REAL.get(each.name, ("", ""))
+    files = sorted(data.glob(name)) if name else []
+    if not files:
+        return None
+    path = folder / f"{each.name}{_ENDINGS[form]}"
+    if form == "text":
+        lines = files[0].read_bytes().splitlines(keepends=True)
+        numbers = range(10, 11 + size // files[0].stat().st_size)
+        path.write_bytes(b"".join(b"%d%b" % (number, line) for number in numbers for line in lines))
+    else:
+        values = [value for file in files for value in _values(file.read_bytes())]
+        _write_json(path, values, each.name, form, size, long=False)
+    return path
+
+
+def _values(data: bytes) -> list[Any]:
+    """Return the JSON values of a file: one, or one a line."""
     try:
-        return [orjson.loads(each.example)]
+        return [orjson.loads(data)]
     except orjson.JSONDecodeError:
-        return [orjson.loads(line) for line in each.example.splitlines()]
+        return [orjson.loads(line) for line in data.splitlines()]
 
 
 def _marked(value: Any, *, long: bool, ids: bool = True, name: str = "") -> Any:
@@ -112,21 +141,20 @@ def _copies(template: bytes, between: bytes, size: int) -> Iterator[bytes]:
         yield copy + between
 
 
-def _write_json(path: Path, each: Format, form: str, size: int, *, long: bool) -> None:
+def _write_json(path: Path, values: list[Any], name: str, form: str, size: int, *, long: bool) -> None:
     before, after = (b"[", b"]") if form == "array" else (b"", b"\n")
-    values = _inspect_log(each) if each.name == "inspect" else _values(each)
     if form == "object":
         (whole,) = values
         holder: Any = whole
-        *way, last = LISTS[each.name]
+        *way, last = LISTS[name]
         for step in way:
             holder = holder[step]
         values, holder[last] = holder[last], [_LIST]
         before, after = orjson.dumps(whole).split(orjson.dumps(_LIST))
     if form == "array" and isinstance(values[0], list):
         (values,) = values
-    ids = form != "object" or each.name == "otlp"  # others name what is outside of the list
-    between = b"\n" if form == "lines" else b",\n"
+    ids = form != "object" or name == "otlp"  # others name what is outside of the list
+    between = {"lines": b"\n", "array": b",\n", "object": b","}[form]
     template = between.join(orjson.dumps(_marked(value, long=long, ids=ids)) for value in values)
     with path.open("wb") as out:
         out.write(before)
@@ -178,7 +206,7 @@ def _write_table(path: Path, each: Format, size: int, *, long: bool) -> None:
         (row,) = csv.DictReader(io.StringIO(each.example.decode()))
         rows: list[dict[str, Any]] = [{**row, "Contexts": ["It holds 4.5 litres.", "Check it monthly."]}]
     else:
-        rows = _values(each)
+        rows = _values(each.example)
     rows = [_marked(row, long=long) for row in rows]
     if path.suffix == ".csv":
         table = io.StringIO()

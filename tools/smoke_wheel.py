@@ -1,10 +1,10 @@
 """Install a wheel in a fresh virtual environment, beside a hostile package, and use it as a stranger would.
 
-    python tools/smoke_wheel.py dist/proofspan-0.1.0-py3-none-any.whl [--python python3.13] [--bare]
+    python tools/smoke_wheel.py dist/proofspan-0.1.0-py3-none-any.whl [--python python3.13]
 
 The environment is made outside the checkout. A decoy distribution whose top-level package `core` raises when
 it is imported is installed first. Each step prints one line; the first that fails ends the script with exit
-status 1. `--lock` installs the dependencies from a hash-locked file, `--bare` leaves out the dashboard.
+status 1. `--lock` installs the dependencies from a hash-locked file.
 """
 
 from __future__ import annotations
@@ -62,11 +62,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="proofspan-wheel-", ignore_cleanup_errors=True) as folder:
         room = Room(Path(folder), wheel)
         room.check_names()
-        room.install(options.python, lock=options.lock, bare=options.bare)
+        room.install(options.python, lock=options.lock)
         before = room.files()
         room.check_commands()
         room.check_examples()
-        room.check_dashboard(bare=options.bare)
+        room.check_dashboard()
         room.check_package(before)
     print("the wheel works")
 
@@ -87,7 +87,7 @@ class Room:
         packages = {name for name in names if not name.endswith(".dist-info")}
         _expect(packages == {"proofspan"}, f"one top-level package: {', '.join(sorted(packages))}")
 
-    def install(self, python: str, *, lock: Path | None, bare: bool) -> None:
+    def install(self, python: str, *, lock: Path | None) -> None:
         """Make the environment: the decoy first, then the dependencies and the wheel."""
         subprocess.run([python, "-m", "venv", str(self.environment)], check=True)
         purelib = self._python("import sysconfig; print(sysconfig.get_path('purelib'))").strip()
@@ -100,7 +100,7 @@ class Room:
             subprocess.run([*pip, "--require-hashes", "-r", str(lock.resolve())], check=True)
             subprocess.run([*pip, "--no-deps", str(self.wheel)], check=True)
         else:
-            subprocess.run([*pip, str(self.wheel) if bare else f"{self.wheel}[dashboard]"], check=True)
+            subprocess.run([*pip, str(self.wheel)], check=True)
         megabytes = (_size(Path(purelib)) - before) / 1e6
         version = self._python("import sys; print(sys.version)").split()[0]
         _expect(True, f"installed with Python {version}: {megabytes:,.0f} MB")
@@ -134,11 +134,8 @@ class Room:
             shutil.copy(CHECKOUT / "examples" / f"{name}.py", self.work)
             self._run([str(self.programs / "python"), f"{name}.py"], f"examples/{name}.py runs")
 
-    def check_dashboard(self, *, bare: bool) -> None:
-        """`proofspan open` shows the demo and a response; the bare package says what is missing."""
-        if bare:
-            self._command("open", "--no-browser", exits=2, prints=r"proofspan\[dashboard\]")
-            return
+    def check_dashboard(self) -> None:
+        """`proofspan open` shows the demo and a response."""
         self._open([], "the demo's questions", lambda page: page.get_by_role("row").nth(5))
         response = self.work / "response.json"
         response.write_text(json.dumps(RESPONSE), "utf-8")
@@ -253,7 +250,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument("wheel", type=Path)
     parser.add_argument("--python", default=sys.executable, help="The Python to make the environment with.")
     parser.add_argument("--lock", type=Path, help="A requirement file with hashes for the dependencies.")
-    parser.add_argument("--bare", action="store_true", help="Install without the dashboard.")
     return parser.parse_args()
 
 

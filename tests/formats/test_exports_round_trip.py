@@ -20,7 +20,7 @@ from proofspan.traces.exports.registry import EXPORT_FORMATS
 from proofspan.traces.exports.types import Writing, falling_scores
 from proofspan.traces.formats.deepeval import DEEPEVAL
 from proofspan.traces.formats.native import Native
-from proofspan.traces.formats.openinference import OPENINFERENCE
+from proofspan.traces.formats.spans.openinference import OPENINFERENCE
 from proofspan.traces.formats.table import TABLE
 from proofspan.traces.formats.types import Asked, Cited, Passage, Reading
 from proofspan.traces.importers.workspace import CHUNKS, GOLD

@@ -138,6 +138,24 @@ def test_an_array_on_one_line_may_be_longer_than_the_beginning(tmp_path: Path) -
     assert found == rows and reading.lost == 0
 
 
+@pytest.mark.parametrize("after", [b"", b'"results": [{"q": "Why', b'"version": 2}\n', b"{\n"])
+def test_an_object_whose_first_line_is_longer_than_the_beginning_may_break_off(
+    after: bytes, tmp_path: Path
+) -> None:
+    path, tasks = tmp_path / "experiment.json", [{"task_id": f"t{number}"} for number in range(9_000)]
+    path.write_bytes(orjson.dumps({"tasks": tasks})[:-1] + b",\n" + after)
+    assert sample_of(path).shape == "object"
+    assert [*sample_of(path).first["tasks"]] == tasks
+
+
+@pytest.mark.parametrize("first", [b'{"q": 1}', b'{"q": '])
+def test_lines_may_be_longer_than_the_beginning(first: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "traces.jsonl"
+    path.write_bytes(first + b" " * (1 << 17) + b'\n{"q": 2}\n')
+    assert sample_of(path).shape == "lines"
+    assert sample_of(path).records[-1] == {"q": 2}
+
+
 def test_a_table_that_is_written_by_columns_is_read_by_rows(tmp_path: Path) -> None:
     rows = [{"q": "How much?", "a": 4.5}, {"q": "Which?", "a": None}]
     found, reading, _ = read(tmp_path / "a.json", pd.DataFrame(rows).to_json().encode())
@@ -196,7 +214,7 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
         tracemalloc.stop()
     assert count == 40_001 and peak < path.stat().st_size / 2
     assert sample.shape == "object" and sample.first.keys() == {"results", "evaluated"}
-    assert len(sample.first["results"]) > 1_000 and sample.first["results"][-1]["q"] == "How much oil?"
+    assert len(sample.first["results"]) > 100 and sample.first["results"][-1]["q"] == "How much oil?"
 
 
 def test_an_array_without_line_breaks_is_one_however_long(tmp_path: Path) -> None:

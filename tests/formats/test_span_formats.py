@@ -23,11 +23,11 @@ from hypothesis import strategies as st
 
 from proofspan.errors import Fault
 from proofspan.services.opening.open import open_source
-from proofspan.traces.formats import otlp
-from proofspan.traces.formats.openinference import OPENINFERENCE
-from proofspan.traces.formats.otlp import OTLP
 from proofspan.traces.formats.records import sample_of
-from proofspan.traces.formats.span_attributes import nested
+from proofspan.traces.formats.spans import otlp
+from proofspan.traces.formats.spans.attributes import nested
+from proofspan.traces.formats.spans.openinference import OPENINFERENCE
+from proofspan.traces.formats.spans.otlp import OTLP
 from proofspan.traces.formats.types import Asked, Format, Passage, Reading
 from proofspan.traces.registry import FORMATS
 

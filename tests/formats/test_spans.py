@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.traces.formats import spans as spans_module
-from proofspan.traces.formats.spans import questions
-from proofspan.traces.formats.traced import Span, SpanKind
+from proofspan.traces.formats.spans import questions as spans_module
+from proofspan.traces.formats.spans.questions import questions
+from proofspan.traces.formats.spans.traced import Span, SpanKind
 from proofspan.traces.formats.types import Asked, Passage, Reading
 
 

@@ -16,11 +16,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proofspan.errors import Fault
-from proofspan.traces.formats.langfuse import LANGFUSE
-from proofspan.traces.formats.langsmith import LANGSMITH
-from proofspan.traces.formats.mlflow import MLFLOW
 from proofspan.traces.formats.payloads import answer_in, passages_in, question_in, score_of, seconds_of
 from proofspan.traces.formats.records import sample_of
+from proofspan.traces.formats.spans.langfuse import LANGFUSE
+from proofspan.traces.formats.spans.langsmith import LANGSMITH
+from proofspan.traces.formats.spans.mlflow import MLFLOW
 from proofspan.traces.formats.types import Asked, Format, Reading
 from proofspan.traces.registry import FORMATS, recognized
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from proofspan.traces.formats.openinference import OPENINFERENCE
 from proofspan.traces.formats.records import sample_of
+from proofspan.traces.formats.spans.openinference import OPENINFERENCE
 from proofspan.traces.formats.types import Reading
 from proofspan.traces.registry import FORMATS
 

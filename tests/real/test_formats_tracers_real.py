@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from proofspan.traces.formats.langfuse import LANGFUSE
 from proofspan.traces.formats.records import sample_of
+from proofspan.traces.formats.spans.langfuse import LANGFUSE
 from proofspan.traces.formats.types import Asked, Reading
 from proofspan.traces.registry import FORMATS
 

@@ -132,16 +132,16 @@ def test_the_metadata_is_complete(metadata: Message) -> None:
     assert addresses == {"Homepage", "Documentation", "Repository", "Issues", "Changelog"}
 
 
-def test_the_libraries_of_the_dashboard_and_of_reranking_are_extras(metadata: Message) -> None:
+def test_the_dashboard_needs_no_extra_and_reranking_does(metadata: Message) -> None:
     required = metadata.get_all("Requires-Dist", [])
 
     def named(mark: str) -> set[str]:
         return {re.split(r"[<>=;\[ ]", line)[0] for line in required if mark in line}
 
     always = {re.split(r"[<>=;\[ ]", line)[0] for line in required if "extra" not in line}
-    extras = {"dashboard": {"plotly", "streamlit"}, "rerank": {"onnxruntime", "tokenizers"}}
-    assert {name: named(f"extra == '{name}'") for name in extras} == extras
-    assert not always & set().union(*extras.values()) and "pymupdf" in always
+    extra = {"onnxruntime", "tokenizers"}
+    assert named("extra == 'rerank'") == extra and not always & extra
+    assert {"plotly", "pymupdf", "streamlit"} <= always
 
 
 def test_the_commands_work_beside_a_hostile_package(installed: Installed) -> None:
@@ -173,19 +173,6 @@ def test_the_dashboard_is_started_from_the_wheel(installed: Installed) -> None:
     app = Path(installed.evaluate(script))
     assert app == installed.package / "dashboard" / "app.py" and app.is_file()
     assert (app.parent / ".streamlit" / "config.toml").is_file() and (app.parent / "pages").is_dir()
-
-
-def test_without_the_extra_opening_names_it(installed: Installed) -> None:
-    script = (
-        "import sys; sys.modules['streamlit'] = None\n"
-        "from importlib import util; find = util.find_spec\n"
-        "util.find_spec = lambda name, *a: None if name == 'streamlit' else find(name, *a)\n"
-        "from proofspan.cli import main; main(['open', '--no-browser'])"
-    )
-    done = subprocess.run(
-        [str(installed.python), "-c", script], cwd=installed.work, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 2 and 'install "proofspan[dashboard]"' in done.stderr
 
 
 @pytest.fixture

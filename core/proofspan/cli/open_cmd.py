@@ -16,7 +16,6 @@ import urllib.request
 import webbrowser
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from importlib.util import find_spec
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
@@ -83,12 +82,6 @@ def command(
     the first finding. PDFs are found by the names that the answers use, also beside the files and in
     --documents.
     """
-    if missing := [name for name in ("streamlit", "plotly") if find_spec(name) is None]:
-        raise InputFault.of(
-            "no_dashboard",
-            f"the dashboard needs {' and '.join(missing)}, which this installation does not have",
-            fix='install "proofspan[dashboard]"',
-        )
     address = as_browsers_write(address)
     refuse_open_address(address, allow_unauthenticated=allow_unauthenticated)
     is_workspace, page = is_one_workspace(things), ""

@@ -200,7 +200,8 @@ class _RunLocator:
             tables.append(self._window(window, segment))
         table = pa.concat_tables(tables).unify_dictionaries()
         digest = hashlib.sha256(repr((segment.name, stored.locator_version(), self._stamps())).encode())
-        name = f"{segment.name.removesuffix('.parquet')}-{digest.hexdigest()[:8]}.parquet"
+        stem = segment.name.removesuffix(".parquet").replace("/", "-")
+        name = f"{stem}-{digest.hexdigest()[:8]}.parquet"
         write_table(self.folder / stored.PLACED_FOLDER, name, table)
         return stored.Part(segment.name, name, table.num_rows)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from importlib.metadata import entry_points
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from importlib.metadata import EntryPoint, entry_points
 from typing import NamedTuple
 
 from proofspan.traces.formats.beir import BEIR
@@ -10,16 +12,16 @@ from proofspan.traces.formats.deepeval import DEEPEVAL
 from proofspan.traces.formats.financebench import FINANCEBENCH
 from proofspan.traces.formats.inspect_logs import INSPECT
 from proofspan.traces.formats.inspectorraget import INSPECTORRAGET
-from proofspan.traces.formats.langfuse import LANGFUSE
-from proofspan.traces.formats.langsmith import LANGSMITH
-from proofspan.traces.formats.mlflow import MLFLOW
 from proofspan.traces.formats.open_rag_eval import OPEN_RAG_EVAL
-from proofspan.traces.formats.openinference import OPENINFERENCE
-from proofspan.traces.formats.otlp import OTLP
 from proofspan.traces.formats.own import OWN
 from proofspan.traces.formats.promptfoo import PROMPTFOO
 from proofspan.traces.formats.ragas import RAGAS
 from proofspan.traces.formats.ragchecker import RAGCHECKER
+from proofspan.traces.formats.spans.langfuse import LANGFUSE
+from proofspan.traces.formats.spans.langsmith import LANGSMITH
+from proofspan.traces.formats.spans.mlflow import MLFLOW
+from proofspan.traces.formats.spans.openinference import OPENINFERENCE
+from proofspan.traces.formats.spans.otlp import OTLP
 from proofspan.traces.formats.table import TABLE
 from proofspan.traces.formats.trec import TREC
 from proofspan.traces.formats.types import Format, Sample
@@ -76,8 +78,12 @@ class Recognized(NamedTuple):
 
 def formats() -> tuple[Format, ...]:
     """Return all formats in the order in which they are asked: other packages' first."""
-    registered: list[Format] = [entry_point.load() for entry_point in entry_points(group=GROUP)]
-    return (*registered, *FORMATS)
+    return (*_registered(entry_points), *FORMATS)
+
+
+@lru_cache(1)  # all installed packages are searched
+def _registered(find: Callable[..., Iterable[EntryPoint]]) -> tuple[Format, ...]:
+    return tuple(entry_point.load() for entry_point in find(group=GROUP))
 
 
 def recognized(sample: Sample) -> Recognized | None:

@@ -15,7 +15,7 @@ from proofspan.contracts.records.field_values import number_of
 from proofspan.contracts.records.records import Json, StageName
 from proofspan.traces.exports.passages import metadata_of
 from proofspan.traces.exports.types import ExportFormat, context_of, each_score
-from proofspan.traces.formats.span_attributes import COPIED
+from proofspan.traces.formats.spans.attributes import COPIED
 from proofspan.traces.formats.types import Asked, Passage
 
 #: Fields that are parts of a span of their own.

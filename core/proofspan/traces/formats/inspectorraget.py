@@ -25,12 +25,17 @@ from proofspan.traces.formats.types import Asked, Format, Passage, Reading, Samp
 _RESULTS = (("results",), ("evaluations",))
 #: The lists that results refer to.
 _LISTS = ("models", "metrics", "tasks", "documents")
-_RESULT = frozenset({"task_id", "model_id", "output", "model_response", "scores", "annotations", "contexts"})
-_TASK = frozenset({"task_id", "task_type", "input", "contexts", "targets", "answerability"})
 _COPIED_OF_TASK = ("dataset", "comments", "flagged", "tools", "annotations", "answerability", "task_type")
+_TASK = frozenset({"task_id", "input", "contexts", "targets", *_COPIED_OF_TASK})
 _COPIED_OF_RESULT = ("model_steps", "comments")
+_RESULT = frozenset(
+    {
+        *("task_id", "model_id", "output", "model_response", "scores", "annotations", "contexts"),
+        *_COPIED_OF_RESULT,
+    }
+)
 _DOCUMENT = frozenset({"document_id", "text", "title", "score"})
-_VALUE = ("value",)
+_VALUE = frozenset({"value"})
 _ANSWERABLE = {"answerable": True, "unanswerable": False}
 
 
@@ -60,7 +65,7 @@ def read(path: Path, reading: Reading) -> Iterator[Asked]:
 
 def _whole(path: Path, around: dict[str, Json]) -> dict[str, Json]:
     """Return an experiment without its results: what is before them, or all, where more comes after them."""
-    if {*_LISTS} & sample_of(path).first.keys() <= around.keys():
+    if around.keys() >= {*_LISTS} or around.keys() >= {*_LISTS} & sample_of(path).first.keys():
         return around
     whole: dict[str, Json] = {}
     for _ in entries(path, Reading(path.name), *_RESULTS, around=whole):
@@ -85,7 +90,7 @@ class _Experiment:
             for model_id, model in models.items()
         }
         for task in self.tasks.values():
-            reading.fields(task, {*_TASK, *_COPIED_OF_TASK}, at="tasks.")
+            reading.fields(task, _TASK, at="tasks.")
 
     def asked(self, place: str, result: Mapping[str, Json]) -> Asked | None:
         """Return the question of a result; None for one whose task is not there."""
@@ -95,7 +100,7 @@ class _Experiment:
             message = f"its task {task_id or '(none)'} is not in the file"
             self.reading.problem("no_task", message, place, "Export the experiment with its tasks.")
             return None
-        self.reading.fields(result, {*_RESULT, *_COPIED_OF_RESULT})
+        self.reading.fields(result, _RESULT)
         targets = [_output(each) for each in list_of(task.get("targets"))]
         q, from_tools = _input(task.get("input"))
         seen = result.get("contexts") or task.get("contexts")
@@ -147,18 +152,14 @@ class _Experiment:
 
         A category counts as the number that its metric gives it. None where no value was given.
         """
-        metric, counted = self.metrics.get(name, {}), self.categories.get(name, {})
-        given: dict[str, str] = {}
+        counted = self.categories.get(name, {})
+        judged: list[dict[str, Json]] = []
         for who, score in by_whom.items() if isinstance(by_whom, dict) else [("", by_whom)]:
             self.reading.fields(object_of(score), _VALUE, at="scores.")
             value = score.get("value") if isinstance(score, dict) else score
             if (words := text(value)) is not None:
-                given[who] = words
-        judged = [
-            stated(score=counted.get(words, number(words)), label=words, by=who)
-            for who, words in given.items()
-        ]
-        if len(judged) == 1 and metric.get("author") != "human" and not counted:
+                judged.append(stated(score=counted.get(words, number(words)), label=words, by=who))
+        if len(judged) == 1 and not counted and self.metrics.get(name, {}).get("author") != "human":
             return judged[0].get("score", judged[0])
         return judged if len(judged) > 1 else next(iter(judged), None)
 

@@ -16,7 +16,7 @@ from proofspan.traces.formats.types import Reading
 
 _PEOPLE = frozenset({"user", "human"})
 _MODELS = frozenset({"assistant", "ai", "agent", "model"})
-_EMPTY: tuple[Json, ...] = (None, "", [], {})
+_NUMBERS = frozenset({int, float, bool})
 
 
 def entries(
@@ -101,11 +101,16 @@ def list_of(value: Json) -> list[Json]:
     return value if isinstance(value, list) else [value]
 
 
+def _holds(value: Json) -> bool:
+    """Return whether a value says something: 0 and false do."""
+    return bool(value) or type(value) in _NUMBERS
+
+
 def text(value: Json) -> str | None:
     """Return a value as text, that of an object or a list as JSON; None for null and for empty ones."""
     if isinstance(value, str):
         return value or None
-    if value in _EMPTY or (isinstance(value, float) and math.isnan(value)):
+    if not _holds(value) or (isinstance(value, float) and math.isnan(value)):
         return None
     return orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS).decode()
 
@@ -132,12 +137,12 @@ def measure(value: Json) -> Json:
 
 def kept(record: Mapping[str, Json], names: Iterable[str]) -> dict[str, Json]:
     """Return the named fields of a record that hold anything."""
-    return {name: record[name] for name in names if record.get(name) not in _EMPTY}
+    return {name: value for name in names if _holds(value := record.get(name))}
 
 
 def stated(**values: Json) -> dict[str, Json]:
     """Return the values that hold anything by their names, such as the parts of a score."""
-    return {name: value for name, value in values.items() if value not in _EMPTY}
+    return {name: value for name, value in values.items() if _holds(value)}
 
 
 class Exchange(NamedTuple):

@@ -9,7 +9,7 @@ dictionaries with the usual names.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -50,18 +50,33 @@ _SOURCES = (
 _USER = frozenset({"user", "human", "HumanMessage"})
 _MODEL = frozenset({"assistant", "ai", "AIMessage", "AIMessageChunk", "model"})
 _ROLES = _USER | _MODEL | {"system", "developer", "tool", "function", "SystemMessage", "ToolMessage"}
-_TEXT = (
-    *("page_content", "pageContent", "content", "text", "document.content", "chunk", "passage", "body"),
-    *("quote", "snippet", "excerpt", "chunk_text", "evidence_text"),
+_TEXT = dict.fromkeys(
+    (
+        *("page_content", "pageContent", "content", "text", "document.content", "chunk", "passage", "body"),
+        *("quote", "snippet", "excerpt", "chunk_text", "evidence_text"),
+    )
 )
-_ID = ("id", "id_", "node_id", "chunk_id", "document.id", "_id")
-_SCORE = ("score", "relevance_score", "relevanceScore", "similarity_score", "_score", "document.score")
-_DOCUMENT = (
-    *("source", "file_name", "filename", "file_path", "doc_uri", "uri", "source_document", "document_name"),
-    *("document", "doc_name", "file", "pdf", "doc_id", "document_id", "url", "title", "name"),
+_ID = dict.fromkeys(("id", "id_", "node_id", "chunk_id", "document.id", "_id"))
+_SCORE = dict.fromkeys(
+    ("score", "relevance_score", "relevanceScore", "similarity_score", "_score", "document.score")
+)
+_DOCUMENT = dict.fromkeys(
+    (
+        *(
+            "source",
+            "file_name",
+            "filename",
+            "file_path",
+            "doc_uri",
+            "uri",
+            "source_document",
+            "document_name",
+        ),
+        *("document", "doc_name", "file", "pdf", "doc_id", "document_id", "url", "title", "name"),
+    )
 )
 _PAGES: Mapping[str, PageBase | None] = {"page_idx": 0, "page_index": 0, "page": None, "page_number": None}
-_SECTION = ("section_id", "section", "heading")
+_SECTION = dict.fromkeys(("section_id", "section", "heading"))
 _LABEL = "page_label"
 _SNAKE = re.compile(r"_([a-z])")
 
@@ -219,8 +234,9 @@ def passage_of(value: Json) -> Passage | None:
         record = _body(wrapped)
     metadata = unquoted(first_of(record, ("metadata", "document.metadata", "payload", "meta")))
     metadata = metadata if isinstance(metadata, dict) else {}
-    for name in _TEXT:
-        text = record.get(name, metadata.get(name))
+    both = {**metadata, **record} if metadata else record
+    for name in _TEXT if not _TEXT.keys().isdisjoint(both) else ():
+        text = both.get(name)
         if isinstance(text, str):
             return _placed(record, metadata, text, score) if text.strip() and not role_of(record) else None
     return None
@@ -248,10 +264,10 @@ def _placed(record: Mapping[str, Json], metadata: Mapping[str, Json], text: str,
 
 
 def _first(
-    record: Mapping[str, Json], names: Iterable[str], of: Callable[[Json], T | None]
+    record: Mapping[str, Json], names: dict[str, None], of: Callable[[Json], T | None]
 ) -> tuple[str, T | None]:
     """Return the first name whose value is of a kind, and that value; "" and None without one."""
-    for name in names:
+    for name in names if not names.keys().isdisjoint(record) else ():
         if name in record and (found := of(record[name])) is not None:
             return name, found
     return "", None
@@ -260,7 +276,7 @@ def _first(
 def _page_in(metadata: Mapping[str, Json], record: Mapping[str, Json]) -> tuple[str, int | None]:
     """Return the name and the number of a page; that of the metadata counts before the record's."""
     for name in _PAGES:
-        for source in (metadata, record):
+        for source in (metadata, record) if name in metadata or name in record else ():
             if name in source and (number := _page(source[name])) is not None:
                 return name, number
     return "", None
@@ -311,7 +327,7 @@ def add_score(scores: dict[str, Json], name: Json, score: Json) -> None:
 
 def seconds_of(value: object) -> float | None:
     """Return a point in time in seconds: an ISO 8601 text, or a number of seconds, milli- to nanoseconds."""
-    number = number_of(value) if isinstance(value, int | float) else None
+    number = number_of(value) if isinstance(value, (int, float)) else None
     if isinstance(value, str):
         if value.isdecimal():
             number = float(value)

@@ -12,6 +12,7 @@ import warnings
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from functools import lru_cache
 from itertools import chain, islice
 from pathlib import Path
 from typing import TypeVar
@@ -20,7 +21,7 @@ import orjson
 
 from proofspan.contracts.records.records import Json
 from proofspan.errors import Fault, InputFault
-from proofspan.manifest.contents import HEAD, content_of
+from proofspan.manifest.contents import HEAD, LINES, content_of
 from proofspan.traces.formats.types import Reading, Sample, Shape
 from proofspan.traces.lines.http_text import http_messages, is_http_text
 from proofspan.traces.lines.json_values import (
@@ -47,8 +48,8 @@ T = TypeVar("T")
 
 #: Records by which a format is recognized.
 SAMPLED = 20
-#: Bytes of one large object by which its format is recognized.
-_SAMPLED_SIZE = 1 << 20
+#: The size of a large object, and the bytes at its beginning by which its format is recognized.
+_LARGE, _SAMPLED_SIZE = 1 << 20, 1 << 18
 #: Names of a folder or an archive by which a format is recognized.
 _MOST_NAMES = 10_000
 _ZIP = b"PK\x03\x04"
@@ -95,9 +96,18 @@ def head_of(path: Path) -> bytes:
 def _beginning(path: Path) -> tuple[Mapping[str, Json], ...]:
     """Return the first object of a file; of a large one, lists that go on hold only their first entries."""
     with open_plain(path) as source:
+        data = source.read(_LARGE)
+    if len(data) == _LARGE:
+        facts = path.stat()
+        return beginning_of_large(path, facts.st_size, facts.st_mtime_ns)
+    return tuple(record for _, record in islice(read_records(path, Reading(path.name)), SAMPLED))
+
+
+@lru_cache(1)  # those who read a file ask for it again
+def beginning_of_large(path: Path, size: int, mtime: int) -> tuple[Mapping[str, Json], ...]:
+    """Return the first object of a large file of this size and time in ns; none where it cannot be read."""
+    with open_plain(path) as source:
         data = source.read(_SAMPLED_SIZE)
-    if len(data) < _SAMPLED_SIZE:
-        return tuple(record for _, record in islice(read_records(path, Reading(path.name)), SAMPLED))
     with suppress(orjson.JSONDecodeError):
         first = orjson.loads(closed(data.removeprefix(b"\xef\xbb\xbf")))
         if isinstance(first, dict):
@@ -120,16 +130,28 @@ def shape_of(path: Path, head: bytes) -> Shape:
     if code == "lines" and begin == b"[":
         return "array"
     if code == "lines" and begin == b"{":
-        return "object" if _is_one_line(path, head) else "lines"
+        return "object" if _goes_on(path, head) else "lines"
     return "text" if code in ("is_trec", "is_log", "lines") else "other"
 
 
-def _is_one_line(path: Path, head: bytes) -> bool:
-    """Return whether the first line is longer than lines are read: the file is one object without breaks."""
+def _goes_on(path: Path, head: bytes) -> bool:
+    """Return whether a file whose first line is longer than its head is one object, also one that breaks off.
+
+    The line is longer than lines are read, or it is no object, and none of the lines after it is one.
+    """
     if len(head) < HEAD or b"\n" in head.strip():
         return False
     with open_plain(path) as source:
-        return not any(source.readline(HEAD).endswith(b"\n") for _ in range(MAX_LINE // HEAD + 1))
+        if not any(source.readline(HEAD).endswith(b"\n") for _ in range(MAX_LINE // HEAD + 1)):
+            return True
+    with open_plain(path) as source:
+        return not any(_is_object(source.readline(MAX_LINE)) for _ in range(LINES))
+
+
+def _is_object(line: bytes) -> bool:
+    with suppress(orjson.JSONDecodeError):
+        return isinstance(orjson.loads(line.removeprefix(b"\xef\xbb\xbf")), dict)
+    return False
 
 
 def read_records(path: Path, reading: Reading) -> Iterator[tuple[str, dict[str, Json]]]:

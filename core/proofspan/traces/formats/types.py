@@ -16,6 +16,8 @@ PageBase = Literal[0, 1]
 Shape = Literal["object", "array", "lines", "table", "zip", "folder", "text", "http", "other"]
 #: Most problems of one source that are listed; the others are counted.
 MOST_PROBLEMS = 200
+#: Sets of fields that are counted before they become counts of each field.
+_MOST_ALIKE = 1_024
 
 
 @dataclass(slots=True, kw_only=True)
@@ -99,19 +101,43 @@ class Reading:
     file: str
     records: int = 0
     lost: int = 0
-    understood: Counter[str] = field(default_factory=Counter)
-    left: Counter[str] = field(default_factory=Counter)
     problems: list[Problem] = field(default_factory=list)
     not_listed: int = 0
     on_bytes: OnBytes = field(default=no_progress, repr=False, compare=False)
+    _understood: Counter[str] = field(default_factory=Counter)
+    _left: Counter[str] = field(default_factory=Counter)
+    #: How many records had the same fields: where, the fields that are used, and those that hold anything.
+    _alike: dict[tuple[str, frozenset[str], tuple[str, ...]], int] = field(default_factory=dict)
+
+    @property
+    def understood(self) -> Counter[str]:
+        """How often each field that is used held anything."""
+        self._count()
+        return self._understood
+
+    @property
+    def left(self) -> Counter[str]:
+        """How often each other field held anything."""
+        self._count()
+        return self._left
 
     def fields(self, record: Mapping[str, Json], used: Collection[str], at: str = "") -> None:
         """Count the fields of a record that hold anything: those in `used`, and the others as left."""
-        for name, value in record.items():
-            if not value and not isinstance(value, int | float):  # 0 and false say something
-                continue
-            counter = self.understood if name in used else self.left
-            counter[f"{at}{name}"] += 1
+        names = tuple(record)
+        if not all(record.values()):  # 0 and false say something
+            names = tuple(name for name, value in record.items() if value or isinstance(value, (int, float)))
+        if not names:
+            return
+        key = at, frozenset(used), names
+        self._alike[key] = self._alike.get(key, 0) + 1
+        if len(self._alike) > _MOST_ALIKE:
+            self._count()
+
+    def _count(self) -> None:
+        for (at, used, names), times in self._alike.items():
+            for name in names:
+                (self._understood if name in used else self._left)[f"{at}{name}"] += times
+        self._alike.clear()
 
     def problem(self, code: str, message: str, place: str, fix: str, *, lost: bool = True) -> None:
         """Note a problem of a record, which is lost with it unless `lost` is False."""

@@ -153,14 +153,12 @@ def closed(data: bytes) -> bytes:
     Without either it is returned as it is.
     """
     found = SignReader().signs(data[: len(data) - _odd_backslashes(data)])
-    levels: list[tuple[int, int]] = []  # the sign that opened each, and its last comma
-    for at, kind in zip(found.at.tolist(), found.kinds.tolist(), strict=True):
-        if kind in _CLOSER:
-            levels.append((kind, -1))
-        elif levels and kind == _COMMA:
-            levels[-1] = levels[-1][0], at
-        elif levels:
-            levels.pop()
+    # Signs of values that are open at the end: the depth is never less than theirs again.
+    is_open = found.depth == np.minimum.accumulate(found.depth[::-1])[::-1]
+    opening = is_open & (_STEP[found.kinds] > 0)
+    between = is_open & (found.kinds == _COMMA)
+    commas = dict(zip(found.depth[between].tolist(), found.at[between].tolist(), strict=True))
+    levels = [(kind, commas.get(depth, -1)) for depth, kind in enumerate(found.kinds[opening].tolist(), 1)]
     cuts = [number for number, (_, comma) in enumerate(levels) if comma >= 0]
     if not cuts:
         return data

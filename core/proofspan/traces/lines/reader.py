@@ -133,18 +133,27 @@ def lines_of(
             tail = (tail + more)[-2:]
         if not final and not tail.endswith(b"\n"):
             return
-        if size == len(data):
-            data = data.rstrip(b"\r\n")
-            length = len(data)
-        else:
-            length = size - len(tail) + len(tail.rstrip(b"\r\n"))
-        start = position
-        if position == 0 and data.startswith(BOM):
-            data, start, length = data[3:], 3, length - 3
-        if data and not (length == len(data) and data.isspace()):
-            yield RawLine(line, start, length, data if length <= MAX_LINE else data[:_KEPT_OF_LONG])
+        length = None if size == len(data) else size - len(tail) + len(tail.rstrip(b"\r\n"))
+        raw = raw_line(data, line=line, offset=position, length=length)
+        if raw is not None:
+            yield raw
         position += size
         line += 1
+
+
+def raw_line(data: bytes, *, line: int, offset: int, length: int | None = None) -> RawLine | None:
+    """Return a line of a file as it is read, with or without its line end; None for a blank one.
+
+    `length` is given, without the line end, where `data` is only the beginning of a line that is too long.
+    """
+    if length is None:
+        data = data.rstrip(b"\r\n")
+        length = len(data)
+    if offset == 0 and data.startswith(BOM):
+        data, offset, length = data[3:], 3, length - 3
+    if not data or (length == len(data) and data.isspace()):
+        return None
+    return RawLine(line, offset, length, data if length <= MAX_LINE else data[:_KEPT_OF_LONG])
 
 
 def unfinished_bytes(path: Path) -> int:

@@ -140,7 +140,7 @@ def read_parquet(path: Path, on_bytes: OnBytes = no_progress) -> Iterator[tuple[
     """
     try:
         with pq.ParquetFile(path, pre_buffer=False) as file:  # else all that was read stays in memory
-            convert = _is_converted(pa.struct(file.schema_arrow))
+            converted = {column.name for column in file.schema_arrow if _is_converted(column.type)}
             size, rows, number = path.stat().st_size, max(file.metadata.num_rows, 1), 0
             for batch in file.iter_batches(batch_size=_ROWS, use_threads=False):
                 if batch.nbytes > _MAX_ROWS_SIZE:
@@ -151,7 +151,9 @@ def read_parquet(path: Path, on_bytes: OnBytes = no_progress) -> Iterator[tuple[
                 on_bytes(size * (number + len(batch)) // rows, size)
                 for row in batch.to_pylist():
                     number += 1
-                    yield number, _json(row) if convert else row
+                    for name in converted:
+                        row[name] = _json(row[name])
+                    yield number, row
     except (pa.ArrowException, OSError, UnicodeDecodeError, ValueError) as error:
         message = f"the Parquet file cannot be read: {str(error).splitlines()[0] if str(error) else error!r}"
         raise InputFault.of("not_parquet", message, where=path.name, fix="Write it again.") from error
@@ -168,6 +170,8 @@ def _is_converted(kind: pa.DataType) -> bool:
 
 
 def _json(value: Any) -> Json:
+    if value is None or isinstance(value, (str, int)):
+        return value
     if isinstance(value, dict):
         return {str(name): _json(each) for name, each in value.items()}
     if isinstance(value, (list, tuple)):
@@ -176,8 +180,6 @@ def _json(value: Any) -> Json:
         return [_json(each) for each in value]
     if isinstance(value, float):
         return value if isfinite(value) else None
-    if value is None or isinstance(value, (str, int)):
-        return value
     return _text(value)
 
 

@@ -15,6 +15,7 @@ from proofspan.traces.lines.reader import (
     parse_line,
     read_lines,
 )
+from proofspan.traces.lines.record_list import is_record_list, record_at, records_of
 from proofspan.traces.lines.sniff import foreign_file
 from proofspan.traces.records.trace_record import trace_from
 
@@ -35,6 +36,10 @@ def iter_traces(
     arguments are those of `read_lines`. A file that is not JSONL at all gives a single issue. Raises
     InputFault if the file cannot be opened.
     """
+    if is_record_list(path):
+        for raw in records_of(path):
+            yield trace_of_line(raw, file=file, run_id=run_id)
+        return
     if offset == 0 and (foreign := foreign_file(path, file=file)):
         yield foreign
         return
@@ -67,6 +72,11 @@ def read_trace_at(path: Path, source: SourceLine, *, run_id: str | None, q_id: s
 
 def line_at(path: Path, source: SourceLine) -> RawLine:
     """Return the bytes at the place. Raises InputFault if they are no longer one whole line."""
+    if is_record_list(path):
+        found = record_at(path, source)
+        if found is None or found.length != source.length:
+            raise _changed(source, "no record is there now")
+        return found
     begin = max(source.offset - 1, 0)
     start = source.offset - begin
     with open_source(path, buffering=0) as file:  # a buffer would read a MiB for each line

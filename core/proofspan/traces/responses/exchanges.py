@@ -137,7 +137,7 @@ def exchange_of(place: str, record: Mapping[str, Json], reading: Reading | None 
             response, wrapper = message, "result"
         elif result.get("type") in ("errored", "canceled", "expired"):
             response, wrapper = {"error": result["type"], **result}, "result"
-    for each in _STREAMS if not response else ():
+    for each in filter(record.__contains__, _STREAMS) if not response else ():
         if found := _streamed(record.get(each), reading, place):
             wrapper, response = each, found
             if "sessionId" in record:
@@ -191,7 +191,8 @@ def _streamed(value: Json, reading: Reading, place: str) -> Record:
     if isinstance(value, str) and is_http_text(data := value.encode("utf-8", "replace")):
         sent = [each.data for each in http_messages(io.BytesIO(data)) if each.is_json]
         value = [orjson.loads(each) for each in sent]
-    return response_of_events(entries(value), reading, place) or {}
+    events = entries(value)
+    return (response_of_events(events, reading, place) if events else None) or {}
 
 
 def error_of(response: Mapping[str, Json]) -> str | None:

@@ -167,7 +167,15 @@ def _answers(
                 {name: message[name] for name in ("content", "tool_calls") if message.get(name)}
             )
         else:
-            yield _of_message(replace(exchange, place=at, response=message), turn, reading)
+            own = Exchange(
+                place=at,
+                response=message,
+                request=exchange.request,
+                question=exchange.question,
+                q_id=exchange.q_id,
+                beside=exchange.beside,
+            )
+            yield _of_message(own, turn, reading)
             turn.q, turn.chunks, turn.steps, turn.waits = "", [], [], False
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 from proofspan.contracts.records.field_values import index_of
 from proofspan.contracts.records.records import Json
@@ -47,9 +48,19 @@ def digest_of(text: str) -> str:
 def camel(value: Json) -> Json:
     """Return a value as the API writes it: keys in camel case, `startIndex`, and without null."""
     if isinstance(value, dict):
-        known = {name: each for name, each in value.items() if each is not None}
-        return {_SNAKE.sub(lambda m: m[1].upper(), name): camel(each) for name, each in known.items()}
+        return {
+            _camel_name(name) if "_" in name else name: camel(each)
+            if isinstance(each, (dict, list))
+            else each
+            for name, each in value.items()
+            if each is not None
+        }
     return [camel(each) for each in value] if isinstance(value, list) else value
+
+
+@lru_cache(4_096)
+def _camel_name(name: str) -> str:
+    return _SNAKE.sub(lambda found: found[1].upper(), name)
 
 
 def is_camel(name: str) -> bool:
@@ -60,8 +71,13 @@ def is_camel(name: str) -> bool:
 def snake(value: Json) -> Json:
     """Return a value with its keys in snake case, as SDKs for JavaScript write `startPageNumber`."""
     if isinstance(value, dict):
-        return {_CAMEL.sub(lambda m: f"_{m[0].lower()}", name): snake(each) for name, each in value.items()}
+        return {_snake_name(name): snake(each) for name, each in value.items()}
     return [snake(each) for each in value] if isinstance(value, list) else value
+
+
+@lru_cache(4_096)
+def _snake_name(name: str) -> str:
+    return _CAMEL.sub(lambda found: f"_{found[0].lower()}", name)
 
 
 def span_of(answer: str, start: int | None, end: int | None, text: str | None) -> tuple[int, int] | None:

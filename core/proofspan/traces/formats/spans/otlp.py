@@ -10,9 +10,9 @@ from proofspan.contracts.records.field_values import text_of
 from proofspan.contracts.records.records import Json
 from proofspan.traces.formats.payloads import camel, seconds_of
 from proofspan.traces.formats.records import head_of, read_lists, read_records, shape_of
-from proofspan.traces.formats.span_attributes import add_event, fill, nested
-from proofspan.traces.formats.spans import questions
-from proofspan.traces.formats.traced import Span
+from proofspan.traces.formats.spans.attributes import add_event, fill, nested
+from proofspan.traces.formats.spans.questions import questions
+from proofspan.traces.formats.spans.traced import Span
 from proofspan.traces.formats.types import Asked, Format, Reading, Sample
 
 #: The names of lists in OTLP, its older and Tempo's names, and those of protobuf in snake case.
@@ -109,8 +109,8 @@ def _below(
     record: Mapping[str, Json], names: Iterable[str], place: str, reading: Reading
 ) -> Iterator[dict[str, Json]]:
     """Yield the objects of the lists of these names; all else in them is a problem."""
-    for name in names:
-        value = record.get(name)
+    for name in filter(record.__contains__, names):
+        value = record[name]
         for each in value if isinstance(value, list) else [] if value is None else [value]:
             if isinstance(value, list) and isinstance(each, dict):
                 yield each
@@ -129,7 +129,8 @@ def _listed(value: Json) -> list[Json]:
 
 def _span(place: str, row: dict[str, Json], resource: Mapping[str, Json], reading: Reading) -> Span:
     own = {camel(name): value for name, value in row.items()} if _is_snake(row) else row
-    attributes = _attributes(own.get("attributes"))
+    pairs = own.pop("attributes", None)
+    attributes = _attributes(pairs)
     trace, parent = text_of(own.get("traceId")) or "", text_of(own.get("parentSpanId"))
     span = Span(
         place=place,
@@ -143,14 +144,14 @@ def _span(place: str, row: dict[str, Json], resource: Mapping[str, Json], readin
     events = _objects(own.get("events"))
     if "startTimeUnixNano" not in own and "timeUnixNano" in own:  # a log record is an event of its span
         span.id, span.parent, span.kind = "", span.id or None, "evaluator"
-        events, attributes = iter([own]), {}
+        events, attributes = iter([{**own, "attributes": pairs}]), {}
     for event in events:
         body = _value(event.get("body"))
         held = _attributes(event.get("attributes")) | (body if isinstance(body, dict) else {})
         name = event.get("name") or event.get("eventName") or held.get("event.name")
         add_event(span, text_of(name) or "", held, attributes, reading)
     fill(span, nested(attributes), reading)
-    reading.fields({name: value for name, value in own.items() if name != "attributes"}, _SPAN, "span.")
+    reading.fields(own, _SPAN, "span.")
     status = own.get("status")
     if isinstance(status, dict) and status.get("code") in (2, "STATUS_CODE_ERROR"):
         span.fields["error"] = text_of(status.get("message")) or text_of(span.fields.get("error")) or "error"
@@ -160,7 +161,7 @@ def _span(place: str, row: dict[str, Json], resource: Mapping[str, Json], readin
 
 
 def _is_snake(row: Mapping[str, Json]) -> bool:
-    return any("_" in name for name in row)
+    return "_" in "".join(row)
 
 
 def _resource(resource: Mapping[str, Json]) -> dict[str, Json]:
@@ -172,8 +173,8 @@ def _attributes(pairs: Json) -> dict[str, Json]:
     """Return a list of keys and values as one object."""
     return {
         str(key): _value(each.get("value"))
-        for each in _objects(pairs)
-        if (key := each.get("key")) is not None
+        for each in _listed(pairs)
+        if isinstance(each, dict) and (key := each.get("key")) is not None
     }
 
 

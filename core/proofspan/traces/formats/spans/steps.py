@@ -6,7 +6,7 @@ import re
 
 from proofspan.contracts.records.records import Json
 from proofspan.traces.formats.payloads import answer_in, passages_in, question_in, sources_in, unquoted
-from proofspan.traces.formats.traced import Span
+from proofspan.traces.formats.spans.traced import Span
 
 #: Names of steps whose type does not say it. LangChain's contextual compression is a retriever by its type.
 _RERANKS = re.compile(r"re-?rank|compress", re.IGNORECASE)

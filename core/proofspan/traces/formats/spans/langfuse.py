@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from proofspan.contracts.records.field_values import number_of, text_of
 from proofspan.contracts.records.records import Json
 from proofspan.traces.formats.payloads import add_score, camel, cell_of, score_of, seconds_of, unquoted
 from proofspan.traces.formats.records import read_records
-from proofspan.traces.formats.spans import questions
-from proofspan.traces.formats.steps import fill
-from proofspan.traces.formats.traced import Span, SpanKind
+from proofspan.traces.formats.spans.questions import questions
+from proofspan.traces.formats.spans.steps import fill
+from proofspan.traces.formats.spans.traced import Span, SpanKind
 from proofspan.traces.formats.types import Asked, Format, Reading, Sample
 
 #: The types of observations. Before version 3.3 of the SDK there were spans, generations and events alone.
@@ -34,6 +34,8 @@ _TRACE = frozenset({"id", "input", "output", "scores", "corrections", "observati
 _OBSERVATION = frozenset(
     {"id", "traceId", "parentObservationId", "type", "name", "startTime", "endTime", "input", "output"}
 )
+_OF_A_ROOT = (*_OF_A_STEP, *_COPIED)
+_STEP, _ROOT = _OBSERVATION.union(_OF_A_STEP), _OBSERVATION.union(_OF_A_ROOT)
 _SCORE = frozenset(
     {
         *("name", "value", "stringValue", "longStringValue", "dataType", "comment", "source"),
@@ -127,9 +129,9 @@ def _spans(path: Path, reading: Reading) -> Iterator[Span]:
 def _whole(place: str, trace: dict[str, Json], steps: Json, reading: Reading) -> Iterator[Span]:
     trace_id = text_of(trace.get("id")) or place
     root = Span(place=place, trace=trace_id, id=f"trace {trace_id}")
-    own = {camel(name): value for name, value in trace.items()}
+    own = _camel(trace)
     columns = {} if isinstance(trace.get("observations"), list) else _score_columns(trace)
-    reading.fields(trace, _named(trace, _TRACE | set(map(camel, columns))), "trace.")
+    reading.fields(trace, _named(trace, _TRACE, columns), "trace.")
     _add_columns(root, columns)
     root.start, latency = seconds_of(own.get("timestamp")), number_of(cell_of(own.get("latency")))
     if root.start is not None and latency is not None:
@@ -153,11 +155,11 @@ def _whole(place: str, trace: dict[str, Json], steps: Json, reading: Reading) ->
 
 def _step(place: str, row: dict[str, Json], reading: Reading, trace_id: str, root: str | None) -> Span:
     """Return an observation as a span; `trace_id` and `root` are those of the trace that holds it."""
-    own = {camel(name): value for name, value in row.items()}
+    own = _camel(row)
     parent = text_of(own.get("parentObservationId"))
-    copied = (*_OF_A_STEP, *(_COPIED if root is None and parent is None else ()))
+    copied, used = (_OF_A_ROOT, _ROOT) if root is None and parent is None else (_OF_A_STEP, _STEP)
     columns = _score_columns(row)
-    reading.fields(row, _named(row, {*_OBSERVATION, *copied, *map(camel, columns)}), "observation.")
+    reading.fields(row, _named(row, used, columns), "observation.")
     span = Span(
         place=place,
         trace=trace_id or text_of(own.get("traceId")) or "",
@@ -175,7 +177,7 @@ def _step(place: str, row: dict[str, Json], reading: Reading, trace_id: str, roo
 
 def _score_columns(row: Mapping[str, Json]) -> dict[str, list[Json]]:
     """Return the columns of a table of the user interface that are scores: lists of numbers or words."""
-    lists = {name: unquoted(value) for name, value in row.items() if camel(name) not in _NO_COLUMNS}
+    lists = {name: unquoted(value) for name, value in row.items() if value and camel(name) not in _NO_COLUMNS}
     return {
         name: values for name, values in lists.items() if isinstance(values, list) and _are_scores(values)
     }
@@ -196,7 +198,7 @@ def _fill(span: Span, own: Mapping[str, Json], copied: Iterable[str], reading: R
     """Read what a step was given and what it gave, as its kind has it."""
     fill(span, own.get("input"), own.get("output"))
     for name in copied:
-        if (value := unquoted(own.get(name))) not in (None, "", [], {}):
+        if name in own and (value := unquoted(own[name])) not in (None, "", [], {}):
             span.fields[name] = value
     metadata = span.fields.pop("metadata", None)
     if isinstance(metadata, dict):
@@ -217,7 +219,7 @@ def _judge(span: Span, scores: Iterable[Json], reading: Reading) -> None:
             message = "a score is no JSON object"
             reading.problem("not_an_object", message, span.place, "Export it again.", lost=False)
             continue
-        own = {camel(name): value for name, value in each.items()}
+        own = _camel(each)
         correction = own.get("dataType") == "CORRECTION"
         reading.fields(each, _named(each, _CORRECTION if correction else _SCORE), "score.")
         word = text_of(own.get("stringValue")) or text_of(own.get("longStringValue"))
@@ -232,7 +234,7 @@ def _judge(span: Span, scores: Iterable[Json], reading: Reading) -> None:
 
 def _score(place: str, row: dict[str, Json], reading: Reading) -> Span:
     """Return a score that is a record of its own as a step below what it judges."""
-    own = {camel(name): value for name, value in row.items()}
+    own = _camel(row)
     trace, judged = text_of(own.get("traceId")) or "", text_of(own.get("observationId"))
     by = text_of(own.get("authorUserId")) or text_of(own.get("source")) or ""
     span = Span(place=place, trace=trace, id="", parent=judged, name=by)
@@ -240,9 +242,16 @@ def _score(place: str, row: dict[str, Json], reading: Reading) -> Span:
     return span
 
 
-def _named(record: Mapping[str, Json], used: Iterable[str]) -> set[str]:
-    """Return the names of a record, which may be in snake case, that are in `used`."""
-    return {name for name in record if camel(name) in used}
+def _camel(record: dict[str, Json]) -> dict[str, Json]:
+    """Return a record with its names in camel case."""
+    return {camel(name): value for name, value in record.items()} if "_" in "".join(record) else record
+
+
+def _named(record: Mapping[str, Json], used: frozenset[str], columns: Iterable[str] = ()) -> Collection[str]:
+    """Return the names of a record, which may be in snake case, that are in `used` or `columns`."""
+    if "_" not in "".join(record):
+        return used.union(columns) if columns else used
+    return {*columns, *(name for name in record if camel(name) in used)}
 
 
 LANGFUSE = Format(

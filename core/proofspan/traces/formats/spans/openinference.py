@@ -9,9 +9,9 @@ from proofspan.contracts.records.field_values import text_of
 from proofspan.contracts.records.records import Json
 from proofspan.traces.formats.payloads import seconds_of
 from proofspan.traces.formats.records import read_records
-from proofspan.traces.formats.span_attributes import add_event, add_judgement, at, fill, listed, nested
-from proofspan.traces.formats.spans import questions
-from proofspan.traces.formats.traced import Span
+from proofspan.traces.formats.spans.attributes import add_event, add_judgement, at, fill, listed, nested
+from proofspan.traces.formats.spans.questions import questions
+from proofspan.traces.formats.spans.traced import Span
 from proofspan.traces.formats.types import Asked, Format, Reading, Sample
 
 _OWN = frozenset(
@@ -72,9 +72,10 @@ def _spans(path: Path, reading: Reading) -> Iterator[Span]:
 
 def _span(place: str, row: dict[str, Json], reading: Reading) -> Span | None:
     tree = nested(row)
-    attributes = tree.get("attributes")
+    attributes = tree.pop("attributes", None)
     attributes = attributes if isinstance(attributes, dict) else {}
-    trace, own = (text_of(at(tree, f"context.{each}") or tree.get(each)) for each in ("trace_id", "span_id"))
+    trace = text_of(at(tree, "context.trace_id") or tree.get("trace_id"))
+    own = text_of(at(tree, "context.span_id") or tree.get("span_id"))
     if own is None and trace is None and not attributes:
         return None
     parent = text_of(tree.get("parent_id"))
@@ -96,7 +97,7 @@ def _span(place: str, row: dict[str, Json], reading: Reading) -> Span | None:
     kind = {"openinference": {"span": {"kind": tree.get("span_kind")}}} if tree.get("span_kind") else {}
     fill(span, kind | attributes, reading)
     _add_outside(span, tree)
-    reading.fields({name: value for name, value in tree.items() if name != "attributes"}, _OWN)
+    reading.fields(tree, _OWN)
     return span
 
 

@@ -7,15 +7,26 @@ import tempfile
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import fields
+from operator import attrgetter
 from typing import NamedTuple
 
-from proofspan.traces.formats.traced import Span, questions_of
-from proofspan.traces.formats.types import Asked, Reading
+from proofspan.traces.formats.spans.traced import Span, questions_of
+from proofspan.traces.formats.types import Asked, Cited, Passage, Reading
 
-#: Bytes of spans that are kept in memory; more lie in a temporary file until their trace is complete.
-_IN_MEMORY = 64 << 20
+#: About the bytes of spans that are kept in memory; more lie in a temporary file until all are read.
+_IN_MEMORY = 32 << 20
+#: About the bytes of a span or a value in it besides its text.
+_SPAN_SIZE, _VALUE_SIZE = 1_000, 100
 #: Most questions at one time among which a span's is looked for.
 _MOST_AT_ONCE = 256
+#: The fields of a span, which are pickled twice as fast without their names.
+_NAMES = tuple(each.name for each in fields(Span))
+_values = attrgetter(*_NAMES)
+_contents = attrgetter(
+    *("question", "answer", "documents", "candidates", "cited", "expected", "gold", "scores", "fields")
+)
+_contents_of_passage = attrgetter("text", "more")
 #: What was odd about the spans of a source: message and remedy by its code.
 _NOTES = {
     "repeated": ("spans are in the file more than once and count once", "No action is needed."),
@@ -48,21 +59,30 @@ def questions(spans: Iterable[Span], reading: Reading) -> Iterator[Asked]:
     odd, and a trace without a question, is a problem of `reading`.
     """
     notes: Counter[str] = Counter()
-    with tempfile.SpooledTemporaryFile(_IN_MEMORY) as spool:
+    with tempfile.TemporaryFile() as file:
+        held: list[Span] = []  # the first
+        room = _IN_MEMORY
         traces: dict[str, array[int]] = {}  # the numbers of each trace's spans
-        ends = array("Q", [0])  # where each span ends in the file
+        ends = array("Q", [0])  # where each span after them ends in the file
         linked = False
         for number, span in enumerate(spans):
             key = span.trace or f"\0{number}"
             linked |= span.parent is not None or key in traces
             traces.setdefault(key, array("Q")).append(number)
-            ends.append(ends[-1] + spool.write(pickle.dumps(span, pickle.HIGHEST_PROTOCOL)))
+            if room > 0:
+                held.append(span)
+                room -= _SPAN_SIZE + _size([*_contents(span)])
+            else:
+                ends.append(ends[-1] + file.write(pickle.dumps(_values(span), pickle.HIGHEST_PROTOCOL)))
 
         def load(number: int) -> Span:
-            spool.seek(ends[number])
-            data = spool.read(ends[number + 1] - ends[number])
-            span: Span = pickle.loads(data)  # noqa: S301 - written above, in a file without a name
-            return span
+            if number < len(held):
+                return held[number]
+            number -= len(held)
+            file.seek(ends[number])
+            data = file.read(ends[number + 1] - ends[number])
+            values = pickle.loads(data)  # noqa: S301 - written above, in a file without a name
+            return Span(**dict(zip(_NAMES, values, strict=True)))
 
         by_time = not linked and len(traces) > 1
         if by_time:
@@ -75,6 +95,19 @@ def questions(spans: Iterable[Span], reading: Reading) -> Iterator[Asked]:
         if count:
             message, fix = _NOTES[code]
             reading.problem(f"spans_{code}", f"{count:,} {message}", "spans", fix, lost=False)
+
+
+def _size(value: object) -> int:
+    """Return about how many bytes a value has."""
+    if isinstance(value, str):
+        return len(value) + _VALUE_SIZE
+    if isinstance(value, dict):
+        value = [*value, *value.values()]
+    elif isinstance(value, Passage):
+        value = [*_contents_of_passage(value)]
+    elif isinstance(value, Cited):
+        value = [value.passage]
+    return _VALUE_SIZE + (sum(map(_size, filter(None, value))) if isinstance(value, list) else 0)
 
 
 def _light(span: Span, number: int) -> _Light:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from math import isfinite
+from typing import TypeVar
 
 from proofspan.contracts.records.field_values import number_of, text_of
 from proofspan.contracts.records.records import Json
@@ -19,8 +20,11 @@ from proofspan.traces.formats.payloads import (
     unquoted,
 )
 from proofspan.traces.formats.records import json_of
-from proofspan.traces.formats.traced import Span, SpanKind
+from proofspan.traces.formats.spans.traced import Span, SpanKind
 from proofspan.traces.formats.types import Passage, Reading
+from proofspan.traces.lines.reader import MAX_DEPTH
+
+T = TypeVar("T")
 
 #: Levels of attributes that are followed.
 _DEEPEST = 16
@@ -46,9 +50,16 @@ _KINDS: Mapping[str, SpanKind] = {
 _MESSAGES = {"gen_ai.user.message": "gen_ai.input.messages", "gen_ai.choice": "gen_ai.output.messages"}
 _EVALUATED = "gen_ai.evaluation.result"
 _KIND = ("openinference.span.kind", "gen_ai.operation.name", "traceloop.span.kind")
+#: The steps of the paths to lists.
+_CANDIDATES = (("reranker", "input_documents"), ("input", "documents"))
 _RETURNED = (
-    *("reranker.output_documents", "retrieval.documents", "output.documents", "gen_ai.retrieval.documents"),
+    ("reranker", "output_documents"),
+    ("retrieval", "documents"),
+    ("output", "documents"),
+    ("gen_ai", "retrieval", "documents"),
 )
+_GIVEN = (("llm", "input_messages"), ("gen_ai", "input", "messages"), ("gen_ai", "prompt"))
+_GAVE = (("llm", "output_messages"), ("gen_ai", "output", "messages"), ("gen_ai", "completion"))
 #: The fields of a question by the attributes that they are copied from; the first that is there counts.
 COPIED: Mapping[str, tuple[str, ...]] = {
     "session_id": ("session.id", "gen_ai.conversation.id"),
@@ -78,6 +89,7 @@ COPIED: Mapping[str, tuple[str, ...]] = {
 _FIELD_OF = {path: name for name, paths in COPIED.items() for path in paths}
 _ORDER = {name: place for place, name in enumerate(COPIED)}
 _DOCUMENT = ("id", "score", "content", "metadata", "url", "name", "mime_type")
+_JUDGING = frozenset({"annotation", "annotations", "evaluation", "evaluations", "trace", "gen_ai"})
 _JUDGED = ("name", "score", "label", "explanation", "annotator_kind", "identifier")
 #: The last steps of the names of lists of objects.
 _LISTS = frozenset({"documents", "input_documents", "output_documents", "input_messages", "output_messages"})
@@ -125,20 +137,21 @@ def nested(flat: Mapping[str, Json], depth: int = _DEEPEST) -> dict[str, Json]:
     for name, value in flat.items():
         if value is None or value == "None" or (type(value) is float and not isfinite(value)):
             continue
-        *path, last = name.split(".", _DEEPEST) if "." in name else (name,)
+        node, last = tree, name
+        if "." in name:
+            path, last = _way(name)
+            for step in path:
+                below = node.get(step)
+                if not isinstance(below, dict):
+                    below = node[step] = {} if below is None else {"": below}
+                node = below
         if last in _LISTS:  # a table has them as texts
             value = json_of(value)
-        if last != "metadata" and depth:
+        if isinstance(value, (dict, list)) and last != "metadata" and depth:
             if isinstance(value, dict):
                 value = nested(value, depth - 1)
-            elif isinstance(value, list):
+            else:
                 value = [nested(each, depth - 1) if isinstance(each, dict) else each for each in value]
-        node = tree
-        for step in path:
-            below = node.get(step)
-            if not isinstance(below, dict):
-                below = node[step] = {} if below is None else {"": below}
-            node = below
         known = node.get(last)
         if isinstance(known, dict):
             known.update(value if isinstance(value, dict) else {"": value})
@@ -149,56 +162,76 @@ def nested(flat: Mapping[str, Json], depth: int = _DEEPEST) -> dict[str, Json]:
     return tree
 
 
+@lru_cache(4_096)
+def _way(name: str) -> tuple[tuple[str, ...], str]:
+    """Return the steps of a name with dots before its last, and the last."""
+    *path, last = name.split(".", _DEEPEST)
+    return tuple(path), last
+
+
 def at(tree: Json, path: str) -> Json:
     """Return the value at a path of names with dots; None without one."""
-    for step in _steps(path):
+    return _at(tree, path.split("."))
+
+
+def _at(tree: Json, steps: Iterable[str]) -> Json:
+    for step in steps:
         if not isinstance(tree, dict) or (tree := tree.get(step)) is None:
             return None
     return tree
 
 
-@cache
-def _steps(path: str) -> tuple[str, ...]:
-    return tuple(path.split("."))  # paths are those of this package, so that they are few
-
-
 def listed(value: Json) -> list[Json]:
     """Return a list that is written as one, as JSON in a text, or as an object with numbers as names."""
-    if value is None:
-        return []
+    if value is None or isinstance(value, list):
+        return value or []
     value = unquoted(value)
     if isinstance(value, dict) and value and all(name.isdecimal() and len(name) < 10 for name in value):
         return [value[name] for name in sorted(value, key=int)]
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
-def flattened(tree: Mapping[str, Json]) -> dict[str, Json]:
+def _first_listed(
+    tree: Mapping[str, Json], paths: Iterable[tuple[str, ...]], of: Callable[[list[Json]], list[T]]
+) -> list[T]:
+    """Return what the list at the first path that has any holds."""
+    for path in paths:
+        if path[0] in tree and (value := _at(tree, path)) is not None and (found := of(listed(value))):
+            return found
+    return []
+
+
+def flattened(tree: dict[str, Json]) -> dict[str, Json]:
     """Return the innermost values of attributes by their names with dots, of those in lists one.
 
     Positions in lists are left out of the names. What is kept with all that is below it is one value.
     """
     found: dict[str, Json] = {}
-    waiting: list[tuple[str, int, Json]] = [(name, 1, value) for name, value in tree.items()]
-    while waiting:
-        path, depth, value = waiting.pop()
-        if (
-            isinstance(value, dict)
-            and depth < _DEEPEST
-            and path not in _WHOLE
-            and not path.endswith("metadata")
-        ):
-            waiting += [
-                (path if not name or name.isdecimal() else f"{path}.{name}", depth + 1, each)
-                for name, each in value.items()
-            ]
-        elif isinstance(value, list) and any(isinstance(each, dict) for each in value):
-            waiting += [(path, depth + 1, each) for each in value]
-        elif not found.get(path):
-            found[path] = value
+    for name, value in reversed(tree.items()):
+        _flatten(found, name, value, 1)
     return found
 
 
-def fill(span: Span, tree: Mapping[str, Json], reading: Reading) -> None:
+def _flatten(found: dict[str, Json], path: str, value: Json, depth: int) -> None:
+    """Add the innermost values of a value, the last first: the first that holds anything is kept."""
+    if isinstance(value, dict):
+        if depth < _DEEPEST and path not in _WHOLE and not path.endswith("metadata"):
+            for name, each in reversed(value.items()):
+                below = path if not name or name.isdecimal() else f"{path}.{name}"
+                if isinstance(each, (dict, list)):
+                    _flatten(found, below, each, depth + 1)
+                elif not found.get(below):
+                    found[below] = each
+            return
+    elif isinstance(value, list) and depth < MAX_DEPTH and any(isinstance(each, dict) for each in value):
+        for each in reversed(value):
+            _flatten(found, path, each, depth + 1)
+        return
+    if not found.get(path):
+        found[path] = value
+
+
+def fill(span: Span, tree: dict[str, Json], reading: Reading) -> None:
     """Read the attributes of a span, as `nested` returns them, into it and count them.
 
     Its scores so far stay.
@@ -206,8 +239,8 @@ def fill(span: Span, tree: Mapping[str, Json], reading: Reading) -> None:
     flat = flattened(tree)
     reading.fields(flat, READ, "attributes.")
     span.kind = _kind(flat) or span.kind
-    span.candidates = _documents(tree, "reranker.input_documents", "input.documents")
-    span.documents = _documents(tree, *_RETURNED)
+    span.candidates = _first_listed(tree, _CANDIDATES, _documents)
+    span.documents = _first_listed(tree, _RETURNED, _documents)
     gave = _first(flat, "output.value", "traceloop.entity.output")
     span.question = _question(span.kind, tree, flat)
     if span.kind in ("retriever", "reranker"):
@@ -215,7 +248,7 @@ def fill(span: Span, tree: Mapping[str, Json], reading: Reading) -> None:
     elif span.kind != "embedding":
         span.answer = _answer(tree, gave)
     _judge(span, tree)
-    held = {_FIELD_OF[path] for path in flat.keys() & _FIELD_OF.keys()}
+    held = {_FIELD_OF[path] for path in flat if path in _FIELD_OF}
     for name in sorted(held, key=_ORDER.__getitem__):
         if (value := unquoted(_first(flat, *COPIED[name]))) not in (None, "", [], {}):
             span.fields[name] = value
@@ -234,37 +267,39 @@ def _kind(flat: Mapping[str, Json]) -> SpanKind | None:
 def _question(kind: SpanKind, tree: Mapping[str, Json], flat: Mapping[str, Json]) -> str | None:
     asked = _first(flat, "reranker.query", "gen_ai.retrieval.query.text")
     given = _first(flat, "input.value", "traceloop.entity.input")
-    messages = _last(_messages(tree, "llm.input_messages", "gen_ai.input.messages", "gen_ai.prompt"), "user")
-    if kind == "llm" and messages:
-        return messages
-    return question_in(asked) or question_in(given) or messages
+    if kind == "llm":
+        return _asked_in_messages(tree) or question_in(asked) or question_in(given)
+    return question_in(asked) or question_in(given) or _asked_in_messages(tree)
+
+
+def _asked_in_messages(tree: Mapping[str, Json]) -> str | None:
+    return _last(_first_listed(tree, _GIVEN, _messages), "user")
 
 
 def _answer(tree: Mapping[str, Json], gave: Json) -> str | None:
-    messages = _messages(tree, "llm.output_messages", "gen_ai.output.messages", "gen_ai.completion")
     value = unquoted(gave)
     if isinstance(value, list) and passages_in(value) and any(isinstance(each, dict) for each in value):
         value = None  # documents are no answer
+    found = answer_in(value) or _last(_first_listed(tree, _GAVE, _messages), "assistant")
+    if found is not None:
+        return found
     completions = [text_of(at(each, "completion.text")) for each in listed(at(tree, "llm.choices"))]
-    return answer_in(value) or _last(messages, "assistant") or next(filter(None, completions), None)
+    return next(filter(None, completions), None)
 
 
-def _messages(tree: Mapping[str, Json], *paths: str) -> list[tuple[str, str]]:
-    """Return role and text of the messages at the first path that has any, in their order."""
-    for path in paths:
-        found: list[tuple[str, str]] = []
-        for each in listed(at(tree, path)):
-            message = each.get("message", each) if isinstance(each, dict) else {}
-            if not isinstance(message, dict):
-                continue
-            text = content_text(message.get("content")) or "".join(
-                filter(None, map(_part, listed(message.get("contents") or message.get("parts"))))
-            )
-            if text:
-                found.append((text_of(message.get("role")) or "", text))
-        if found:
-            return found
-    return []
+def _messages(values: list[Json]) -> list[tuple[str, str]]:
+    """Return role and text of messages that have any."""
+    found: list[tuple[str, str]] = []
+    for each in values:
+        message = each.get("message", each) if isinstance(each, dict) else {}
+        if not isinstance(message, dict):
+            continue
+        text = content_text(message.get("content")) or "".join(
+            filter(None, map(_part, listed(message.get("contents") or message.get("parts"))))
+        )
+        if text:
+            found.append((text_of(message.get("role")) or "", text))
+    return found
 
 
 def _part(part: Json) -> str | None:
@@ -282,12 +317,9 @@ def _last(messages: list[tuple[str, str]], role: str) -> str | None:
     return next((text for by, text in reversed(messages) if by in (role, "")), None)
 
 
-def _documents(tree: Mapping[str, Json], *paths: str) -> list[Passage]:
-    """Return the passages at the first path that has any; those of GenAI may be ids without a text."""
-    for path in paths:
-        if passages := [found for each in listed(at(tree, path)) if (found := _passage(each)) is not None]:
-            return passages
-    return []
+def _documents(values: list[Json]) -> list[Passage]:
+    """Return passages; those of GenAI may be ids without a text."""
+    return [found for each in values if (found := _passage(each)) is not None]
 
 
 def _passage(value: Json) -> Passage | None:
@@ -306,6 +338,8 @@ def _passage(value: Json) -> Passage | None:
 
 
 def _judge(span: Span, tree: Mapping[str, Json]) -> None:
+    if _JUDGING.isdisjoint(tree):
+        return
     for name in ("annotation", "evaluation"):
         if name not in tree and f"{name}s" not in tree and "trace" not in tree:
             continue

@@ -114,6 +114,8 @@ class _Tree:
             span.parent is not None and parent is None
             for span, parent in zip(self.spans, parents, strict=True)
         )
+        if all(parent is None or parent < number for number, parent in enumerate(parents)):
+            return parents  # mostly: without a cycle
         rooted = [parent is None for parent in parents]
         for number in range(len(parents)):
             way: dict[int, None] = {}
@@ -241,6 +243,9 @@ def _lists(steps: Sequence[Step]) -> dict[StageName, list[Passage]]:
     Of retrievers in each other, the innermost retrieved and the outermost gave the result.
     """
     lists: dict[StageName, list[Passage]] = {}
+    holding = [span for span, _ in steps if span.documents]
+    if len(holding) < 2 and not any(map(_reranks, holding)):  # mostly
+        return {"chunks": _merged([holding[0].documents])} if holding else {}
     rerankers = [span for span, _ in _cut(steps, _reranks, tops=True) if _reranks(span)]
     retrievers = _cut(steps, _retrieves, tops=True)
     outer = [span for span, _ in retrievers if _retrieves(span)]

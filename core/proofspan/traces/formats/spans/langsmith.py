@@ -16,9 +16,9 @@ from proofspan.traces.formats.payloads import (
     unquoted,
 )
 from proofspan.traces.formats.records import read_records
-from proofspan.traces.formats.spans import questions
-from proofspan.traces.formats.steps import fill
-from proofspan.traces.formats.traced import Span, SpanKind
+from proofspan.traces.formats.spans.questions import questions
+from proofspan.traces.formats.spans.steps import fill
+from proofspan.traces.formats.spans.traced import Span, SpanKind
 from proofspan.traces.formats.types import Asked, Format, Reading, Sample
 
 _KINDS: Mapping[str, SpanKind] = {
