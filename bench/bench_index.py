@@ -1,6 +1,7 @@
 """The index against its figures: cost beside triage, growth, queries after reopening, and appended lines.
 
-    python bench/bench_index.py [--folder DIR] [--traces 100000] [--large] [--rounds 3] [--notices | --gold]
+    python bench/bench_index.py [--folder DIR] [--traces 100000] [--large] [--rounds 3]
+        [--notices | --gold | --appends]
 
 Each measurement runs in a process of its own, A B A B …; medians and their ratios are printed. `--large`
 takes 1,000,000 traces (about 4 GB in DIR, some minutes) for growth and queries. "Triage alone" is the time
@@ -10,6 +11,7 @@ lines too. CPU seconds are printed beside: they hold on a machine that is busy w
 of which any answer mentions, so that a quarter of all traces have to be searched.
 `--gold` measures it without and with gold: a question of its own for every trace, with a chunk, a span and an
 anchor, one in twenty without an answer. That is the most that gold can cost.
+`--appends` measures only lines that are appended to the file of an index, each round in a process of its own.
 """
 
 from __future__ import annotations
@@ -18,8 +20,10 @@ import argparse
 import gc
 import itertools
 import json
+import os
 import random
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
@@ -48,6 +52,8 @@ from proofspan.traces.records.traces import iter_traces
 RUN = "R1"
 BATCH = 2_000
 APPENDED = 1_000
+#: The fewest rounds of appending, each after the last one.
+APPENDS = 5
 MANIFEST = f"""manifest_version: "1.0"
 name: bench
 documents: []
@@ -245,20 +251,18 @@ def part_query(folder: Path, workers: int) -> dict[str, float]:
 
 
 def part_append(folder: Path, workers: int) -> dict[str, float]:
-    """Appends lines to the file, refreshes the index, and takes them away again."""
+    """Appends lines under ids of their own to the file and refreshes the index."""
+    spare_pandas()
     manifest, path = load_manifest(folder), folder / "traces.jsonl"
-    size = path.stat().st_size
+    own_id = f'"q_id":"N{path.stat().st_size}-'.encode()
     with path.open("rb") as stream:
-        lines = [next(stream).replace(b'"q_id":"Q', b'"q_id":"N') for _ in range(APPENDED)]
+        lines = [next(stream).replace(b'"q_id":"Q', own_id) for _ in range(APPENDED)]
     with path.open("ab") as stream:
         stream.writelines(lines)
-    try:
-        started = time.perf_counter()
-        (run,) = build_index(manifest, cache_dir=folder / "cache").runs
-        return {"seconds": time.perf_counter() - started, "lines_read": run.lines_read}
-    finally:
-        with path.open("ab") as stream:
-            stream.truncate(size)
+    before, started = cpu_of_all(), time.perf_counter()
+    (run,) = build_index(manifest, cache_dir=folder / "cache").runs
+    wall = time.perf_counter() - started
+    return {"wall": wall, "cpu": cpu_of_all() - before, "lines_read": run.lines_read}
 
 
 PARTS = {
@@ -322,12 +326,28 @@ def report_queries(folder: Path, rounds: int) -> None:
         unit, scale = ("MB", 1) if name == "peak_mb" else ("ms", 1000)
         median = statistics.median(seconds[name] for seconds in found)
         print(f"  {name:<28}{median * scale:6.0f} {unit}")
-    appended = measure("append", folder)
-    again = build_index(load_manifest(folder), cache_dir=folder / "cache")
+
+
+def report_appends(folder: Path, rounds: int) -> None:
+    """Appends to the file of an index several times, then restores both."""
+    path, cache, kept = folder / "traces.jsonl", folder / "cache", folder / "cache-before"
+    before = path.stat()
+    shutil.rmtree(kept, ignore_errors=True)
+    shutil.copytree(cache, kept, copy_function=os.link)  # its files are replaced, never changed
+    try:
+        found = [measure("append", folder) for _ in range(rounds)]
+    finally:
+        os.truncate(path, before.st_size)
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+        shutil.rmtree(cache)
+        kept.rename(cache)
+    assert all(each["lines_read"] == APPENDED for each in found)
+    walls = [each["wall"] * 1000 for each in found]
+    cpu = statistics.median(each["cpu"] for each in found) * 1000
     print(
-        f"append {APPENDED:,} lines: {appended['lines_read']:,} read in {appended['seconds'] * 1000:.0f} ms"
+        f"append {APPENDED:,} lines, {rounds} rounds: {statistics.median(walls):.0f} ms "
+        f"({min(walls):.0f} to {max(walls):.0f}), {cpu:.0f} ms of the processor"
     )
-    assert again.runs[0].rows == run.rows
 
 
 def main() -> None:
@@ -340,6 +360,7 @@ def main() -> None:
     parser.add_argument("--large", action="store_true", help="1,000,000 traces: growth and queries only")
     parser.add_argument("--notices", action="store_true", help="the index without and with a catalogue only")
     parser.add_argument("--gold", action="store_true", help="the index without and with gold only")
+    parser.add_argument("--appends", action="store_true", help="lines appended to an index only")
     parser.add_argument("--workers", type=int, default=1, help=argparse.SUPPRESS)
     parser.add_argument("--part", choices=PARTS, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -358,6 +379,10 @@ def main() -> None:
         make_gold(folder)
         compare_with(folder, options.rounds, "held", "gold")
         return
+    if options.appends:
+        build_index(load_manifest(folder), cache_dir=folder / "cache")
+        report_appends(folder, max(APPENDS, options.rounds))
+        return
     if options.large:
         index = measure("index", folder, 2)
         print(f"{traces:,} traces, 2 processes: {index['wall']:.1f} s, peak {index['peak_mb']:.0f} MB")
@@ -365,6 +390,7 @@ def main() -> None:
         for workers in (1, 2):
             compare(folder, workers, options.rounds)
     report_queries(folder, options.rounds)
+    report_appends(folder, max(APPENDS, options.rounds))
 
 
 if __name__ == "__main__":

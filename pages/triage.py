@@ -46,7 +46,7 @@ notices.notes(view.notes)
 with st.container(horizontal=True, vertical_alignment="center", gap="small", key="unread"):
     notices.waiting_notice(facts.waiting_bytes)
     notices.line_issue_notice(facts, view)
-notices.fault_panel(facts.problems)
+notices.fault_panel(() if facts.unread_bytes else facts.problems)  # that only a part is read is above
 own = profile_from(session.workspace().triage)
 if opened.profile != own:
     panels.profile_notice(opened.profile, own)

@@ -48,7 +48,7 @@ sys.dont_write_bytecode = False
 #: Markers whose tests fail instead of being skipped.
 REQUIRED = frozenset(filter(None, os.environ.get("PROOFSPAN_REQUIRE", "").split(",")))
 #: The marker that every test of a folder beside this file has.
-MARKERS = {"browser": "browser", "real": "real_data"}
+MARKERS = {"browser": "browser", "real": "real_data", "spark": "spark"}
 #: Texts that people read, one file a page or command.
 GOLDEN_TEXTS = Path(__file__).parent / "golden" / "text"
 
@@ -83,6 +83,16 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     below = item.path.parts[len(Path(__file__).parent.parts) :]
     if below and below[0] in MARKERS:
         item.add_marker(MARKERS[below[0]])
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect no garbage meanwhile: what is imported and collected stays until the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 def pytest_collection_finish() -> None:

@@ -63,14 +63,15 @@ def test_each_axis_has_a_chip_with_its_sign_its_name_and_what_it_means(grounded:
     assert all(chip.text[0] in "✓✕◐?" and chip.text[1] == " " and chip.tip for chip in chips)
 
 
-@pytest.mark.parametrize(("grounded", "correct", "cause"), [*product((*GROUNDED, None), CORRECT, CAUSES)])
-def test_nothing_with_a_fault_is_ever_green(grounded: Any, correct: Any, cause: Any) -> None:
-    is_good = grounded in ("yes", None) and correct in ("correct", "declined_rightly") and cause == "none"
-    assert (words.tone(grounded, correct, cause) == "pass") == is_good
-    chip = words.verdict_chip(grounded, correct, cause)
-    assert (chip.look == "green") == chip.text.startswith("✓") == is_good
-    bad = grounded in ("contradicted", "no") or correct in ("wrong", "declined_wrongly")
-    assert not bad or words.tone(grounded, correct, cause) == "fail"
+def test_nothing_with_a_fault_is_ever_green() -> None:
+    for verdict in product((*GROUNDED, None), CORRECT, CAUSES):
+        grounded, correct, cause = verdict
+        is_good = grounded in ("yes", None) and correct in ("correct", "declined_rightly") and cause == "none"
+        assert (words.tone(*verdict) == "pass") == is_good, verdict
+        chip = words.verdict_chip(*verdict)
+        assert (chip.look == "green") == chip.text.startswith("✓") == is_good, verdict
+        bad = grounded in ("contradicted", "no") or correct in ("wrong", "declined_wrongly")
+        assert not bad or words.tone(*verdict) == "fail", verdict
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from proofspan.store.files.checked import (
     CLAIMS_FOLDER,
     CheckedFile,
     CheckedPart,
+    claims_batch,
     claims_version,
     write_checked_file,
     write_part,
@@ -65,11 +66,8 @@ def write_index(folder: Path, rows: list[Row], *, name: str = "s.parquet") -> No
     write_run_file(folder, run_file)
     if any(name in row for row in rows for name in CHECKED_SCHEMA.names):  # claims are checked
         (folder / CLAIMS_FOLDER).mkdir(exist_ok=True)
-        write_part(
-            folder,
-            "claims.arrow",
-            ({field.name: row.get(field.name) for field in CHECKED_SCHEMA} for row in rows),
-        )
+        checked = [{field.name: row.get(field.name) for field in CHECKED_SCHEMA} for row in rows]
+        write_part(folder, "claims.arrow", [claims_batch(checked)])
         parts = (CheckedPart(name, "claims.arrow"),)
         write_checked_file(folder, CheckedFile(claims_version(), index_identity(run_file), parts))
 

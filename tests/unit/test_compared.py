@@ -177,11 +177,11 @@ def test_flipped_questions_have_their_earlier_values_and_are_worst_first(store: 
 
 
 def test_pairs_are_differences_in_the_order_of_the_file(store: Store) -> None:
-    assert store.paired(SHOWN, "ndcg_at_10").tolist() == [0.5, 1.0, 0.5, -1.0, 0.0]
-    assert store.paired(SHOWN, "gt_in_top_20").tolist() == [0.0, 1.0, 1.0, -1.0, 0.0]
-    assert store.paired(SHOWN, "delta_s_mean").tolist() == []
+    assert store.paired(SHOWN, ["ndcg_at_10"])["ndcg_at_10"].tolist() == [0.5, 1.0, 0.5, -1.0, 0.0]
+    assert store.paired(SHOWN, ["gt_in_top_20"])["gt_in_top_20"].tolist() == [0.0, 1.0, 1.0, -1.0, 0.0]
+    assert store.paired(SHOWN, ["delta_s_mean"])["delta_s_mean"].tolist() == []
     for metric_id in MEASURES:
-        assert len(store.paired(SHOWN, metric_id)) <= 6, metric_id
+        assert len(store.paired(SHOWN, [metric_id])[metric_id]) <= 6, metric_id
 
 
 def test_a_filter_narrows_both_sides(store: Store) -> None:
@@ -198,7 +198,7 @@ def test_what_is_no_run_to_compare_with_has_nothing_in_common(store: Store, vs: 
     shown = Filter("R2", vs=vs)
     assert store.flips(shown) == Flips(0, 0, 0, 0, only_here=7, only_there=0, left_out=0)
     assert store.transitions(shown, "label") == []
-    assert store.paired(shown, "mrr").size == 0
+    assert store.paired(shown, ["mrr"])["mrr"].size == 0
     assert store.flip_rows(shown, "both", 50, 0).empty
     assert store.matching(Filter("R2", vs=vs, was=("ok",))) == 0
     assert store.measure(Filter("R2", vs=vs, flip="fixed"))["ok"].of == 0
@@ -209,7 +209,7 @@ def test_what_is_no_run_to_compare_with_has_nothing_in_common(store: Store, vs: 
 def test_a_run_beside_itself_and_beside_an_empty_one(store: Store) -> None:
     itself = store.flips(Filter("R2", vs="R2"))
     assert (itself.fixed, itself.regressed, itself.only_here, itself.only_there) == (0, 0, 0, 0)
-    assert set(store.paired(Filter("R2", vs="R2"), "mrr")) == {0.0}
+    assert set(store.paired(Filter("R2", vs="R2"), ["mrr"])["mrr"]) == {0.0}
     assert store.flips(Filter("R2", vs="R3")) == Flips(0, 0, 0, 0, only_here=7, only_there=0, left_out=0)
     assert store.flips(Filter("R3", vs="R2")) == Flips(0, 0, 0, 0, only_here=0, only_there=7, left_out=0)
 

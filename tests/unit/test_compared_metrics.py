@@ -16,7 +16,9 @@ def pairs(
         {metric_id: metric_value(METRICS[metric_id], tally) for metric_id, tally in tallies.items()}
         for tallies in (here, there)
     )
-    found = metric_pairs(now, then, lambda metric_id: np.asarray(differences.get(metric_id, []), float))
+    found = metric_pairs(
+        now, then, lambda names: {each: np.asarray(differences.get(each, []), float) for each in names}
+    )
     return {pair.metric.metric_id: pair for pair in found}
 
 

@@ -188,4 +188,4 @@ def test_nothing_is_counted_of_no_questions(store: Store) -> None:
 
 def test_a_share_of_ids_is_compared_question_by_question(store: Store) -> None:
     shown = Filter("R1", vs="R1")
-    assert store.paired(shown, "citation_overlap").tolist() == [0.0, 0.0, 0.0, 0.0]
+    assert store.paired(shown, ["citation_overlap"])["citation_overlap"].tolist() == [0.0, 0.0, 0.0, 0.0]

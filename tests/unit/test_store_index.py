@@ -165,7 +165,7 @@ def test_only_files_that_are_needed_stay(tmp_path: Path, cache: Path) -> None:
     build_index(manifest, cache_dir=cache)
     run_file = read_run_file(folder)
     assert run_file is not None
-    assert {path.name for path in folder.iterdir()} == run_file.files() | {"lock"}
+    assert {path.name for path in folder.iterdir()} == run_file.files() | run_file.marks() | {"lock"}
 
 
 def test_a_reader_goes_on_while_the_index_is_replaced(tmp_path: Path, cache: Path) -> None:

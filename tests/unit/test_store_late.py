@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,7 +16,8 @@ from proofspan.diagnosis.corpus import Corpus
 from proofspan.diagnosis.labelling import reflect
 from proofspan.diagnosis.types import Profile
 from proofspan.store.files.columns import SEVERAL, answer_print, memory_state, offset_unit
-from proofspan.store.index.build import build_index
+from proofspan.store.files.marks import summed
+from proofspan.store.index.build import MANY_TAILS, build_index
 from proofspan.store.index.run_rules import unlike_most
 from proofspan.traces.records.trace_record import trace_from
 from tests.unit.store_workspace import CHUNKS, RUN, append, lines, table_of, trace, write_workspace
@@ -155,10 +157,51 @@ def unlike(words: list[str | None], besides: str | None) -> list[int]:
 def test_most_is_counted_however_the_words_lie(
     words: list[str | None], cut: int, besides: str | None
 ) -> None:
-    """Also over chunks whose dictionaries differ, as those of several segments do."""
-    parts = [pa.array(part, pa.string()).dictionary_encode() for part in (words[:cut], words[cut:])]
-    column = pa.table({"word": pa.chunked_array(parts)}).unify_dictionaries().column("word")
-    assert unlike_most(column, besides=besides).tolist() == unlike(words, besides)
+    """Also over several segments."""
+    counts = summed(Counter(filter(None, part)) for part in (words[:cut], words[cut:]))
+    found = unlike_most(counts, besides=besides)
+    assert [place for place, word in enumerate(words) if word in found] == unlike(words, besides)
+
+
+RECORDS = st.builds(
+    lambda q_id, seed, q, answer, rev, unit: trace(
+        q_id,
+        seed=seed,
+        q=f"What is the oil for, {q}?",
+        answer=UNLIKE.format(answer),
+        **({} if rev is None else {"mem_rev": rev}),
+        **({} if unit is None else {"citations": cited(unit)}),
+    ),
+    st.sampled_from(["Q1", "Q2", "Q3"]),
+    st.sampled_from([0, 0, 7]),
+    st.sampled_from("ab"),
+    st.sampled_from([1, 2, 3]),
+    st.sampled_from([None, "r1", "r1", "r2"]),
+    st.sampled_from([None, "char", "char", "token"]),
+)
+
+
+@pytest.mark.slow
+@settings(max_examples=25, deadline=None)
+@given(
+    st.lists(st.lists(RECORDS, max_size=5), min_size=2, max_size=MANY_TAILS + 4),
+    st.sets(st.integers(0, MANY_TAILS + 3)),
+)
+def test_lines_appended_in_any_pieces_are_as_if_built_at_once(
+    pieces: list[list[dict[str, object]]], losing: set[int]
+) -> None:
+    """Also where marks of earlier segments are lost or damaged between two pieces."""
+    with TemporaryDirectory() as room:
+        folder, cache, again = (Path(room) / name for name in ("folder", "cache", "again"))
+        manifest = write_workspace(folder, {RUN: pieces[0]})
+        for number, piece in enumerate(pieces[1:]):
+            build_index(manifest, cache_dir=cache)
+            for place, path in enumerate(cache.rglob("*.marks") if number in losing else ()):
+                path.write_bytes(b"damaged") if place % 2 else path.unlink()
+            append(manifest, lines(piece))
+        build_index(manifest, cache_dir=cache)
+        build_index(manifest, cache_dir=again)
+        assert table_of(manifest, RUN, cache) == table_of(manifest, RUN, again)
 
 
 def test_marks_take_whatever_a_record_holds() -> None:

@@ -200,7 +200,7 @@ def paired(now: RunTrend, then: RunTrend) -> dict[str, MetricPair]:
     found = metric_pairs(
         now.measured.values,
         then.measured.values,
-        lambda metric_id: differences.get(metric_id, np.empty(0)),
+        lambda names: {each: differences.get(each, np.empty(0)) for each in names},
     )
     return {pair.metric.metric_id: pair for pair in found}
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property, partial
 from sys import intern
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from proofspan.diagnosis.numbers import evidence_values
 from proofspan.diagnosis.words import is_content, tokens
@@ -19,32 +19,47 @@ from proofspan.traces.records.redirects import redirects_of
 
 #: Rarity is counted in thousandths and rounded, so that sums are exact in any order.
 _RARITY_UNIT = 1000
+#: Returns the distinct tokens of a chunk.
+WordsOf = Callable[[str], Iterable[str]]
 
 
 class ChunkView:
-    """A chunk's lower-cased text, its tokens, and on demand its numbers."""
+    """A chunk's text; in lower case, its tokens, and the values of its numbers once they are asked for.
 
-    __slots__ = ("_numbers", "lower", "text", "words")
+    `known` returns the tokens where they are known already.
+    """
 
-    def __init__(self, text: str) -> None:
+    __slots__ = ("_known", "lower", "numbers", "text", "words")
+    lower: str
+    numbers: set[str]
+    words: frozenset[str]
+
+    def __init__(self, text: str, known: Callable[[], Iterable[str]] | None = None) -> None:
         self.text = text
-        self.lower = text.lower()
-        # Copied from a set: a frozenset grown from a list reserves twice the memory. Interned, since most
-        # words are in many chunks.
-        self.words = frozenset(set(map(intern, tokens(text))))
-        self._numbers: set[str] | None = None
+        self._known = known
 
-    @property
-    def numbers(self) -> set[str]:
-        """The values of all numbers in the text."""
-        if self._numbers is None:
-            self._numbers = evidence_values(self.text)
-        return self._numbers
+    def __getattr__(self, name: str) -> Any:
+        """Fill a slot on first use: then it is read as quickly as any other."""
+        value: object
+        if name == "lower":
+            value = self.text.lower()
+        elif name == "words" and self._known is not None:
+            value = frozenset(self._known())
+        elif name == "words":
+            # Copied from a set: a frozenset grown from a list reserves twice the memory. Interned, since most
+            # words are in many chunks.
+            value = frozenset(set(map(intern, tokens(self.text))))
+        elif name == "numbers":
+            value = evidence_values(self.text)
+        else:
+            raise AttributeError(name)
+        setattr(self, name, value)
+        return value
 
     @property
     def cost(self) -> int:
-        """The approximate bytes of this view beyond the text itself."""
-        return len(self.lower) + 48 * len(self.words) + 600
+        """The approximate bytes of this view beyond the text itself, when all is filled in."""
+        return 7 * len(self.text) + 600
 
 
 #: The view of every id without a chunk; the reference reads it as an empty text.
@@ -54,9 +69,10 @@ UNRESOLVED = ChunkView("")
 class _Views(dict[str, ChunkView]):
     """Chunk id → view, made on first use; the oldest half is dropped when the bound is reached."""
 
-    def __init__(self, texts: Mapping[str, str], bound: int) -> None:
+    def __init__(self, texts: Mapping[str, str], bound: int, words: WordsOf | None) -> None:
         super().__init__()
         self._texts = texts
+        self._words = words
         self._bound = bound
         self._spent = 0
 
@@ -64,7 +80,7 @@ class _Views(dict[str, ChunkView]):
         text = self._texts.get(chunk_id)
         if text is None:
             return UNRESOLVED
-        view = ChunkView(text)
+        view = ChunkView(text, self._words and partial(self._words, chunk_id))
         self._spent += view.cost
         if self._spent > self._bound:
             for oldest in list(self):
@@ -90,16 +106,21 @@ class Survey(NamedTuple):
 class Corpus:
     """Chunk texts by id with their derived views, of which `cache_bytes` bounds the cache.
 
-    `former` are ids of earlier builds that also lead to texts. `survey` is that of these very texts, where it
-    is known.
+    `former` are ids of earlier builds that also lead to texts. `survey` is that of these very texts, and
+    `words` returns the distinct tokens of each, where they are known.
     """
 
     def __init__(
-        self, chunks: Mapping[str, str], *, cache_bytes: int = 400_000_000, survey: Survey | None = None
+        self,
+        chunks: Mapping[str, str],
+        *,
+        cache_bytes: int = 400_000_000,
+        survey: Survey | None = None,
+        words: WordsOf | None = None,
     ) -> None:
         self.texts = chunks
         self.former = frozenset(redirects_of(chunks))
-        self.views: Mapping[str, ChunkView] = _Views(chunks, cache_bytes)
+        self.views: Mapping[str, ChunkView] = _Views(chunks, cache_bytes, words)
         if survey is not None:
             self.survey = survey
 
@@ -109,10 +130,14 @@ class Corpus:
         counts: Counter[str] = Counter()
         for chunk_id in self.texts:
             counts.update(self.views[chunk_id].words)
-        size = len(self.texts)
-        by_count = {count: _rarity_of(count, size) for count in set(counts.values())}
-        rarity = {word: by_count[n] if is_content(word) else 0 for word, n in counts.items()}
-        return Survey(rarity, _rarity_of(0, size))
+        return survey_of(counts, len(self.texts))
+
+
+def survey_of(counts: Mapping[str, int], chunks: int) -> Survey:
+    """Return the survey of a number of chunks; `counts` has in how many of them each token is."""
+    by_count = {count: _rarity_of(count, chunks) for count in set(counts.values())}
+    rarity = {word: by_count[n] if is_content(word) else 0 for word, n in counts.items()}
+    return Survey(rarity, _rarity_of(0, chunks))
 
 
 def _rarity_of(count: int, chunks: int) -> int:

@@ -11,6 +11,7 @@ import csv
 import re
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
 import orjson
@@ -92,6 +93,7 @@ _FIRST_LIST = re.compile(
 )
 
 
+@lru_cache(4)  # one file's is asked for by several that read it
 def content_of(head: bytes) -> Content:
     """Return the content of a file by its first `HEAD` bytes; a file with fewer is seen as a whole."""
     if (wide := wide_encoding(head)) is not None:

@@ -101,7 +101,7 @@ class GoldCorpus:
         self._has_sections = any(map(section_of, places.values()))
         self._has_pages = any(place.page_idx is not None for place in places.values())
         lengths = sorted({len(key) for key in wanted})
-        for chunk_id, place in places.items():
+        for chunk_id, place in places.items() if wanted or self._on_page else ():
             key = section_key(place.section_id)
             for length in lengths:
                 if length <= len(key) and (outer := key[:length]) in wanted:

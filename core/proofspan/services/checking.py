@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from proofspan.contracts.records.records import Trace
 from proofspan.diagnosis.claims.check import Checker
-from proofspan.diagnosis.corpus import Corpus
 from proofspan.diagnosis.suggest import suggest_profile
 from proofspan.diagnosis.types import ReportRow, Signals, profile_from
 from proofspan.errors import InputFault
@@ -26,15 +27,15 @@ from proofspan.store.files.cache_dir import turn, writing_to
 from proofspan.store.files.located import index_identity
 from proofspan.store.files.run_file import RunFile, Segment, read_run_file, whole_run_file
 from proofspan.store.files.segment_files import DamagedError, read_columns
-from proofspan.store.files.survey import read_survey, survey_file, write_survey
 from proofspan.store.files.types import Progress
-from proofspan.store.index.build import index_folder, not_indexed, workers_for
+from proofspan.store.index.build import index_folder, made_elsewhere, not_indexed, workers_for
+from proofspan.store.index.kernel import line_batches, trace_lines
 from proofspan.store.index.labelling import Inputs, find_inputs, labeller_for, read_side_file
 from proofspan.store.index.plan import find_source
 from proofspan.store.index.scan import spread
 from proofspan.traces.lines.worker_process import collector_paused
 from proofspan.traces.records.catalogue import read_catalogue
-from proofspan.traces.records.traces import iter_traces
+from proofspan.traces.records.traces import trace_of_line
 
 OnProgress = Callable[[Progress], None]
 
@@ -99,22 +100,16 @@ class _Source:
     run_id: str
     folder: Path
     inputs: Inputs
-    survey: Path | None
     is_final: bool
     follows: bool
 
 
-def _answer_checker(inputs: Inputs, survey: Path | None, *, follows: bool = True) -> AnswerChecker:
-    """Read the inputs; the survey of the chunks is read too, or made and written."""
+def answer_checker(inputs: Inputs, *, follows: bool) -> AnswerChecker:
+    """Return the checker of a run's answers. `follows` is whether any of them follows the template."""
     labeller, _ = labeller_for(inputs)
     if labeller.corpus is None:
         return AnswerChecker(inputs.profile, None)
-    corpus, known = labeller.corpus, read_survey(survey)
-    if known is None:
-        write_survey(survey, corpus.survey)
-    else:
-        corpus = Corpus(corpus.texts, survey=known)
-    checker = Checker(corpus.texts, corpus.survey, labeller.places)
+    checker = Checker(labeller.corpus.texts, labeller.corpus.survey, labeller.places)
     notices = read_side_file(inputs.catalogue, read_catalogue)[0]
     return AnswerChecker(inputs.profile, checker, labeller.questions, notices, follows)
 
@@ -167,8 +162,8 @@ class _RunChecker:
         self._show_progress(self.run_file.rows - sum(each.rows for each in missing))
         if missing and self.run_file.from_report:  # a report has no answers
             for segment in missing:
-                rows = (stored.claims_row(None) for _ in range(segment.rows))
-                stored.write_part(self.folder, stored.part_name(segment), rows)
+                batch = stored.claims_batch([stored.claims_row(None)] * segment.rows)
+                stored.write_part(self.folder, stored.part_name(segment), [batch])
         elif missing:
             self._check(missing)
         return tuple(stored.CheckedPart(each.name, stored.part_name(each)) for each in segments)
@@ -179,8 +174,6 @@ class _RunChecker:
         workers = min(workers_for(size) if self.workers is None else self.workers, len(segments))
         done = self.run_file.rows - sum(segment.rows for segment in segments)
         if workers > 1:
-            if source.survey is not None and not source.survey.exists():
-                _answer_checker(source.inputs, source.survey)  # else each process would make it
             for rows in spread(
                 _check_in_worker,
                 iter(segments),
@@ -192,7 +185,7 @@ class _RunChecker:
                 done, self.checked = done + rows, self.checked + rows
                 self._show_progress(done)
         else:
-            checker = _answer_checker(source.inputs, source.survey, follows=source.follows)
+            checker = answer_checker(source.inputs, follows=source.follows)
             with collector_paused():
                 for segment in segments:
 
@@ -210,18 +203,22 @@ class _RunChecker:
 
     def _source(self) -> _Source:
         """Return what the run is checked by. InputFault where that is not what its index is made of."""
+        if made_elsewhere(self.manifest, self.run.run_id) is not None:
+            raise InputFault.of(
+                "claims_not_made",
+                "the index came with the run, and the claims of its answers were not checked then",
+                where=str(self.folder),
+                fix="make it again with `proofspan spark-index` and without --no-claims",
+            )
         profile = profile_from(self.manifest.triage)
         inputs = find_inputs(self.manifest, profile, self.run_file, cache_dir=self.cache_dir, run=self.run)
         source = find_source(self.manifest, self.run, cache_dir=self.cache_dir)
         if inputs.key != self.run_file.key or source.path is None:
             raise self._changed()
         self._require_unchanged(source.path)
-        survey = survey_file(inputs.chunks_print, self.cache_dir, is_fixed=inputs.chunks.is_fixed)
         follows = suggest_profile(self.run_file.facts, profile) is None
         run_id = self.run.run_id
-        return _Source(
-            source.path, source.file, run_id, self.folder, inputs, survey, source.is_final, follows
-        )
+        return _Source(source.path, source.file, run_id, self.folder, inputs, source.is_final, follows)
 
     def _require_unchanged(self, path: Path) -> None:
         printed = self.run_file.source
@@ -245,39 +242,54 @@ class _RunChecker:
             self.on_progress(Progress(self.run.run_id, traces, self.run_file.rows, self.checked))
 
 
+def checked_batch(
+    lines: pa.RecordBatch, known: pa.Table, checker: AnswerChecker, *, file: str, run_id: str | None
+) -> pa.RecordBatch:
+    """Return the claims of the traces among some lines, as a batch of `CHECKED_SCHEMA`.
+
+    `lines` are a batch of `proofspan.store.index.kernel.LINE_SCHEMA`, `known` the columns `LABELLED` of the
+    index rows of the same traces; there may be more rows after them. Reads no file: local processes and other
+    engines call it alike.
+    """
+    items = (trace_of_line(raw, file=file, run_id=run_id) for raw in trace_lines(lines))
+    traces = (item for item in items if isinstance(item, Trace))
+    of_index, notices, rows = known.to_pylist(), checker.notices, []
+    for place, trace in enumerate(traces):
+        row = of_index[place]
+        omitted = [notices[each] for each in row["safety_omitted"] or () if each in notices]
+        rows.append(stored.claims_row(checker.judged(trace, _labelled(trace, row), omitted)))
+    return stored.claims_batch(rows)
+
+
+#: How many lines are checked between two reports of progress.
+_TOGETHER = 100
+
+
 def _check_segment(
     source: _Source, checker: AnswerChecker, segment: Segment, on_rows: Callable[[int], None] | None = None
 ) -> int:
     """Check the traces of a segment, write its file, and return their number."""
+    known = read_columns(source.folder, [segment.name], LABELLED)
 
-    indexed = read_columns(source.folder, [segment.name], _LABELLED).to_pylist()
-
-    def rows() -> Iterator[Mapping[str, object]]:
-        count = 0
-        for item in iter_traces(
-            source.path,
-            file=source.file,
-            run_id=source.run_id,
-            offset=segment.start,
-            line=segment.line,
-            end=segment.end,
-            final=source.is_final,
+    def batches() -> Iterator[pa.RecordBatch]:
+        count, (start, end) = 0, (segment.start, segment.end if segment.rows else segment.start)
+        for lines in line_batches(
+            source.path, offset=start, line=segment.line, end=end, final=source.is_final
         ):
-            if isinstance(item, Trace):
-                known = indexed[count]
-                ids, notices = known["safety_omitted"] or (), checker.notices
-                omitted = [notices[each] for each in ids if each in notices]
-                judged = checker.judged(item, _labelled(item, known), omitted)
-                yield stored.claims_row(judged)
-                count += 1
-                if on_rows is not None and count % 100 == 0:
+            for first in range(0, lines.num_rows, _TOGETHER):
+                some = lines.slice(first, _TOGETHER)
+                rows = known.slice(count, some.num_rows)
+                batch = checked_batch(some, rows, checker, file=source.file, run_id=source.run_id)
+                yield batch
+                count += batch.num_rows
+                if on_rows is not None:
                     on_rows(count)
 
-    return stored.write_part(source.folder, stored.part_name(segment), rows())
+    return stored.write_part(source.folder, stored.part_name(segment), batches())
 
 
 #: What a verdict reads of the index.
-_LABELLED = ("label", "why", "suspicions", "safety_omitted")
+LABELLED = ("label", "why", "suspicions", "safety_omitted")
 
 
 def _labelled(trace: Trace, known: Mapping[str, Any]) -> ReportRow | None:
@@ -296,7 +308,7 @@ _worker: tuple[_Source, AnswerChecker] | None = None
 
 def _start_worker(source: _Source) -> None:
     global _worker  # the only way to give a process its chunks once
-    _worker = source, _answer_checker(source.inputs, source.survey, follows=source.follows)
+    _worker = source, answer_checker(source.inputs, follows=source.follows)
 
 
 def _check_in_worker(segment: Segment) -> int:

@@ -210,26 +210,30 @@ def pair_in_words(pair: MetricPair) -> str:
 
 
 def metric_pairs(
-    here: Mapping[str, MetricValue], there: Mapping[str, MetricValue], paired: Callable[[str], np.ndarray]
+    here: Mapping[str, MetricValue],
+    there: Mapping[str, MetricValue],
+    paired: Callable[[Sequence[str]], Mapping[str, np.ndarray]],
 ) -> tuple[MetricPair, ...]:
     """Pair the metrics that one of the runs has, in the order of the catalogue.
 
-    `paired` returns the differences of a metric, newer − other, over the questions that count in both.
+    `paired` returns the differences of metrics, newer − other, over the questions that count in both.
     """
+    known = {name: (here.get(name), there.get(name)) for name in METRICS}
+    valued = [name for name, both in known.items() if all(each and each.value is not None for each in both)]
+    differences = paired([name for name in valued if METRICS[name].kind != "quantile"])
     pairs = []
-    for metric_id, metric in METRICS.items():
-        now, then = here.get(metric_id), there.get(metric_id)
+    for name, (now, then) in known.items():
         if not any(value is not None and value.denominator for value in (now, then)):
             continue
+        metric = METRICS[name]
         gap, difference, p = None, None, None
-        if now is not None and then is not None and now.value is not None and then.value is not None:
-            if metric.kind != "quantile":
-                differences = paired(metric_id)
-                known = differences[np.isfinite(differences)]
-                difference = mean_difference(known.tolist())
-                if metric.kind == "share" and len(known) and np.isin(known, (-1, 0, 1)).all():
-                    p = mcnemar(int((known > 0).sum()), int((known < 0).sum()))
-            gap = now.value - then.value if difference is None else None
+        if name in differences:
+            of_both = differences[name][np.isfinite(differences[name])]
+            difference = mean_difference(of_both.tolist())
+            if metric.kind == "share" and len(of_both) and np.isin(of_both, (-1, 0, 1)).all():
+                p = mcnemar(int((of_both > 0).sum()), int((of_both < 0).sum()))
+        if difference is None and now and now.value is not None and then and then.value is not None:
+            gap = now.value - then.value
         pairs.append(MetricPair(metric, now, then, difference, gap, p))
     return tuple(pairs)
 

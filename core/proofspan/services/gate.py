@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 from xml.etree import ElementTree as Xml
 
 from proofspan.contracts.rules.catalogue import rule_of
@@ -90,25 +90,30 @@ def release_verdict(
     if other is not None:
         problems = store.run_facts(other).problems
         checks += _of_problems("index_of_baseline", f"Index of {other}", problems)
-    checks.append(_question_check(store, run_id, other))
+    total = store.total(run_id)
+    checks.append(_question_check(store, run_id, other, total))
     if other is not None:
         checks += _flip_checks(store, gates.flips, run_id, other, allow=frozenset(allow))
     elif gates.flips:
         message, open_ = f"not compared: {why_none}", f"nothing to compare with: {why_none}"
         change = f"name a `baseline` for {run_id} in the manifest, or a run with --against"
         checks.append(Check("flips", "Flips", "skipped", message, open=open_, change=change))
+    suspected = _occurrences(store, run_id, "suspicions") if gates.suspicions else {}
     for code, most in gates.suspicions.items():
         shown = Filter(run_id, suspicion=(code,))
         subject: Subject = "citations" if "cit" in code else "other"
         title = f"{ISSUE_NAMES.get(code, code)} ({code})"
-        check = _at_most(store, shown, most, name=f"suspicion_{code}", title=title)
+        found = suspected.get(code, (0, 0))
+        check = _at_most(store, shown, most, found, total, name=f"suspicion_{code}", title=title)
         checks.append(replace(check, subject=subject))
     asked = FAIL_FAST if profile_from(manifest.triage).template == "none" else (*FAIL_FAST, UNCITED_CODE)
     settings = {row.code: row for row in parity_rows(manifest, run, logged_of_run(store, run_id))}
+    broken = _occurrences(store, run_id, "codes")
     for code in dict.fromkeys((*asked, *gates.codes)):
-        checks += _code_check(store, run, code, gates.codes.get(code), settings.get(code))
+        most_of, found = gates.codes.get(code), broken.get(code, (0, 0))
+        checks += _code_check(store, run, code, most_of, found, total, settings.get(code))
     checks.append(_line_check(store, manifest, run, most=gates.line_issues))
-    checks += _cause_checks(store, run_id, gates.causes)
+    checks += _cause_checks(store, run_id, gates.causes, total)
     checks += _goal_checks(store, measured, wanted)
     checks += _stop_check(store, manifest, run, when_raised=gates.stop_rule)
     checks += pin_checks(manifest, run, pinning=gates.pinning, determinism=gates.determinism)
@@ -155,8 +160,8 @@ def _of_problems(
         yield Check(code, title, found, message, subject=subject, change=problem.fix)
 
 
-def _question_check(store: Store, run_id: str, against: str | None) -> Check:
-    total, lost = store.total(run_id), 0
+def _question_check(store: Store, run_id: str, against: str | None, total: int) -> Check:
+    lost = 0
     if not total:
         message = f"{run_id} has no question, so there is nothing to judge"
         change = f"run the pipeline again: {run_id} needs questions"
@@ -196,7 +201,13 @@ def _line_check(store: Store, manifest: Manifest, run: Run, *, most: int) -> Che
 
 
 def _code_check(
-    store: Store, run: Run, code: str, most: int | None, setting: ParityRow | None
+    store: Store,
+    run: Run,
+    code: str,
+    most: int | None,
+    found: tuple[int, int],
+    total: int,
+    setting: ParityRow | None,
 ) -> Iterator[Check]:
     """Check that at most `most` questions break a rule; None is the default of none.
 
@@ -205,7 +216,7 @@ def _code_check(
     """
     rule, shown = rule_of(code), Filter(run.run_id, code=(code,))
     title = f"{rule.title[:1].upper()}{rule.title[1:]} ({code})"
-    check = _at_most(store, shown, most or 0, name=f"code_{code}", title=title)
+    check = _at_most(store, shown, most or 0, found, total, name=f"code_{code}", title=title)
     check = replace(check, subject=_SUBJECTS.get(rule.group, "other"))
     if check.status == "fail":
         yield replace(check, change=f"{rule.fix.rstrip('.')} ({counted(check.count, 'question')})")
@@ -219,7 +230,7 @@ def _code_check(
         yield check
 
 
-def _cause_checks(store: Store, run_id: str, causes: Mapping[Cause, int]) -> Iterator[Check]:
+def _cause_checks(store: Store, run_id: str, causes: Mapping[Cause, int], total: int) -> Iterator[Check]:
     """Check that at most as many answers have a cause as the manifest allows.
 
     The harmful causes that it does not name are our own check. Rules may be wrong about an answer, so that
@@ -232,20 +243,21 @@ def _cause_checks(store: Store, run_id: str, causes: Mapping[Cause, int]) -> Ite
         return
     for cause, most in causes.items():
         shown, named = Filter(run_id, cause=(cause,)), f"{CAUSE_NAMES[cause]} ({cause})"
-        check = _at_most(store, shown, most, name=f"cause_{cause}", title=named)
+        found = store.matching(shown), store.matching(replace(shown, all_variants=True))
+        check = _at_most(store, shown, most, found, total, name=f"cause_{cause}", title=named)
         yield replace(check, subject="answers")
     asked = tuple(cause for cause in HARMFUL if cause not in causes)
-    found = store.verdict_counts(Filter(run_id), "cause")
-    counts: dict[str, int] = {cause: found[cause] for cause in asked if cause in found}
+    occurring = store.verdict_counts(Filter(run_id), "cause")
+    counts: dict[str, int] = {cause: occurring[cause] for cause in asked if cause in occurring}
     if not asked:
         return
-    count, total = sum(counts.values()), counted(store.total(run_id), "answer")
+    count, answers = sum(counts.values()), counted(total, "answer")
     if not count:
-        yield Check(name, title, "pass", f"0 of {total}", subject="answers")
+        yield Check(name, title, "pass", f"0 of {answers}", subject="answers")
         return
     which = ", ".join(f"{CAUSE_NAMES[cause].lower()} ({number:,})" for cause, number in counts.items())
-    shown = Filter(run_id, cause=tuple(cause for cause in asked if cause in found))
-    message = f"{count:,} of {total}: {which}"
+    shown = Filter(run_id, cause=tuple(cause for cause in asked if cause in occurring))
+    message = f"{count:,} of {answers}: {which}"
     affected = tuple(_listed(store, shown, most=MOST_LISTED))
     why, change = f"{message}, by rules alone", f"read the {counted(count, 'answer')}, and fix or allow them"
     yield Check(name, title, "warn", message, {**counts}, affected, count, shown, "answers", why, change)
@@ -340,18 +352,31 @@ def _named(q_ids: Sequence[str]) -> str:
     return f"{', '.join(q_ids[:NAMED])}{more}"
 
 
-def _at_most(store: Store, shown: Filter, most: int, *, name: str, title: str) -> Check:
-    """Check that a list has at most `most` questions.
+def _occurrences(
+    store: Store, run_id: str, column: Literal["codes", "suspicions"]
+) -> dict[str, tuple[int, int]]:
+    """Return how many questions, and how many of all traces, have each code that occurs in a run."""
+    frame = store.code_counts([run_id], column)
+    columns = (frame[name].tolist() for name in ("code", "questions", "traces"))
+    return {code: (questions, traces) for code, questions, traces in zip(*columns, strict=True)}
+
+
+def _at_most(
+    store: Store, shown: Filter, most: int, found: tuple[int, int], total: int, *, name: str, title: str
+) -> Check:
+    """Check that a list has at most `most` of the run's questions; it has `found` questions and traces.
 
     A repeat or paraphrase counts as its question, as no headline trace is ever a `duplicate_question`.
     """
-    total, count, variants = store.total(shown.run), store.matching(shown), replace(shown, all_variants=True)
-    if store.matching(variants) > count:
+    count, traces = found
+    affected: list[Affected] = []
+    if traces > count:
+        shown = replace(shown, all_variants=True)
         by_question: dict[str, Affected] = {}
-        for each in _listed(store, variants):
+        for each in _listed(store, shown):
             by_question.setdefault(each.q_id, each)
-        affected, count, shown = list(by_question.values())[:MOST_LISTED], len(by_question), variants
-    else:
+        affected, count = list(by_question.values())[:MOST_LISTED], len(by_question)
+    elif count > most:
         affected = list(_listed(store, shown, most=MOST_LISTED))
     numbers = {"found": count, "of": total, "most": most}
     message = f"{count:,} of {counted(total, 'question')}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from proofspan.diagnosis.claims.derived import DIGITS, announced_in, derivation, near_words
 from proofspan.diagnosis.claims.figures import Figure, FigureIndex, figures_of
@@ -21,6 +22,8 @@ from proofspan.diagnosis.words import tokens
 
 #: The most numbers of an answer that are read by value, those that are derived, and figures of the evidence.
 MOST_OPEN, MOST_DERIVED, MOST_PRINTED = 500, 20, 20_000
+#: The chunks whose figures are kept.
+MOST_READ = 1 << 12
 
 _SENTENCE_END = re.compile(r"[.!?]\s|\n")
 
@@ -40,7 +43,7 @@ def without_supported(
     wanted = list(dict.fromkeys([figure for _, figure in pairs if figure is not None]))
     printed = figures_of(question)
     for view in _worth_reading(wanted, evidence):
-        printed += figures_of(view.text, language=_separators(view.text))
+        printed += _figures_in(view.text)
         if len(printed) > MOST_PRINTED:
             break
     index = FigureIndex(printed)
@@ -79,18 +82,25 @@ def _worth_reading(wanted: Sequence[Figure], evidence: Sequence[ChunkView]) -> I
     """Yield the chunks that may have a figure that agrees with a wanted one, judged by digits alone."""
     if not wanted:
         return
-    leading: list[tuple[float, int]] = []
-    for place, view in enumerate(evidence):
-        leading += [(leading_digits(value), place) for value in view.numbers]
-    leading.sort()
-    found = {place for place, view in enumerate(evidence) if not view.words.isdisjoint(LARGE_WORDS)}
-    for figure in wanted:
-        for low, high in leading_ranges(figure):
-            for number in range(bisect_left(leading, (low, -1)), len(leading)):
-                if leading[number][0] > high or len(found) == len(evidence):
-                    break
-                found.add(leading[number][1])
-    yield from (evidence[place] for place in sorted(found))
+    ranges = {each for figure in wanted for each in leading_ranges(figure)}
+    for view in evidence:
+        leading, is_large = _digits_in(view)
+        if is_large or any(
+            (at := bisect_left(leading, low)) < len(leading) and leading[at] <= high for low, high in ranges
+        ):
+            yield view
+
+
+@lru_cache(maxsize=MOST_READ)
+def _digits_in(view: ChunkView) -> tuple[list[float], bool]:
+    """Return the leading digits of a chunk's numbers, sorted, and whether it has words of large numbers."""
+    return sorted(map(leading_digits, view.numbers)), not view.words.isdisjoint(LARGE_WORDS)
+
+
+@lru_cache(maxsize=MOST_READ)
+def _figures_in(text: str) -> tuple[Figure, ...]:
+    """Return the figures of a chunk, which many answers of a run are compared with."""
+    return tuple(figures_of(text, language=_separators(text)))
 
 
 def _follows(figure: Figure, claims: str, named: Sequence[Figure], nearest: _Nearest) -> bool:
@@ -116,7 +126,6 @@ class _Nearest:
 
     def __init__(self, evidence: Sequence[ChunkView]) -> None:
         self._evidence = evidence
-        self._read: dict[int, list[Figure]] = {}
 
     def to(self, sentence: str) -> list[Figure]:
         """Return figures, those nearest to the sentence's words first."""
@@ -129,6 +138,4 @@ class _Nearest:
         if place is None:
             return []
         text = self._evidence[place].text
-        if place not in self._read:
-            self._read[place] = figures_of(text, language=_separators(text))
-        return near_words(self._read[place], text, words)
+        return near_words(_figures_in(text), text, words)

@@ -172,7 +172,7 @@ def near_words(figures: Sequence[Figure], text: str, words: set[str]) -> list[Fi
     return [figures[place] for place in order]
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=1 << 12)
 def _lines_of(text: str) -> tuple[list[int], list[frozenset[str]]]:
     """Return where the lines of a text begin, and the words of each that has any, for many claims alike."""
     lines = [0, *(match.end() for match in _LINE_END.finditer(text)), len(text)]

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-
 from proofspan.contracts.records.records import LABELS, Label, TraceKey
 from proofspan.diagnosis.answers import refuses
 from proofspan.diagnosis.labelling import lowered
@@ -131,7 +129,7 @@ def paired_metrics(
     return metric_pairs(
         here.values,
         there.values,
-        lambda metric_id: store.paired(shown, metric_id) if metric_id in MEASURES else np.empty(0),
+        lambda names: store.paired(shown, [each for each in names if each in MEASURES]),
     )
 
 

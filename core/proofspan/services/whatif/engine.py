@@ -161,7 +161,7 @@ def _pairs(
     there, here = lists.kept["values"], _values(lists, table)
     was, now = _numbers(lists, metric_ids), lists.store.numbers_of_table(table, metric_ids)
     shown = [{name: values[name] for name in metric_ids} for values in (here, there)]
-    found = metric_pairs(shown[0], shown[1], lambda name: now[name] - was[name])
+    found = metric_pairs(shown[0], shown[1], lambda names: {each: now[each] - was[each] for each in names})
     pairs = {pair.metric.metric_id: pair for pair in found}
     return tuple(pairs[name] for name in metric_ids if name in pairs), now
 

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from proofspan.contracts.records.field_values import number_of, numbers_of
 from proofspan.contracts.records.records import GoldQuestion, Json, StageName, Trace
 from proofspan.diagnosis.answers import answer_from
-from proofspan.diagnosis.corpus import Corpus
 from proofspan.diagnosis.prompt_labels import PromptLabels
 from proofspan.diagnosis.types import Profile, profile_from
 from proofspan.diagnosis.verdicts.gold_text import GoldTrails, Telling
@@ -27,7 +26,6 @@ from proofspan.metrics.fusion import Flags, Numbers, Ranks
 from proofspan.metrics.ranked import in_judged_order
 from proofspan.metrics.relevance import Relevance
 from proofspan.services.workspace.open import chosen_run
-from proofspan.store.files.survey import read_survey, survey_file
 from proofspan.store.files.types import Progress
 from proofspan.store.index.labelling import Labeller, find_inputs, labeller_for
 from proofspan.store.index.plan import find_source
@@ -137,9 +135,6 @@ def load_lists(
     profile = profile_from(manifest.triage)
     inputs = find_inputs(manifest, profile, None, cache_dir=store.cache_dir, run=run)
     labeller, _ = labeller_for(inputs)
-    survey = read_survey(survey_file(inputs.chunks_print, store.cache_dir))
-    if labeller.corpus is not None and survey is not None:
-        labeller = replace(labeller, corpus=Corpus(labeller.corpus.texts, survey=survey))
     trails = None
     if labeller.corpus is not None and store.are_claims_checked(run.run_id):
         trails = GoldTrails(labeller.corpus.texts, labeller.places)

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
-from itertools import islice
+from itertools import repeat
 from pathlib import Path
 from typing import get_args
 
@@ -95,7 +95,8 @@ def part_name(segment: Segment) -> str:
     """Return the name of the file with a segment's claims; another version has another."""
     known = repr((segment.name, claims_version()))
     digest = hashlib.sha256(known.encode()).hexdigest()[:8]
-    return f"{segment.name.removesuffix('.parquet')}-{digest}.arrow"
+    stem = segment.name.removesuffix(".parquet").replace("/", "-")
+    return f"{stem}-{digest}.arrow"
 
 
 def read_checked_file(folder: Path) -> CheckedFile | None:
@@ -143,22 +144,37 @@ def claims_row(judged: tuple[CheckedAnswer, Verdict] | None) -> _Row:
     }
 
 
-def write_part(folder: Path, name: str, rows: Iterable[_Row]) -> int:
-    """Write the rows of a segment, a batch at a time, and return how many there are.
+def claims_batch(rows: Sequence[_Row]) -> pa.RecordBatch:
+    """Return rows as a batch of `CHECKED_SCHEMA`."""
+    values = zip(*(row.values() for row in rows), strict=True) if rows else repeat(())
+    columns = zip(values, CHECKED_SCHEMA, strict=False)
+    return pa.record_batch([pa.array(each, field.type) for each, field in columns], schema=CHECKED_SCHEMA)
 
-    The file appears whole or not at all.
+
+def write_part(folder: Path, name: str, batches: Iterable[pa.RecordBatch]) -> int:
+    """Write a segment's batches of `CHECKED_SCHEMA`, and return how many rows there are.
+
+    The file appears whole or not at all, in batches of `BATCH_ROWS`.
     """
     options, count = ipc.IpcWriteOptions(compression="lz4", use_threads=False), 0
-    rows = iter(rows)
+    waiting: list[pa.RecordBatch] = []
     with (
         new_file(folder / CLAIMS_FOLDER, name) as part,
         ipc.new_file(str(part), CHECKED_SCHEMA, options=options) as file,
     ):
-        while batch := [tuple(row.values()) for row in islice(rows, BATCH_ROWS)]:
-            columns = zip(zip(*batch, strict=True), CHECKED_SCHEMA, strict=True)
-            arrays = [pa.array(values, column.type) for values, column in columns]
-            file.write_batch(pa.record_batch(arrays, schema=CHECKED_SCHEMA))
-            count += len(batch)
+
+        def write(*, everything: bool) -> None:
+            table = pa.Table.from_batches(waiting, CHECKED_SCHEMA).combine_chunks()
+            ready = table.num_rows if everything else table.num_rows // BATCH_ROWS * BATCH_ROWS
+            file.write_table(table.slice(0, ready), max_chunksize=BATCH_ROWS)
+            waiting[:] = table.slice(ready).to_batches()
+
+        for batch in batches:
+            waiting.append(batch)
+            count += batch.num_rows
+            if sum(each.num_rows for each in waiting) >= BATCH_ROWS:
+                write(everything=False)
+        write(everything=True)
     return count
 
 

@@ -48,7 +48,8 @@ class RunFile:
     """The contents of `run.json`.
 
     `key` is a hash of all that labels depend on besides the traces: chunks, gold, profile, rules, index
-    version. `source` is None where there is no trace file. `joined` is the file of what depends on the whole
+    version. `source` is None where there is no trace file. `unread_bytes` of it are still to be read where
+    this is the index of a part, which pages show meanwhile. `joined` is the file of what depends on the whole
     run (repeats, stored labels), `joined_issues` that of the `other_issues` of chunks and report, which
     belong to no segment; `unmatched` of them are rows of the report without a trace. `report_print` and
     `chunks_print` spare reading those files again.
@@ -59,6 +60,7 @@ class RunFile:
     source: Fingerprint | None
     segments: tuple[Segment, ...]
     waiting_bytes: int = 0
+    unread_bytes: int = 0
     joined: str | None = None
     joined_issues: str | None = None
     other_issues: int = 0
@@ -94,11 +96,15 @@ class RunFile:
         return added_facts(self.segments)
 
     def files(self) -> set[str]:
-        """Return the names of all files that belong to the index."""
+        """Return the names of all files that the index needs."""
         segments = [segment.name for segment in self.segments]
         others = [*self.issue_files(), *(scores_name(each.name) for each in self.segments if each.scores)]
         named = [self.joined, RUN_FILE, *others, *segments, *map(rows_name, segments)]
         return {name for name in named if name}
+
+    def marks(self) -> set[str]:
+        """Return the names of the files of marks, which are made again where they are missing."""
+        return {marks_name(segment.name) for segment in self.segments}
 
     def issue_files(self) -> list[str]:
         """Return the files of line issues: the traces' in order, then that of chunks and report."""
@@ -122,6 +128,11 @@ def rows_name(segment: str) -> str:
 def scores_name(segment: str) -> str:
     """Return the name of the file of a segment's scores."""
     return segment.removesuffix(".parquet") + ".scores.parquet"
+
+
+def marks_name(segment: str) -> str:
+    """Return the name of the file of a segment's marks."""
+    return segment.removesuffix(".parquet") + ".marks"
 
 
 def issues_name(segment: str) -> str:

@@ -47,8 +47,12 @@ def sound(table: pa.Table) -> pa.Table:
     return table
 
 
-def write_segment(folder: Path, name: str, table: pa.Table) -> None:
-    """Write a segment's two files from a table of `ROW_SCHEMA`; each appears whole or not at all."""
+def write_segment(folder: Path, name: str, table: pa.Table, *, zones: int | None = None) -> None:
+    """Write a segment's two files from a table of `ROW_SCHEMA`; each appears whole or not at all.
+
+    With `zones` the Parquet file has zone maps: the least and the greatest value of each column in that many
+    rows.
+    """
     whole = table.unify_dictionaries().combine_chunks()  # batches are of equal length only within a chunk
     options = ipc.IpcWriteOptions(compression="lz4", use_threads=False)
     with (
@@ -56,13 +60,20 @@ def write_segment(folder: Path, name: str, table: pa.Table) -> None:
         ipc.new_file(str(part), table.schema, options=options) as file,
     ):
         file.write_table(whole, max_chunksize=BATCH_ROWS)
-    write_table(folder, name, table.select(LISTED))
+    write_table(folder, name, table.select(LISTED), zones=zones)
 
 
-def write_table(folder: Path, name: str, table: pa.Table, *, repeating: Sequence[str] = REPEATING) -> None:
+def write_table(
+    folder: Path,
+    name: str,
+    table: pa.Table,
+    *,
+    repeating: Sequence[str] = REPEATING,
+    zones: int | None = None,
+) -> None:
     """Write a table as Parquet so that it appears whole or not at all.
 
-    `repeating` are columns that Parquet should keep as a dictionary.
+    `repeating` are columns that Parquet should keep as a dictionary, `zones` are those of `write_segment`.
     """
     with new_file(folder, name) as part:
         pq.write_table(
@@ -70,7 +81,8 @@ def write_table(folder: Path, name: str, table: pa.Table, *, repeating: Sequence
             part,
             compression="zstd",
             use_dictionary=list(repeating),
-            write_statistics=False,
+            row_group_size=zones,
+            write_statistics=zones is not None,
             write_page_checksum=True,
         )
 

@@ -32,6 +32,14 @@ class Progress:
     rows: int
 
     @property
+    def estimate(self) -> int:
+        """Return about how many traces there are, two digits of it, by the bytes that are done."""
+        if not self.done:
+            return 0
+        traces = self.rows * self.total / self.done
+        return int(float(f"{traces:.1e}")) if self.done < self.total else self.rows
+
+    @property
     def share(self) -> float:
         """Return the part that is done, 0–1; 0 while nothing is known."""
         return min(1.0, self.done / self.total) if self.total else 0.0
@@ -124,7 +132,8 @@ class RunFacts:
     rows of the report without a trace. `waiting_bytes` belong to an unfinished last line. `from_report`: the
     run has no traces and opens on its stored report. `suggestion` is the profile that would fit where no
     answer follows the template (`template_absent`). `placed` is None while the citations are not located in
-    the documents as they are, `checked` while the claims are not checked.
+    the documents as they are, `checked` while the claims are not checked. `unread_bytes` of the file are
+    still to be read: all facts are of the part before them.
     """
 
     run_id: str
@@ -141,6 +150,7 @@ class RunFacts:
     suggestion: Suggestion | None
     placed: PlacedFile | None = None
     checked: CheckedFile | None = None
+    unread_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,23 +17,25 @@ from proofspan.contracts.records.records import LineIssue
 from proofspan.diagnosis.types import Profile, profile_from
 from proofspan.errors import Fault, InputFault, Problem, StoreFault
 from proofspan.fingerprints import GROWN, Fingerprint, change_since, fingerprint_of
+from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Manifest, Run
 from proofspan.store.files import run_file, segment_files
-from proofspan.store.files.cache_dir import run_folder, turn, writing_to
+from proofspan.store.files.cache_dir import LAYOUT, run_folder, turn, writing_to
 from proofspan.store.files.checked import CLAIMS_FILE, CLAIMS_FOLDER
 from proofspan.store.files.columns import ROW_SCHEMA, issue_from, issue_table
 from proofspan.store.files.located import PLACED_FILE, PLACED_FOLDER
 from proofspan.store.files.run_file import RunFile, Segment
 from proofspan.store.files.scores import read_scores, write_scores
-from proofspan.store.files.survey import survey_file
 from proofspan.store.files.types import IndexReport, OnProgress, Progress, RunReport, State
 from proofspan.store.index.labelling import Inputs, Labeller, find_inputs, labeller_for
 from proofspan.store.index.plan import Plan, Range, cut, make_plan, segment_bytes
 from proofspan.store.index.run_rules import join_run
 from proofspan.store.index.scan import Source, index_ranges, index_report
+from proofspan.traces.lines.record_list import SUFFIX
 from proofspan.traces.lines.sniff import foreign_file
 from proofspan.traces.lines.worker_process import collector_paused
 from proofspan.traces.records.stored_reports import StoredRow, read_report
+from proofspan.wording import counted
 
 #: Below this many bytes a second process costs more than it saves.
 WORTH_A_WORKER = 64 << 20
@@ -65,6 +67,9 @@ def build_index(
     reports = []
     for run in _chosen_runs(manifest, runs):
         folder = index_folder(manifest, run.run_id, cache_dir)
+        if made_elsewhere(manifest, run.run_id) is not None:
+            reports.append(_report_of_made(manifest, run.run_id, folder))
+            continue
         builder = Builder(manifest, run, profile, folder, cache_dir, made, workers, on_progress)
         with writing_to(folder):
             folder.mkdir(parents=True, exist_ok=True)
@@ -76,20 +81,39 @@ def build_index(
 def index_state(manifest: Manifest, run_id: str, cache_dir: Path) -> State:
     """Compare a run's files with its index without reading them."""
     (run,) = _chosen_runs(manifest, [run_id])
+    if (made := made_elsewhere(manifest, run_id)) is not None:
+        return "missing" if run_file.whole_run_file(made) is None else "fresh"
     earlier = run_file.whole_run_file(index_folder(manifest, run_id, cache_dir))
     profile = profile_from(manifest.triage)
     return make_plan(manifest, run, profile, earlier, cache_dir=cache_dir, join=False).state
 
 
 def index_folder(manifest: Manifest, run_id: str, cache_dir: Path) -> Path:
-    """Return the folder of a run's index when it is read with the manifest's profile."""
+    """Return the folder of a run's index when it is read with the manifest's profile.
+
+    That of a run whose traces are a list of Parquet files is beside the list, whatever the profile.
+    """
+    if (made := made_elsewhere(manifest, run_id)) is not None:
+        return made
     profile = profile_from(manifest.triage)
     variant = hashlib.sha256(orjson.dumps([profile.template, *profile.refusal])).hexdigest()[:8]
     return run_folder(cache_dir, manifest.folder, run_id, variant)
 
 
+def made_elsewhere(manifest: Manifest, run_id: str) -> Path | None:
+    """Return the folder of an index that came with its run, made by `proofspan spark-index`; else None."""
+    run = manifest.run(run_id)
+    if run is None or run.traces is None or not run.traces.path.endswith(SUFFIX):
+        return None
+    return artifact_path(manifest, run.traces).parent / LAYOUT
+
+
 def not_indexed(manifest: Manifest, run_id: str) -> StoreFault:
     """Return the fault of a run that has no index."""
+    if (folder := made_elsewhere(manifest, run_id)) is not None:
+        message = f"the index of run {run_id!r} is missing, incomplete or of another version of Proofspan"
+        fix = "make it again with `proofspan spark-index`"
+        return StoreFault.of("not_indexed", message, where=str(folder), fix=fix)
     message, fix = f"run {run_id!r} has no index yet", f"proofspan index {manifest.folder}"
     return StoreFault.of("not_indexed", message, where=str(manifest.folder), fix=fix)
 
@@ -100,6 +124,10 @@ def discard_damaged(manifest: Manifest, run_id: str, folder: Path) -> StoreFault
     Without the file that names the others it counts as missing, and is built when it is next needed. Returns
     the fault to raise.
     """
+    if made_elsewhere(manifest, run_id) is not None:
+        fix = "put the files back, or make the index again with `proofspan spark-index`"
+        message = f"files of the index of run {run_id!r} are missing or damaged"
+        return StoreFault.of("index_damaged", message, where=str(folder), fix=fix)
     for name in (run_file.RUN_FILE, PLACED_FILE, CLAIMS_FILE):
         with suppress(OSError):  # where the cache cannot be written, `proofspan index` reports it
             (folder / name).unlink()
@@ -108,9 +136,40 @@ def discard_damaged(manifest: Manifest, run_id: str, folder: Path) -> StoreFault
     return StoreFault.of("index_damaged", message, where=str(folder), fix=fix)
 
 
+def _report_of_made(manifest: Manifest, run_id: str, folder: Path) -> RunReport:
+    """Return the report of an index that came with its run, and is used as it is."""
+    made = run_file.whole_run_file(folder)
+    if made is None:
+        raise not_indexed(manifest, run_id)
+    reason = "the index came with the run"
+    return RunReport(
+        run_id, "fresh", reason, made.rows, 0, made.line_issues, 0, made.problems, _issues(folder, made)
+    )
+
+
+def _issues(folder: Path, built: RunFile) -> tuple[LineIssue, ...]:
+    """Return the first line issues of an index."""
+    issues: list[LineIssue] = []
+    for name in built.issue_files():
+        if len(issues) == ISSUES_REPORTED:
+            break
+        table = segment_files.read_table(folder / name)
+        issues += map(issue_from, table.slice(0, ISSUES_REPORTED - len(issues)).to_pylist())
+    return tuple(issues)
+
+
 def workers_for(size: int) -> int:
     """Return how many processes are worth their cost for this number of bytes of traces."""
     return min(os.cpu_count() or 1, MOST_WORKERS) if size >= WORTH_A_WORKER else 1
+
+
+def _partial(run_id: str, rows: int) -> Problem:
+    return Problem(
+        "index_partial",
+        f"the run is read in part so far: all numbers are of its first {counted(rows, 'trace')}",
+        f"runs[{run_id}]",
+        "wait until the index is built; `proofspan index` goes on with one that was interrupted",
+    )
 
 
 def _chosen_runs(manifest: Manifest, wanted: Sequence[str] | None) -> list[Run]:
@@ -143,10 +202,11 @@ class Builder:
     made: dict[str, tuple[Labeller, tuple[Problem, ...]]]
     workers: int | None
     on_progress: OnProgress | None
+    earlier: RunFile | None = None
 
     def refresh(self) -> RunReport:
         """Bring the index up to date. InputFault where files keep being replaced while they are read."""
-        earlier = run_file.whole_run_file(self.folder)
+        earlier = self.earlier = run_file.whole_run_file(self.folder)
         for _ in range(ATTEMPTS):
             try:
                 if report := self._refreshed(earlier):
@@ -171,7 +231,7 @@ class Builder:
             return self._report(plan, earlier, lines_read=0)
         kept = earlier if earlier and plan.keep else None
         before = fingerprint_of(plan.source.path) if plan.source.path else None
-        built = self._build(plan, kept.segments if kept else ())
+        built = self._build(plan, kept)
         now = find_inputs(self.manifest, self.profile, built, cache_dir=self.cache_dir, run=self.run)
         path, prints = plan.source.path, (before, kept.source if kept else None)
         try:  # the trace file may have grown meanwhile
@@ -183,7 +243,7 @@ class Builder:
             return None
         run_file.write_run_file(self.folder, built)
         report = self._report(plan, built, lines_read=built.lines - (kept.lines if kept else 0))
-        wanted = built.files() | {"lock", PLACED_FOLDER, CLAIMS_FOLDER}
+        wanted = built.files() | built.marks() | {"lock", PLACED_FOLDER, CLAIMS_FOLDER}
         for path in self.folder.iterdir():  # also unfinished files of processes that died
             if path.name not in wanted:
                 run_file.remove_folder(path)
@@ -196,22 +256,42 @@ class Builder:
             self.made[inputs.labeller_key] = labeller_for(inputs)
         return self.made[inputs.labeller_key]
 
-    def _build(self, plan: Plan, kept: tuple[Segment, ...]) -> RunFile:
-        segments, printed, waiting = self._segments(plan, kept)
+    def _build(self, plan: Plan, kept: RunFile | None) -> RunFile:
+        segments, printed, waiting = self._segments(plan, kept.segments if kept else ())
+        return self._run_file(plan, segments, printed, kept=kept, waiting=waiting)
+
+    def _run_file(
+        self,
+        plan: Plan,
+        segments: tuple[Segment, ...],
+        printed: Fingerprint | None,
+        *,
+        kept: RunFile | None = None,
+        waiting: int = 0,
+        unread: int = 0,
+    ) -> RunFile:
+        """Write what depends on the whole run, and return the run file that names it and the segments.
+
+        The segments begin with those of the index that is `kept`. With `unread` bytes of the source still to
+        read it is that of a part; the stored report, which is of the whole run, is then left out.
+        """
         labeller, problems = self._labeller(plan.inputs)
+        if unread:
+            problems += (_partial(self.run.run_id, sum(segment.rows for segment in segments)),)
         stored: list[StoredRow] = []
         report_issues: list[LineIssue] = []
         report_problems, report_print = plan.report_problems, None
-        if plan.report is not None and self.run.report is not None:
+        if plan.report is not None and self.run.report is not None and not unread:
             report_print = fingerprint_of(plan.report)
             try:
                 stored, report_issues = read_report(plan.report, file=self.run.report.path)
             except Fault as fault:
                 report_problems = fault.problems
-        names = [segment.name for segment in segments]
-        joined, unmatched = join_run(self.folder, names, stored)
+        joined, unmatched = join_run(self.folder, segments, stored, kept)
         issues = [*plan.source.issues, *labeller.issues, *report_issues, *unmatched]
-        stem = hashlib.sha256(repr((plan.inputs.key, names, report_print)).encode()).hexdigest()[:12]
+        stem = hashlib.sha256(
+            repr((plan.inputs.key, [each.name for each in segments], report_print)).encode()
+        ).hexdigest()[:12]
         joined_name = f"{stem}.joined.parquet" if joined.num_rows else None
         issues_file = f"{stem}.joined.issues.parquet" if issues else None
         if joined_name:
@@ -224,6 +304,7 @@ class Builder:
             source=printed,
             segments=segments,
             waiting_bytes=waiting,
+            unread_bytes=unread,
             joined=joined_name,
             joined_issues=issues_file,
             other_issues=len(issues),
@@ -255,9 +336,6 @@ class Builder:
             prefix,
             plan.inputs,
             final=plan.source.is_final,
-            survey=survey_file(
-                plan.inputs.chunks_print, self.cache_dir, is_fixed=plan.inputs.chunks.is_fixed
-            ),
         )
         if plan.from_report:
             return (index_report(source),), before, 0
@@ -271,12 +349,16 @@ class Builder:
         cuts = chain([first] if first else [], cuts)
         workers = workers_for(size - start) if self.workers is None else self.workers
         segments, done, rows = list(kept), start, sum(segment.rows for segment in kept)
+        # Where a whole index is there, pages show that one until all is read.
+        shown = start if self.earlier is None or self.earlier.unread_bytes else None
         with collector_paused():
             for segment in index_ranges(
                 source, lambda: self._labeller(plan.inputs)[0], cuts, workers=workers
             ):
                 segments.append(segment)
                 done, rows = done + segment.end - segment.start, rows + segment.rows
+                if shown is not None and done >= 2 * shown and done < size:
+                    shown = self._show_part(plan, segments, size) or shown
                 if self.on_progress:
                     self.on_progress(Progress(self.run.run_id, done, size, rows))
         segments.sort(key=lambda segment: segment.start)
@@ -284,6 +366,25 @@ class Builder:
         end = merged[-1].end if merged else 0
         read_print = fingerprint_of(path, indexed=end)
         return merged, replace(read_print, size=size, mtime_ns=before.mtime_ns), size - end
+
+    def _show_part(self, plan: Plan, segments: Sequence[Segment], size: int) -> int:
+        """Let pages use the segments from the beginning of a file that is still being read.
+
+        It is the index of a shorter file: a build that is interrupted goes on from there. Return where the
+        part ends, 0 if the first segment is not done yet.
+        """
+        ready: list[Segment] = []
+        for segment in sorted(segments, key=lambda segment: segment.start):
+            if segment.start != (ready[-1].end if ready else 0):
+                break
+            ready.append(segment)
+        if ready and plan.source.path is not None:
+            end = ready[-1].end
+            printed = replace(fingerprint_of(plan.source.path, indexed=end), size=end)
+            part = self._run_file(plan, tuple(ready), printed, unread=size - end)
+            run_file.write_run_file(self.folder, part)
+            return end
+        return 0
 
     def _merged_tail(self, segments: tuple[Segment, ...], prefix: str, target: int) -> tuple[Segment, ...]:
         """Merge many small segments at the end, as a growing file leaves them, into one."""
@@ -310,14 +411,6 @@ class Builder:
         return (*segments[: -len(small)], merged)
 
     def _report(self, plan: Plan, built: RunFile, *, lines_read: int) -> RunReport:
-        issues: list[LineIssue] = []
-        for name in built.issue_files():
-            records = (
-                segment_files.read_table(self.folder / name)
-                .slice(0, ISSUES_REPORTED - len(issues))
-                .to_pylist()
-            )
-            issues += map(issue_from, records)
         return RunReport(
             run_id=self.run.run_id,
             was=plan.state,
@@ -327,5 +420,5 @@ class Builder:
             line_issues=built.line_issues,
             waiting_bytes=built.waiting_bytes,
             problems=built.problems,
-            issues=tuple(issues),
+            issues=_issues(self.folder, built),
         )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import orjson
 
@@ -24,7 +25,9 @@ from proofspan.fingerprints import Fingerprint, change_since, fingerprint_of, sh
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Artifact, Manifest, Run
 from proofspan.metrics.gold_eval import NO_CHUNK_FILE, ChunkFile, Judge
+from proofspan.store.files.cache_dir import turn
 from proofspan.store.files.columns import INDEX_VERSION, index_row
+from proofspan.store.files.prepared import prepared_file, read_prepared, write_prepared
 from proofspan.store.files.run_file import RunFile
 from proofspan.traces.contract import context_of, trace_codes
 from proofspan.traces.lines.unpack import artifact_source
@@ -43,7 +46,7 @@ class SideFile:
 
     A packed file's `path` is its unpacked copy; `version` is the sha256 of the file itself, or why it
     has no hash: a file that appears or changes makes another index, as does one that is read repaired
-    (`is_fixed`).
+    (`is_fixed`). `origin` is the file itself.
     """
 
     path: Path | None = None
@@ -51,6 +54,15 @@ class SideFile:
     version: str = "none"
     problems: tuple[Problem, ...] = ()
     is_fixed: bool = False
+    origin: Path | None = None
+
+    @property
+    def is_current(self) -> bool:
+        """Return whether the file is still of this version; one that there never was is."""
+        try:
+            return self.origin is None or sha256_of(self.origin) == self.version
+        except OSError:
+            return False
 
 
 NO_FILE = SideFile()
@@ -79,7 +91,7 @@ def find_side_file(
         path = artifact_path(manifest, artifact)
         version = digest(path)
         plain = artifact_source(manifest, artifact, cache_dir=cache_dir)
-        return SideFile(plain, artifact.path, version, is_fixed=artifact.fix_encoding)
+        return SideFile(plain, artifact.path, version, is_fixed=artifact.fix_encoding, origin=path)
     except Fault as fault:
         problems = fault.problems
     except OSError as error:
@@ -131,7 +143,7 @@ class Inputs:
     """The inputs that a run's labels depend on besides its traces, known without reading records.
 
     `context` is what the contract validates the run's traces against, without the corpus, which the labeller
-    adds. `chunks_print` is the fingerprint of the chunk file.
+    adds. `chunks_print` is the fingerprint of the chunk file. Prepared chunks are kept in `cache_dir`.
     """
 
     profile: Profile
@@ -141,6 +153,7 @@ class Inputs:
     redirects: SideFile = NO_FILE
     context: Context = NO_CONTEXT
     chunks_print: Fingerprint | None = None
+    cache_dir: Path | None = None
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -190,7 +203,7 @@ def find_inputs(
         find_side_file(manifest, artifact, cache_dir=cache_dir) for artifact in others
     )
     context = NO_CONTEXT if run is None else context_of(manifest, run, None)
-    return Inputs(profile, chunks, gold, catalogue, redirects, context, chunks_print)
+    return Inputs(profile, chunks, gold, catalogue, redirects, context, chunks_print, cache_dir)
 
 
 def _find_chunks(
@@ -266,7 +279,7 @@ class Labeller:
 
     def context(self, inputs: Inputs) -> Context:
         """Return the context that a run's traces are validated in: its own, with the corpus."""
-        return inputs.context if self.corpus is None else replace(inputs.context, corpus=self.corpus.texts)
+        return inputs.context if self.corpus is None else replace(inputs.context, corpus=self.places)
 
     def rows(
         self, traces: Sequence[Trace], context: Context
@@ -305,20 +318,76 @@ class Labeller:
         return index_row(trace, verdict, self.places, gold, lost, about, judged, codes)
 
 
-def labeller_for(inputs: Inputs) -> tuple[Labeller, tuple[Problem, ...]]:
-    """Read the inputs and return the labeller, and the problems of files that cannot be used."""
+class _Chunks(NamedTuple):
+    """The chunks of a workspace; `corpus` is None where they cannot be used."""
+
+    issues: tuple[LineIssue, ...]
+    problems: tuple[Problem, ...] = ()
+    known: ChunkFile = NO_CHUNK_FILE
+    corpus: Corpus | None = None
+
+
+def prepared_corpus(manifest: Manifest, *, cache_dir: Path) -> Corpus | None:
+    """Return the corpus as an index has prepared it of the files as they are now; None without one."""
+    artifacts = (manifest.chunks, manifest.redirects)
+    files = [find_side_file(manifest, each, cache_dir=cache_dir) for each in artifacts]
+    found = (
+        read_prepared(_prepared_file(cache_dir, files)) if all(not each.problems for each in files) else None
+    )
+    return found and found.corpus
+
+
+def _prepared_file(cache_dir: Path, files: Iterable[SideFile]) -> Path:
+    return prepared_file(cache_dir, *((each.version, each.file, each.is_fixed) for each in files))
+
+
+def _chunks_for(inputs: Inputs) -> _Chunks:
+    """Return the chunks as they were prepared for these inputs; else read, prepare and store them.
+
+    Of several processes one prepares them, and the others wait for it. Where the cache cannot be written they
+    are prepared in memory.
+    """
+    if inputs.cache_dir is None or inputs.chunks.path is None:
+        return _read_chunks(inputs)[1]
+    files = (inputs.chunks, inputs.redirects)
+    path = _prepared_file(inputs.cache_dir, files)
+    found = read_prepared(path)
+    with ExitStack() as held:
+        if found is None:
+            with suppress(OSError):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                held.enter_context(turn(path.parent))
+            found = read_prepared(path)
+        if found is not None:
+            return _Chunks(found.issues, (), found.known, found.corpus)
+        by_id, made = _read_chunks(inputs)
+        if made.corpus is not None and not made.problems and all(each.is_current for each in files):
+            write_prepared(path, by_id, made.corpus, made.issues)
+        return made
+
+
+def _read_chunks(inputs: Inputs) -> tuple[Mapping[str, Chunk], _Chunks]:
     chunks, chunk_issues, unread = read_side_file(inputs.chunks, read_chunks)
-    gold, gold_issues, gold_problems = read_side_file(inputs.gold, read_gold)
-    catalogue, notice_issues, notice_problems = read_side_file(inputs.catalogue, read_catalogue)
     redirects, redirect_issues, redirect_problems = read_side_file(inputs.redirects, read_redirects)
-    problems = (*unread, *gold_problems, *notice_problems, *redirect_problems)
-    issues = (*chunk_issues, *redirect_issues, *notice_issues, *gold_issues)
+    issues, problems = (*chunk_issues, *redirect_issues), (*unread, *redirect_problems)
     if inputs.chunks.path is None or unread:
-        return Labeller(inputs.profile, issues=issues, questions=gold), problems
+        return {}, _Chunks(issues, problems)
     by_id = with_redirects(chunks, redirects)
     texts = mapped(by_id, lambda chunk: chunk.text)
     known = ChunkFile(mapped(by_id, place_of), texts, mapped(by_id, lambda chunk: chunk.offsets))
-    corpus, notices = Corpus(texts), None
+    return by_id, _Chunks(issues, problems, known, Corpus(texts))
+
+
+def labeller_for(inputs: Inputs) -> tuple[Labeller, tuple[Problem, ...]]:
+    """Read the inputs and return the labeller, and the problems of files that cannot be used."""
+    chunks = _chunks_for(inputs)
+    gold, gold_issues, gold_problems = read_side_file(inputs.gold, read_gold)
+    catalogue, notice_issues, notice_problems = read_side_file(inputs.catalogue, read_catalogue)
+    problems = (*chunks.problems, *gold_problems, *notice_problems)
+    issues, known, corpus = (*chunks.issues, *notice_issues, *gold_issues), chunks.known, chunks.corpus
+    if corpus is None:
+        return Labeller(inputs.profile, issues=issues, questions=gold), problems
+    notices = None
     if catalogue:
         notices = Notices(tuple(each for each in catalogue.values() if each.kind in KINDS), corpus)
         if notices.crowded:  # one problem for all sections with more notices than are looked for
@@ -332,4 +401,6 @@ def labeller_for(inputs: Inputs) -> tuple[Labeller, tuple[Problem, ...]]:
             fix = "give each entry of the catalogue the narrowest section that contains it"
             file = inputs.catalogue.file
             problems += (Problem("section_crowded", message, file, fix, severity="warning"),)
-    return Labeller(inputs.profile, corpus, issues, gold_of_today(gold, by_id), notices, known), problems
+    return Labeller(
+        inputs.profile, corpus, issues, gold_of_today(gold, known.places), notices, known
+    ), problems

@@ -146,13 +146,14 @@ def segment_bytes(size: int) -> int:
 def cut(path: Path, *, start: int, line: int, end: int, target: int, final: bool = False) -> Iterator[Range]:
     """Cut `[start, end)` of a file into ranges of whole lines, each of `target` bytes and its last line.
 
-    Bytes after the last line end are left out, unless the file is `final`. The cuts depend on the file
-    alone, not on the number of processes.
+    The first ones are smaller, so that there is something to show soon. Bytes after the last line end are
+    left out, unless the file is `final`. The cuts depend on the file alone, not on the number of processes.
     """
     with path.open("rb") as file:
         file.seek(start)
         while start < end:
-            passed, whole, lines = _pass_lines(file, target, end - start)
+            wanted = min(target, max(_SMALLEST, start))
+            passed, whole, lines = _pass_lines(file, wanted, end - start)
             if final and whole < passed:
                 whole, lines = passed, lines + 1
             if whole:

@@ -1,13 +1,13 @@
 """Values of rows that depend on the whole run: repeats, rules over the run, labels of its stored report.
 
-A run that grows is checked again as a whole, from three small columns; in nearly every run nothing else has
-to be read.
+Rows that were joined before are kept. New ones are compared with the marks of all segments
+(`proofspan.store.files.marks`); only where words are mixed or there is a stored report is every row read.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -19,84 +19,10 @@ from proofspan.contracts.records.records import LineIssue
 from proofspan.contracts.rules.catalogue import in_order
 from proofspan.contracts.rules.run import usual
 from proofspan.store.files.columns import SEVERAL, table_of
-from proofspan.store.files.segment_files import read_columns
+from proofspan.store.files.marks import Marks, marks_of, summed
+from proofspan.store.files.run_file import RunFile, Segment
+from proofspan.store.files.segment_files import read_columns, read_table
 from proofspan.traces.records.stored_reports import StoredReport, StoredRow
-
-
-def _late_codes(folder: Path, segments: Sequence[str]) -> dict[int, list[str]]:
-    """Return the codes of rules over the run, by row; few rows have any.
-
-    A code that a row already has is left out.
-    """
-    if not segments:
-        return {}
-    marks = read_columns(folder, segments, ("memory", "offset_unit", "answer_print")).unify_dictionaries()
-    mixed = unlike_most(marks.column("offset_unit"), besides=SEVERAL)
-    if len(mixed):  # except those that have the code already
-        own = read_columns(folder, segments, ("codes",)).column("codes").take(pa.array(mixed)).to_pylist()
-        mixed = mixed[["mixed_offset_units" not in (codes or ()) for codes in own]]
-    found: dict[int, list[str]] = {}
-    for code, places in (
-        ("memory_desync", _desynced(marks.column("memory"))),
-        ("mixed_offset_units", mixed),
-        ("answer_repeated", _repeated(folder, segments, marks.column("answer_print"))),
-    ):
-        for place in places.tolist():
-            found.setdefault(place, []).append(code)
-    return found
-
-
-def unlike_most(words: pa.ChunkedArray, *, besides: str | None = None) -> np.ndarray:
-    """Return the rows with another word than most have; rows without a word are like any other.
-
-    `besides` is a word that cannot be that of most.
-    """
-    counts = _counts(words)
-    most = usual({word: count for word, count in counts.items() if word != besides})
-    return _rows_with(words, counts.keys() - {most})
-
-
-def _counts(words: pa.ChunkedArray) -> dict[str, int]:
-    counted = pc.value_counts(words.cast(pa.string()).drop_null().combine_chunks())
-    return dict(zip(*(part.to_pylist() for part in counted.flatten()), strict=True))
-
-
-def _rows_with(words: pa.ChunkedArray, wanted: set[str]) -> np.ndarray:
-    known = pa.array(sorted(wanted), pa.string())
-    return np.flatnonzero(pc.is_in(words.cast(pa.string()), known).to_numpy())
-
-
-def _desynced(states: pa.ChunkedArray) -> np.ndarray:
-    """Return the rows whose `mem_rev` or `mem_hash` is not that of most rows that have one."""
-    counts = _counts(states)
-    wanted: set[str] = set()
-    for part in (0, 1):
-        words: Counter[str] = Counter()
-        for state, count in counts.items():
-            words[state.split(":")[part]] += count
-        most = usual(words)
-        wanted |= {state for state in counts if state.split(":")[part] not in ("", most)}
-    return _rows_with(states, wanted)
-
-
-def _repeated(folder: Path, segments: Sequence[str], prints: pa.ChunkedArray) -> np.ndarray:
-    """Return the rows that repeat another question's answer, except the first in the file.
-
-    The same question under another id may well get the same answer.
-    """
-    numbers = prints.drop_null().to_numpy()
-    ordered = np.sort(numbers)  # half the time of counting distinct ones
-    if not (ordered[1:] == ordered[:-1]).any():
-        return np.empty(0, dtype=np.int64)
-    known = np.flatnonzero(prints.is_valid().to_numpy())
-    _, first, group, sizes = np.unique(numbers, return_index=True, return_inverse=True, return_counts=True)
-    again = np.flatnonzero((sizes[group] > 1) & (first[group] != np.arange(len(numbers))))
-    asked = read_columns(folder, segments, ("q_id", "q"))
-    of_row, of_first = (asked.take(pa.array(known[rows])) for rows in (again, first[group[again]]))
-    differ = [pc.not_equal(of_row.column(name), of_first.column(name)) for name in asked.column_names]
-    repeated: np.ndarray = known[again[pc.and_(*differ).to_numpy()]]
-    return repeated
-
 
 #: One row per trace that differs from the defaults; `row` is its place in the run, from 0.
 JOINED_SCHEMA = pa.schema(
@@ -110,45 +36,168 @@ JOINED_SCHEMA = pa.schema(
     ]
 )
 
-IDENTITY = ["q_id", "paraphrase", "seed"]
+#: The codes of rules over the run, each a bit of a row.
+_CODES = ("duplicate_question", "memory_desync", "mixed_offset_units", "answer_repeated")
+_REPEATED = 1 << _CODES.index("answer_repeated")
+#: The codes of every combination of bits, in their order.
+_COMBINED = [
+    in_order([code for bit, code in enumerate(_CODES) if bits >> bit & 1]) for bits in range(1 << len(_CODES))
+]
 
 
 def join_run(
-    folder: Path, segments: Sequence[str], stored: Sequence[StoredRow]
+    folder: Path, segments: Sequence[Segment], stored: Sequence[StoredRow], earlier: RunFile | None = None
 ) -> tuple[pa.Table, tuple[LineIssue, ...]]:
     """Number the repeats, and add codes over the run, stored labels and summaries, in the file's order.
 
-    Return a sparse table of `JOINED_SCHEMA`, and the report rows that belong to no trace.
+    Rows of segments that an `earlier` index begins with are as they were there. Return a sparse table of
+    `JOINED_SCHEMA`, and the report rows that belong to no trace.
     """
-    codes = _late_codes(folder, segments)
-    rows: list[dict[str, object]] = []
-    has_repeats = False
-    if segments and not stored:
-        table = read_columns(folder, segments, IDENTITY)
-        numbers = [pc.cast(table.column(name), pa.string()) for name in ("paraphrase", "seed")]
-        identities = pc.binary_join_element_wise(table.column("q_id"), *numbers, "\n")
-        has_repeats = pc.count_distinct(identities).as_py() < table.num_rows
-    if not stored and not has_repeats:
-        for place in sorted(codes):
-            rows.append({"row": place, "repeat": 1, "late": [], "late_codes": codes[place]})
-        return table_of(rows, JOINED_SCHEMA), ()
-    report = StoredReport(stored)
-    seen: Counter[tuple[str, int, int]] = Counter()
-    tables = (read_columns(folder, [name], (*IDENTITY, "q", "label")) for name in segments)
+    count, kept = sum(segment.rows for segment in segments), 0
+    repeats, bits = np.ones(count, np.int32), np.zeros(count, np.uint8)
+    if earlier is not None:
+        same = [one == other for one, other in zip(earlier.segments, segments, strict=False)]
+        kept = (*same, False).index(False)
+        _take_over(folder, earlier, sum(segment.rows for segment in segments[:kept]), repeats, bits)
+    marks = [marks_of(folder, segment.name) for segment in segments]
+    _number_repeats(marks, kept, repeats)
+    _mark_repeated_answers(marks, kept, bits)
+    names = [segment.name for segment in segments]
+    for code, rows in (
+        ("duplicate_question", repeats > 1),
+        ("memory_desync", _desynced(folder, names, summed(each.memory for each in marks))),
+        ("mixed_offset_units", _mixed(folder, names, summed(each.units for each in marks))),
+    ):
+        bits[rows] |= 1 << _CODES.index(code)
+    if stored:
+        return _with_report(folder, names, stored, repeats, bits)
+    late = np.flatnonzero(bits)
+    if not len(late):  # the first array from NumPy would import numpy.ma
+        return JOINED_SCHEMA.empty_table(), ()
+    lists = pa.array(_COMBINED, JOINED_SCHEMA.field("late").type)
+    nothing = pa.nulls(len(late), pa.string())
+    columns = [late, repeats[late], nothing, nothing]
+    columns += [lists.take(pa.array(each)) for each in (bits[late] & 1, bits[late])]
+    return pa.table(columns, schema=JOINED_SCHEMA), ()
+
+
+def _take_over(folder: Path, earlier: RunFile, count: int, repeats: np.ndarray, bits: np.ndarray) -> None:
+    """Take over the repeats and repeated answers of the first rows: they depend on no later row."""
+    if earlier.joined is None:
+        return
+    joined = read_table(folder / earlier.joined, ["row", "repeat", "late_codes"])
+    rows = joined.column("row").to_numpy()
+    first = rows < count
+    repeats[rows[first]] = joined.column("repeat").to_numpy()[first]
+    codes = joined.column("late_codes").combine_chunks()
+    having = pc.list_parent_indices(codes).filter(pc.equal(pc.list_flatten(codes), "answer_repeated"))
+    answered = rows[having.to_numpy()]
+    bits[answered[answered < count]] |= _REPEATED
+
+
+def _placed(marks: Sequence[Marks], kept: int, names: tuple[str, str]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the values of an array of the marks after the first, and their rows in the run."""
+    starts = np.cumsum([0, *(len(each.identities) for each in marks)])[kept:-1]
+    values, rows = ([getattr(each, name) for each in marks[kept:]] for name in names)
+    placed = [each + start for each, start in zip(rows, starts, strict=True)]
+    return np.concatenate(values), np.concatenate(placed)
+
+
+def _number_repeats(marks: Sequence[Marks], kept: int, repeats: np.ndarray) -> None:
+    """Number the traces of one identity in the order of the file, from the segment at `kept` on."""
+    if kept == len(marks):
+        return
+    values, rows = _placed(marks, kept, ("identities", "identity_rows"))
+    order = np.lexsort((rows, values))
+    values, rows = values[order], rows[order]
+    numbers = 1 + np.arange(len(values)) - _group_starts(values)
+    for each in marks[:kept]:
+        numbers += np.searchsorted(each.identities, values, "right")
+        numbers -= np.searchsorted(each.identities, values, "left")
+    repeats[rows] = numbers
+
+
+def _group_starts(values: np.ndarray) -> np.ndarray:
+    """Return for each place of sorted values the first with the same value."""
+    places = np.arange(len(values))
+    places[1:][values[1:] == values[:-1]] = 0
+    return np.maximum.accumulate(places)
+
+
+def _mark_repeated_answers(marks: Sequence[Marks], kept: int, bits: np.ndarray) -> None:
+    """Mark the rows that repeat another question's answer, except the first in the file.
+
+    The same question under another id may well get the same answer.
+    """
+    if kept == len(marks):
+        return
+    answers, rows = _placed(marks, kept, ("answers", "answer_rows"))
+    order = np.lexsort((rows, answers))
+    answers, rows = answers[order], rows[order]
+    ids = np.concatenate([each.ids for each in marks[kept:]])[order]
+    questions = np.concatenate([each.questions for each in marks[kept:]])[order]
+    first = _group_starts(answers)
+    first_ids, first_questions, is_again = ids[first], questions[first], first != np.arange(len(first))
+    for each in reversed(marks[:kept]):
+        if len(each.answers):
+            at = np.searchsorted(each.answers, answers)
+            found = each.answers[np.minimum(at, len(each.answers) - 1)] == answers
+            first_ids[found], first_questions[found] = each.ids[at[found]], each.questions[at[found]]
+            is_again |= found
+    bits[rows[is_again & (ids != first_ids) & (questions != first_questions)]] |= _REPEATED
+
+
+def _desynced(folder: Path, names: Sequence[str], counts: dict[str, int]) -> np.ndarray:
+    """Return the rows whose `mem_rev` or `mem_hash` is not that of most rows that have one."""
+    wanted: set[str] = set()
+    for part in (0, 1):
+        words: Counter[str] = Counter()
+        for state, count in counts.items():
+            words[state.split(":")[part]] += count
+        most = usual(words)
+        wanted |= {state for state in counts if state.split(":")[part] not in ("", most)}
+    return _rows_with(folder, names, "memory", wanted)
+
+
+def _mixed(folder: Path, names: Sequence[str], counts: dict[str, int]) -> np.ndarray:
+    """Return the rows whose unit of offsets is not that of most, except those that have the code already."""
+    rows = _rows_with(folder, names, "offset_unit", unlike_most(counts, besides=SEVERAL))
+    if len(rows):
+        own = read_columns(folder, names, ("codes",)).column("codes").take(pa.array(rows)).to_pylist()
+        rows = rows[["mixed_offset_units" not in (codes or ()) for codes in own]]
+    return rows
+
+
+def unlike_most(counts: dict[str, int], *, besides: str | None = None) -> set[str]:
+    """Return the words that are not the most frequent one; `besides` is a word that cannot be that."""
+    return counts.keys() - {usual({word: count for word, count in counts.items() if word != besides})}
+
+
+def _rows_with(folder: Path, names: Sequence[str], column: str, wanted: Collection[str]) -> np.ndarray:
+    if not wanted:
+        return np.empty(0, np.int64)
+    words = read_columns(folder, names, (column,)).column(column).cast(pa.string())
+    return np.flatnonzero(pc.is_in(words, pa.array(sorted(wanted), pa.string())).to_numpy())
+
+
+def _with_report(
+    folder: Path, names: Sequence[str], stored: Sequence[StoredRow], repeats: np.ndarray, bits: np.ndarray
+) -> tuple[pa.Table, tuple[LineIssue, ...]]:
+    """Return the rows that differ from the defaults, and those of the report without a trace."""
+    report, rows = StoredReport(stored), []
+    tables = (read_columns(folder, [name], ("q_id", "paraphrase", "seed", "q", "label")) for name in names)
     columns = ([column.to_pylist() for column in table.columns] for table in tables)
     traces = chain.from_iterable(zip(*each, strict=True) for each in columns)
     for place, (q_id, paraphrase, seed, q, label) in enumerate(traces):
-        seen[q_id, paraphrase, seed] += 1
-        repeat = seen[q_id, paraphrase, seed]
-        row = report.take(q=q, q_id=q_id, paraphrase=paraphrase, seed=seed) if stored else None
-        late = ["duplicate_question"] if repeat > 1 else []
-        of_run = in_order([*late, *codes.get(place, ())])
-        if not of_run and row is None:
+        row = report.take(q=q, q_id=q_id, paraphrase=paraphrase, seed=seed)
+        if not bits[place] and row is None:
             continue
+        late = list(_COMBINED[bits[place] & 1])
         if row is not None and label is not None and row.label != label:
             late.append("report_stale")
         of_report = {"stored_label": row.label, "stored_summary": row.llm_summary} if row else {}
-        rows.append({"row": place, "repeat": repeat, **of_report, "late": late, "late_codes": of_run})
+        of_run = {"late": late, "late_codes": _COMBINED[bits[place]]}
+        rows.append({"row": place, "repeat": repeats[place], **of_report, **of_run})
     unmatched = (
         LineIssue.at(
             source=row.source,

@@ -16,22 +16,21 @@ from typing import TypeVar
 
 import pyarrow as pa
 
-from proofspan.contracts.records.records import LABELS, LineIssue, SourceLine, Trace
-from proofspan.diagnosis.suggest import add_facts
+from proofspan.contracts.records.records import LABELS, LineIssue, SourceLine
 from proofspan.diagnosis.types import ReportRow, Signals
 from proofspan.errors import InputFault, StoreFault
 from proofspan.store.files.columns import Row, index_row, issue_table, row_table
+from proofspan.store.files.marks import write_marks
 from proofspan.store.files.run_file import Segment, issues_name, scores_name
-from proofspan.store.files.scores import ScoreRows, write_scores
+from proofspan.store.files.scores import write_scores
 from proofspan.store.files.segment_files import write_segment, write_table
-from proofspan.store.files.survey import write_survey
+from proofspan.store.index.kernel import Kernel, joined, line_batches
 from proofspan.store.index.labelling import Inputs, Labeller, labeller_for
 from proofspan.store.index.plan import Range
+from proofspan.traces.lines.sniff import foreign_file
 from proofspan.traces.lines.worker_process import end_with_parent
 from proofspan.traces.records.citations import cited_record
-from proofspan.traces.records.scores import scores_of
 from proofspan.traces.records.stored_reports import read_report, remembered
-from proofspan.traces.records.traces import iter_traces
 
 T = TypeVar("T")
 V = TypeVar("V")
@@ -40,10 +39,7 @@ G = TypeVar("G")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The file of a run and how it is read; sent to each worker once.
-
-    `survey` is where the survey of the chunks is kept (see `proofspan.store.files.survey`).
-    """
+    """The file of a run and how it is read; sent to each worker once."""
 
     path: Path
     file: str
@@ -52,11 +48,8 @@ class Source:
     prefix: str
     inputs: Inputs
     final: bool = False
-    survey: Path | None = None
 
 
-#: How many traces are labelled together.
-BATCH = 32
 #: The rows of a range, its line issues, the facts that suggest a profile, and its scores.
 _Read = tuple[pa.Table, list[LineIssue], dict[str, int], pa.Table | None]
 
@@ -65,6 +58,7 @@ def _write(source: Source, cut: Range, read: _Read) -> Segment:
     table, issues, facts, scores = read
     name = f"{source.prefix}-{cut.start:014d}-{cut.end:014d}.parquet"
     write_segment(source.folder, name, table)
+    write_marks(source.folder, name, table)
     if issues:
         write_table(source.folder, issues_name(name), issue_table(issues))
     if scores is not None:
@@ -97,41 +91,13 @@ def index_report(source: Source) -> Segment:
 
 
 def _read_range(source: Source, labeller: Labeller, cut: Range) -> _Read:
-    issues: list[LineIssue] = []
     facts: dict[str, int] = {}
-    scores = ScoreRows()
-    context = labeller.context(source.inputs)
-
-    def traces() -> Iterator[Trace]:
-        for item in iter_traces(
-            source.path,
-            file=source.file,
-            run_id=source.run_id,
-            offset=cut.start,
-            line=cut.line,
-            end=cut.end,
-            final=source.final,
-        ):
-            if isinstance(item, LineIssue):
-                issues.append(item)
-            else:
-                yield item
-
-    def rows() -> Iterator[Row]:
-        read, place = traces(), 0
-        while batch := list(islice(read, BATCH)):
-            for trace, (row, verdict) in zip(batch, labeller.rows(batch, context), strict=True):
-                yield row
-                if "scores" in trace.raw:
-                    scores.add(place, scores_of(trace.raw))
-                place += 1
-                if verdict is not None and "following" not in facts:  # one answer by the template is enough
-                    add_facts(facts, trace, verdict, labeller.profile)
-
-    table = row_table(rows())
-    if source.survey is not None and labeller.corpus is not None and not source.survey.exists():
-        write_survey(source.survey, labeller.corpus.survey)
-    return table, issues, facts, scores.table()
+    if cut.start == 0 and (foreign := foreign_file(source.path, file=source.file)):
+        return row_table(()), [foreign], facts, None
+    kernel = Kernel(source.file, source.run_id, labeller, labeller.context(source.inputs))
+    lines = line_batches(source.path, offset=cut.start, line=cut.line, end=cut.end, final=source.final)
+    table, issues, scores = joined([kernel(batch, facts) for batch in lines])
+    return table, issues, facts, scores
 
 
 def index_ranges(

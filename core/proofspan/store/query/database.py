@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
-from threading import Timer
 from typing import Any
 
 import duckdb
@@ -41,7 +40,8 @@ class Database:
     """An in-memory database for all threads; every call uses a cursor of its own."""
 
     def __init__(self, *, time_limit: float = TIME_LIMIT) -> None:
-        self._connection = duckdb.connect(config=_CONFIG)
+        config = {**_CONFIG, "max_execution_time": str(round(1000 * time_limit))}
+        self._connection = duckdb.connect(config=config)
         self._connection.execute("SET enable_external_access = false")
         self._connection.execute("SET lock_configuration = true")
         self._time_limit = time_limit
@@ -60,21 +60,21 @@ class Database:
     def table(self, sql: str, params: Params, tables: Tables) -> pa.Table:
         """Return a large result as an Arrow table."""
         with self._running(tables) as cursor:
-            return cursor.sql(sql, params=dict(params)).to_arrow_table()
+            return cursor.sql(sql, params=dict(params)).to_arrow_reader().read_all()
 
     def over_view(self, view: str, sql: str, tables: Tables) -> pa.Table:
         """Return a result over the temporary view that the statement `view` creates first."""
         with self._running(tables) as cursor:
             cursor.execute(view)
-            return cursor.sql(sql).to_arrow_table()
+            return cursor.sql(sql).to_arrow_reader().read_all()
 
     @contextmanager
     def _running(self, tables: Tables) -> Iterator[duckdb.DuckDBPyConnection]:
-        """Open a cursor that sees these tables; its time limit covers running a query and fetching."""
+        """Open a cursor that sees these tables.
+
+        DuckDB applies the time limit to what is executed or streamed, not to a relation's `to_arrow_table`.
+        """
         with self._connection.cursor() as cursor:
-            timer = Timer(self._time_limit, cursor.interrupt)
-            timer.daemon = True
-            timer.start()
             try:
                 for name, table in tables.items():
                     cursor.register(name, table)
@@ -91,9 +91,6 @@ class Database:
                     f"the index could not be queried: {str(error).splitlines()[0]}",
                     fix="rebuild the index: proofspan index WORKSPACE",
                 ) from error
-            finally:
-                timer.cancel()
-                timer.join()  # a thread that holds the cursor when the process ends is reported as a leak
 
 
 @cache

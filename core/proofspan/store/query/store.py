@@ -163,6 +163,7 @@ class Store:
             suggestion=suggest_profile(about.facts, self._profile),
             placed=loaded.placed(),
             checked=loaded.checked(),
+            unread_bytes=about.unread_bytes,
         )
 
     @_retried
@@ -599,19 +600,24 @@ class Store:
         )
 
     @_retried
-    def paired(self, shown: Filter, metric_id: str) -> np.ndarray:
-        """Return each question's difference in a metric (here less there), in the order of this run's file.
+    def paired(self, shown: Filter, metric_ids: Sequence[str]) -> dict[str, np.ndarray]:
+        """Return each question's differences in metrics (here less there), in the order of this run's file.
 
         Questions that lack a number in one run are left out. Numbers are 0 or 1 for a share, what a quantile
         is taken of, and for citation overlap the share of a question's own ids.
         """
+        if not metric_ids:
+            return {}
         shown = _headline(shown)
-        clause, measure, was = shown.where(), measure_of(metric_id), f"was_value_{metric_id}"
-        number = f"{measure.number} - {was}"
-        sql = selection(f"{clause.sql} AND {number} IS NOT NULL", columns=number)
-        listed = self._listed(shown, compares=True)
-        table = listed.table((*measure.columns, was, *clause.columns))
-        return self._database.column(sql, clause.params, {"rows": table})
+        clause, columns, numbers = shown.where(), list[str](), list[str]()
+        for metric_id in metric_ids:
+            measure, was = measure_of(metric_id), f"was_value_{metric_id}"
+            columns += (*measure.columns, was)
+            numbers.append(f"{measure.number} - {was} AS {metric_id}")
+        table = self._listed(shown, compares=True).table((*dict.fromkeys(columns), *clause.columns))
+        sql = selection(clause.sql, columns=", ".join(numbers))
+        found = self._database.table(sql, clause.params, {"rows": table})
+        return {name: found.column(name).drop_null().to_numpy() for name in metric_ids}
 
     # Of rows that are not in the index as they are: a what-if replaces some of their columns.
 

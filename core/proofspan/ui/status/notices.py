@@ -46,29 +46,55 @@ def store_or_progress(opened: session.Opened) -> Store:
         fault_panel([problem])
     # Always one place: what follows keeps its own, and no part is shown twice while a page is replaced.
     place = st.empty()
+    facts = store.run_facts(opened.run.run_id) if store is not None else None
     if job is not None:
         with place.container():
             if job.failure:
                 folder, run_id = opened.manifest.folder, opened.run.run_id
                 again = f"proofspan index {shlex.quote(str(folder))} --run {shlex.quote(run_id)}"
                 fix = f"fix that, or see all of it with `{again}`"
-                fault_panel([Problem("index_failed", job.failure, run_id, fix)])
+                failed = Problem("index_failed", job.failure, run_id, fix)
+                fault_panel([failed, *(facts.problems if facts and facts.unread_bytes else ())])
                 st.button("Try again", key="index-again", on_click=session.jobs().forget)
             else:
-                _index_progress(job, opened.run.run_id, has_old_index=store is not None)
+                _index_progress(job, opened, facts)
+    elif store is not None and session.is_being_written(opened):
+        with place.container():
+            _follow(opened, store.stamp(opened.run.run_id))
     if store is None:
         st.stop()
     return store
 
 
 @fragment(run_every=0.7)
-def _index_progress(job: IndexJob, run_id: str, *, has_old_index: bool) -> None:
-    if not job.is_running:
+def _index_progress(job: IndexJob, opened: session.Opened, shown: RunFacts | None) -> None:
+    """Draw how far the index is, and rerun the page when it is done, or as soon as there is a part to show.
+
+    `shown` are the facts of the index that the page was drawn from.
+    """
+    run_id, store = opened.run.run_id, session.store_of(opened)
+    if not job.is_running or (shown is None and store.stamp(run_id) is not None):
         st.rerun()
     step = job.progress
-    message = f"{step.rows:,} traces so far" if step else "starting"
-    older = " What you see is the index from before." if has_old_index else ""
-    st.progress(step.share if step else 0.0, text=f"Reading {markup.label(run_id)}: {message}.{older}")
+    message = f"{step.rows:,} of about {step.estimate:,} traces" if step and step.done else "starting"
+    seen = "" if shown is None else " What you see is the index from before."
+    if shown is not None and shown.unread_bytes:
+        seen = f" What you see, numbers included, are the first {shown.traces:,}."
+    st.progress(step.share if step else 0.0, text=f"Reading {markup.label(run_id)}: {message}.{seen}")
+    if shown is not None and shown.unread_bytes:
+        ready = store.run_facts(run_id).traces
+        if ready > shown.traces and st.button(f"Show the first {ready:,}", key="index-more"):
+            st.rerun()
+
+
+@fragment(run_every=2)
+def _follow(opened: session.Opened, stamp: object) -> None:
+    """Rerun the page when traces were added to a file that is being written, and when that has ended."""
+    store, job = session.index(opened)
+    is_over = not session.is_being_written(opened)
+    if is_over or job is not None or store is None or store.stamp(opened.run.run_id) != stamp:
+        st.rerun()
+    markup.note(f"{opened.run.run_id} is being written; new answers appear as they come.", "muted")
 
 
 @fragment(run_every=0.7)

@@ -7,6 +7,7 @@ changes on disk is read again at the next script run, and nothing is ever stale.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
@@ -18,12 +19,12 @@ import streamlit as st
 
 from proofspan.contracts.records.records import Chunk, GoldQuestion, LineIssue
 from proofspan.diagnosis.claims.check import Checker
-from proofspan.diagnosis.corpus import Corpus, Survey
+from proofspan.diagnosis.corpus import Corpus
 from proofspan.diagnosis.types import Profile, profile_from
 from proofspan.errors import Fault, ManifestFault, Problem, StoreFault
 from proofspan.evidence.attachments import CatalogueIndex
 from proofspan.evidence.pdf.pool import PdfPool
-from proofspan.fingerprints import file_state, fingerprint_of
+from proofspan.fingerprints import file_state
 from proofspan.journal.cohorts import Cohort, read_cohorts
 from proofspan.manifest.load import MANIFEST_NAME, load_manifest
 from proofspan.manifest.paths import artifact_path
@@ -37,10 +38,9 @@ from proofspan.services.page_base import CitedPages, examine_run
 from proofspan.services.workspace.index_job import SHORT_SECONDS, IndexJob, IndexJobs, index_command
 from proofspan.services.workspace.open import chosen_folder, default_run, with_profile
 from proofspan.store.files.cache_dir import CacheDir, default_cache_dir, writable_cache_dir
-from proofspan.store.files.survey import read_survey, survey_file
 from proofspan.store.files.types import RunFacts
 from proofspan.store.index.build import index_state
-from proofspan.store.index.labelling import read_led_chunks
+from proofspan.store.index.labelling import prepared_corpus, read_led_chunks
 from proofspan.store.query.store import Store
 from proofspan.traces.lines.unpack import artifact_source
 from proofspan.traces.records.catalogue import read_catalogue
@@ -138,12 +138,40 @@ def index(opened: Opened) -> tuple[Store | None, IndexJob | None]:
     return store, job
 
 
+#: Seconds after which a file that grew while it was shown counts as complete.
+_GROWN_S = 60
+
+
+@st.cache_resource(show_spinner=False)
+def _sizes() -> dict[Path, tuple[int, float]]:
+    """Return the size of each trace file when it was last looked at, and when it was seen to have grown."""
+    return {}
+
+
+def is_being_written(opened: Opened) -> bool:
+    """Return whether the shown run's trace file was seen to grow in the last minute."""
+    if opened.run.traces is None:
+        return False
+    try:
+        path = artifact_path(opened.manifest, opened.run.traces)
+        size, now = path.stat().st_size, time.monotonic()
+    except (Fault, OSError):
+        return False
+    before, grown = _sizes().get(path, (size, -_GROWN_S))
+    grown = now if size > before else grown
+    _sizes()[path] = size, grown
+    return now - grown < _GROWN_S
+
+
 def locating(opened: Opened, store: Store) -> IndexJob | None:
     """Return the job that checks the shown run's claims and locates its citations, running or failed.
 
-    None when that is done. The other runs follow once their indexes are built.
+    None when that is done, and while only a part of the run is indexed. The other runs follow once their
+    indexes are built.
     """
     manifest, run_id, known = opened.manifest, opened.run.run_id, identity(opened)
+    if store.run_facts(run_id).unread_bytes:
+        return None
 
     def locate_others() -> list[str] | None:
         cache = cache_dir().path
@@ -269,19 +297,10 @@ def _sections(_manifest: Manifest, path: str, file: str, state: str, unpaged: fr
 @st.cache_resource(max_entries=2, show_spinner=False)
 def _corpus(_manifest: Manifest, path: str, file: str, state: str) -> tuple[Corpus, threading.Lock]:
     known, _ = _chunks(_manifest, path, file, state)
-    survey = _survey(Path(path), state)
-    return Corpus(mapped(known, lambda chunk: chunk.text), survey=survey), threading.Lock()
-
-
-def _survey(path: Path, state: str) -> Survey | None:
-    """Return the survey of a chunk file that the index has kept, None without one of this state."""
-    try:
-        printed = fingerprint_of(path)
-    except OSError:
-        return None
-    is_same = state.startswith(f"{printed.size}:{printed.mtime_ns}")
-    is_fixed = " True" in state
-    return read_survey(survey_file(printed, cache_dir().path, is_fixed=is_fixed)) if is_same else None
+    corpus = prepared_corpus(_manifest, cache_dir=cache_dir().path)
+    if corpus is None or _chunk_file(_manifest)[2] != state:
+        corpus = Corpus(mapped(known, lambda chunk: chunk.text))
+    return corpus, threading.Lock()
 
 
 @st.cache_resource(max_entries=2, show_spinner=False)
