@@ -2,16 +2,19 @@
 PYTHON = .venv/bin/python
 # The folders and the module that are left out import what takes seconds.
 FAST = -n 2 -q --hypothesis-profile=quick -m "not real_data and not reference and not slow" \
-	--ignore=tests/browser --ignore=tests/real --ignore=tests/unit/test_adapters.py
+	--ignore=tests/browser --ignore=tests/real --ignore=tests/spark --ignore=tests/unit/test_adapters.py
 
 .DEFAULT_GOAL := help
-.PHONY: setup serve test-fast test lint docs wheel help
+.PHONY: setup setup-spark serve test-fast test lint docs wheel help
 
 setup: ## Make .venv and install the locked development dependencies
 	python3 tools/require_python.py
 	python3 -m venv .venv
 	.venv/bin/pip install --quiet --require-hashes -r requirements-dev.lock
 	.venv/bin/pip install --quiet --no-deps --no-build-isolation -e .
+
+setup-spark: ## Install locked Apache Spark into .venv as well; Java comes from the system
+	.venv/bin/pip install --quiet --require-hashes -r requirements-spark.lock
 
 serve: ## Open the dashboard on the demo
 	.venv/bin/proofspan open
@@ -36,4 +39,4 @@ wheel: ## Build a wheel into dist
 	.venv/bin/pip wheel --no-deps -w dist .
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

@@ -22,6 +22,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "open": ("open_cmd", "Start the dashboard on a workspace, an export or a response."),
     "check": ("check_cmd", "Verify a workspace: every artifact, hash and record."),
     "index": ("index_cmd", "Build or refresh the index of a workspace."),
+    "spark-index": ("spark_index_cmd", "Index the traces of a lake by Apache Spark."),
     "triage": ("triage_cmd", "Label the questions of bare trace and chunk files."),
     "validate": ("validate_cmd", "Check records against the contract: one finding a line."),
     "locate": ("locate_cmd", "Locate quotes on the pages of PDFs, in bulk."),

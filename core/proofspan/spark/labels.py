@@ -1,0 +1,163 @@
+"""The kernel over batches of records, in Spark's Python workers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from proofspan.contracts.records.records import LABELS
+from proofspan.diagnosis.types import profile_from
+from proofspan.manifest.load import load_manifest
+from proofspan.manifest.types import Manifest, Run
+from proofspan.spark.schemas import ISSUE_FIELDS, LABELLED, PLAIN_ROWS
+from proofspan.spark.sources import PLACE
+from proofspan.store.files.columns import issue_table
+from proofspan.store.index.kernel import LINE_SCHEMA, Indexed, Kernel
+from proofspan.store.index.labelling import Inputs, Labeller, find_inputs, labeller_for
+
+#: The folders of records without a label, and of lines that are no record.
+UNLABELLED, UNREADABLE = "none", "unreadable"
+#: The most records of a batch, whatever Spark sends: some megabytes.
+TOGETHER = 1_024
+#: The name that issues have for the file of their line.
+FILE = "traces.records.json"
+_WORDS = pa.list_(pa.string())
+
+
+@lru_cache(maxsize=2)
+def manifest_at(path: Path) -> Manifest:
+    """Return the manifest, loaded once in a worker."""
+    return load_manifest(path)
+
+
+def inputs_of(manifest: Manifest, run_id: str, cache: Path) -> Inputs:
+    """Return what the labels of a run depend on; the run need not be in the manifest."""
+    run = manifest.run(run_id) or Run(run_id)
+    return find_inputs(manifest, profile_from(manifest.triage), None, cache_dir=cache, run=run)
+
+
+@lru_cache(maxsize=1)
+def _labeller(path: Path, cache: Path) -> Labeller:
+    """Return the labeller of a worker: chunks and gold are read once, for all its tasks."""
+    return labeller_for(inputs_of(manifest_at(path), "", cache))[0]
+
+
+@lru_cache(maxsize=64)
+def _inputs(path: Path, run_id: str, cache: Path) -> Inputs:
+    return inputs_of(manifest_at(path), run_id, cache)
+
+
+@dataclass(frozen=True, slots=True)
+class LabelRecords:
+    """Labels batches of records. `run_id` is that of all of them, None for each its own.
+
+    `manifest` is read on the worker, so that a task is small.
+    """
+
+    manifest: Path
+    cache: Path
+    run_id: str | None
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield batches of `LABELLED`."""
+        facts: dict[str, dict[str, int]] = {}
+        for batch in batches:
+            for first in range(0, batch.num_rows, TOGETHER):
+                yield from self.labelled(
+                    batch.slice(first, TOGETHER), _labeller(self.manifest, self.cache), facts
+                )
+
+    def labelled(
+        self, batch: pa.RecordBatch, labeller: Labeller, facts: dict[str, dict[str, int]]
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of some records, run by run; `facts` are those of the runs so far."""
+        runs = batch.column("run_id").to_pylist()
+        wanted = sorted({self.run_id or run or "" for run in runs})
+        for run_id in wanted:
+            mine = batch
+            if len(wanted) > 1:
+                mine = batch.filter(pa.array([(self.run_id or run or "") == run_id for run in runs]))
+            before = dict(facts.setdefault(run_id, {}))
+            context = labeller.context(_inputs(self.manifest, run_id, self.cache))
+            kernel = Kernel(FILE, run_id or None, labeller, context)
+            found = kernel(lines_of(mine), facts[run_id])
+            added = {name: count - before.get(name, 0) for name, count in facts[run_id].items()}
+            yield from _batches(mine, found, run_id, {name: n for name, n in added.items() if n})
+
+
+def lines_of(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return records as lines, whose numbers are their places in the batch, from 0."""
+    records, count = batch.column("record").cast(pa.binary()), batch.num_rows
+    places = pa.array(np.arange(count))
+    # No record is at the beginning of a file: offset 0 is where a byte order mark is left out.
+    offsets = pa.array(np.ones(count, np.int64))
+    columns = [pc.fill_null(records, b"null"), places, offsets, pa.nulls(count, pa.int64())]
+    return pa.record_batch(columns, schema=LINE_SCHEMA)
+
+
+def _batches(
+    batch: pa.RecordBatch, found: Indexed, run_id: str, facts: dict[str, int]
+) -> Iterator[pa.RecordBatch]:
+    rows, issues = found.rows.cast(PLAIN_ROWS), issue_table(found.issues)
+    if rows.num_rows:
+        folders = pc.fill_null(rows.column("label"), UNLABELLED)
+        yield _completed(batch, rows.column("line"), run_id, folders, rows, None, _scores(found), facts)
+        facts = {}
+    if issues.num_rows:
+        folders = pa.repeat(UNREADABLE, issues.num_rows)
+        yield _completed(batch, issues.column("line"), run_id, folders, None, issues, None, facts)
+
+
+def _completed(
+    batch: pa.RecordBatch,
+    places: pa.ChunkedArray,
+    run_id: str,
+    folders: pa.Array,
+    rows: pa.Table | None,
+    issues: pa.Table | None,
+    scores: Sequence[str | None] | None,
+    facts: dict[str, int],
+) -> pa.RecordBatch:
+    count = len(places)
+    of_record = batch.take(places.combine_chunks())
+    columns: dict[str, Any] = {
+        "run": pa.repeat(run_id, count),
+        "folder": folders,
+        "record": of_record.column("record").cast(pa.binary()),
+        "facts": pa.array(
+            [orjson.dumps(facts).decode() if facts else None, *[None] * (count - 1)], pa.string()
+        ),
+    }
+    columns |= {name: of_record.column(name) for name in PLACE}
+    if rows is not None:
+        columns |= {name: rows.column(name) for name in PLAIN_ROWS.names}
+        columns["scores"] = pa.array(scores, pa.string())
+    if issues is not None:
+        columns |= {f"issue_{name}": issues.column(name) for name in ISSUE_FIELDS}
+    arrays = [columns.get(field.name, pa.nulls(count, field.type)) for field in LABELLED]
+    table = pa.table(arrays, schema=LABELLED).combine_chunks()
+    (whole,) = table.to_batches()
+    return whole
+
+
+def _scores(found: Indexed) -> list[str | None]:
+    """Return the scores of each row as JSON: lists of name, number and label."""
+    if found.scores is None:
+        return [None] * found.rows.num_rows
+    each: list[list[Any]] = [[] for _ in range(found.rows.num_rows)]
+    for score in found.scores.to_pylist():
+        each[score["row"]].append([score["name"], score["number"], score["label"]])
+    return [orjson.dumps(values).decode() if values else None for values in each]
+
+
+def severity_of(folder: str) -> int:
+    """Return the place of a folder's rows in a run, the worst first."""
+    return LABELS.index(folder) if folder in LABELS else len(LABELS) + (folder == UNREADABLE)
