@@ -17,6 +17,7 @@ from proofspan.services.page_base import worth_saying
 from proofspan.services.question.filter_values import unknown_values
 from proofspan.ui.status import notices
 from proofspan.ui.triage import failure_map, filters, outcomes, panels, scores, table
+from proofspan.ui.triage.verdicts import ShownVerdicts
 from proofspan.ui.visit import session
 from proofspan.ui.widgets import export_menu, markup
 from proofspan.ui.widgets.chunk_choice import named_chunks, show_choice
@@ -74,6 +75,7 @@ with above:
         panels.sentence(
             view, matching=matching, total=total, is_judged=is_judged, can_be_judged=can_be_judged
         )
+verdicts = judged = None
 if matching:
     gold: Mapping[str, GoldQuestion] = {}
     with suppress(Fault):  # a lost gold file is among the run's own problems
@@ -95,8 +97,11 @@ if matching:
         with_claims=is_judged,
         scores=view.shown_scores,
     )
-    rows = table.triage_rows(found, view, known)
-    table.show_table(rows, view, is_judged=is_judged, has_gold=bool(gold))
+    if can_be_judged and not is_judged:
+        verdicts = ShownVerdicts(opened, store, found, follows=facts.suggestion is None)
+        judged = verdicts.frame()
+    rows = table.triage_rows(found if judged is None else judged, view, known)
+    table.show_table(rows, view, is_judged=is_judged or judged is not None, has_gold=bool(gold))
 
 options = session.options(opened, store)
 
@@ -158,6 +163,8 @@ with beside:
         folder=opened.manifest.folder,
         job=job,
     )
+    if verdicts is not None and (job is not None or facts.unread_bytes):
+        verdicts.request()
     is_toggled = vs is not None and view.filter.flip in panels.FLIPS_SHOWN
     filters.chips(view, elsewhere={"flip"} if is_toggled else ())
     st.space("stretch")

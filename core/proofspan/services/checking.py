@@ -6,7 +6,7 @@ those of a pass that was interrupted: of a trace file that has grown only the ne
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -252,11 +252,17 @@ def checked_batch(
     engines call it alike.
     """
     items = (trace_of_line(raw, file=file, run_id=run_id) for raw in trace_lines(lines))
-    traces = (item for item in items if isinstance(item, Trace))
-    of_index, notices, rows = known.to_pylist(), checker.notices, []
-    for place, trace in enumerate(traces):
-        row = of_index[place]
-        omitted = [notices[each] for each in row["safety_omitted"] or () if each in notices]
+    return checked_traces((item for item in items if isinstance(item, Trace)), known.to_pylist(), checker)
+
+
+def checked_traces(
+    traces: Iterable[Trace], known: Sequence[Mapping[str, Any]], checker: AnswerChecker
+) -> pa.RecordBatch:
+    """Return the claims of traces as a batch of `CHECKED_SCHEMA`; `known` are their `LABELLED` values."""
+    rows = []
+    for trace, row in zip(traces, known, strict=False):  # there may be more known rows
+        listed = (checker.notices.get(each) for each in row["safety_omitted"] or ())
+        omitted = [each for each in listed if each is not None]
         rows.append(stored.claims_row(checker.judged(trace, _labelled(trace, row), omitted)))
     return stored.claims_batch(rows)
 

@@ -98,6 +98,11 @@ class BackgroundTasks:
             if key not in self._tasks and self._outcomes.get(key) is None:
                 self._enqueue(self._prefetch, self._max_prefetched, key, _Task(make))
 
+    def outcome(self, key: Hashable) -> Done[Any] | Failed | None:
+        """Return the outcome of a task that is finished; None where it is not, or was never requested."""
+        with self._lock:
+            return self._outcomes.get(key)
+
     def is_done(self, key: Hashable) -> bool:
         """Whether there is nothing to wait for: the task is finished, dropped or was never requested."""
         with self._lock:

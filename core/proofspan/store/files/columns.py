@@ -132,6 +132,7 @@ PAGE_COLUMNS = (
     *("numbers_unsupported", "suspicions", "codes", "safety_omitted", "evidence", "agreement"),
     *("support", "contradictions", "claim_count", "difference_kinds"),
     *("grounded", "correct", "cause", "certainty", "cause_sentence", "harm"),
+    *("line", "offset", "length"),
 )
 #: The folded columns, which are searched, and the column that each is made from.
 _FOLDED = {"q_folded": "q", "answer_folded": "answer"}

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import pandas as pd
 import streamlit as st
 
-from proofspan.contracts.records.records import Chunk, GoldQuestion, LineIssue
+from proofspan.contracts.records.records import Attachment, Chunk, GoldQuestion, LineIssue
 from proofspan.diagnosis.claims.check import Checker
 from proofspan.diagnosis.corpus import Corpus
 from proofspan.diagnosis.types import Profile, profile_from
@@ -338,14 +338,24 @@ def catalogue(opened: Opened) -> CatalogueIndex:
 
     Raises Fault where the file is missing. Lines without an attachment are reported by `check`.
     """
+    return _catalogue(opened)[1]
+
+
+def attachments(opened: Opened) -> Mapping[str, Attachment]:
+    """Return the attachments by id, as `catalogue` returns them by place."""
+    return _catalogue(opened)[0]
+
+
+def _catalogue(opened: Opened) -> tuple[Mapping[str, Attachment], CatalogueIndex]:
     if opened.manifest.catalogue is None:
-        return CatalogueIndex.of(())
+        return {}, CatalogueIndex.of(())
     artifact = opened.manifest.catalogue
-    return read_file(
-        opened,
-        artifact,
-        lambda source: CatalogueIndex.of(read_catalogue(source, file=artifact.path)[0].values()),
-    )
+
+    def read(source: Path) -> tuple[Mapping[str, Attachment], CatalogueIndex]:
+        known, _ = read_catalogue(source, file=artifact.path)
+        return known, CatalogueIndex.of(known.values())
+
+    return read_file(opened, artifact, read)
 
 
 def report(opened: Opened) -> tuple[list[StoredRow], list[LineIssue]]:
