@@ -158,6 +158,9 @@ def status(
 
     `job` works on them, claims first, or says why it could not.
     """
+    if facts.unread_bytes and (can_be_judged or has_citations):
+        markup.note("Claims and cited text: once all traces are read", "muted")
+        return
     lacks_claims = can_be_judged and facts.checked is None
     if lacks_claims:
         _pending("Claims", "checked", "checking", folder=folder, job=job)
@@ -183,7 +186,8 @@ def _being_done(words: str, event: Event, job: IndexJob, was_past: bool) -> None
         st.rerun()
     share = job.progress.share if job.progress and job.event == event else 0.0
     with st.container(width="content"):
-        markup.note(f"{words} {100 * share:.0f} %" if share else words, "muted")
+        note = f"{words} {100 * share:.0f} %" if share else words
+        markup.note(note.replace(" ", "\N{NO-BREAK SPACE}"), "muted")
 
 
 def page_base_line(findings: Sequence[PageBaseFinding], view: ViewState) -> None:
