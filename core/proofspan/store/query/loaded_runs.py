@@ -173,15 +173,17 @@ class LoadedRun:
 
     def placed(self) -> PlacedFile | None:
         """Return the file of located citations, None without one that can be read."""
-        with self._lock:
-            self._row_states()
-            return self._placed
+        if self._placed is not None and self._states is None:  # else it is known to be readable
+            with self._lock:
+                self._row_states()
+        return self._placed
 
     def checked(self) -> CheckedFile | None:
         """Return the file of checked claims, None without one that can be read."""
-        with self._lock:
-            self._load([] if "support" in self._columns else ["support"])
-            return self._checked
+        if self._checked is not None and "support" not in self._columns:
+            with self._lock:
+                self._load([] if "support" in self._columns else ["support"])
+        return self._checked
 
     def claims(self) -> Callable[[np.ndarray], list[str | None]]:
         """Return a function that reads the claims of some rows as JSON, None for rows without.
