@@ -77,48 +77,49 @@ def line_figure(
 
     `customdata` of a point holds its target alone. A run without a number leaves a gap.
     """
-    figure = go.Figure(
-        data=[_trace(line, place, palette, is_alone=len(lines) == 1) for place, line in enumerate(lines)],
-        layout=layout(palette, height=HEIGHT, legend=len(lines) > 1),
-    )
     if form == "percent":
         axis = value_axis(palette, top=1.04, form="percent")
     else:  # from 0 to a little above the largest number and goal
         ends = [end for line in lines for point in line.points for end in (point.value, point.high) if end]
         top = 1.12 * max([*ends, *(rule.value for rule in rules)], default=1.0)
         axis = value_axis(palette, top=top, form=_FORMS[form])
-    figure.update_layout(
-        margin_r=RULE_WORDS if rules else 12,
-        xaxis=run_axis([plain(run) for run in runs], palette, shown=shown),
-        yaxis=axis,
-        shapes=[
-            {
-                "type": "line",
-                "xref": "paper",
-                "x0": 0,
-                "x1": 1,
-                "y0": rule.value,
-                "y1": rule.value,
-                "layer": "below",
-                "line": {"color": palette.hue(rule.hue), "width": 1.5, "dash": "dash"},
-            }
-            for rule in rules
-        ],
-        annotations=[
-            {
-                "xref": "paper",
-                "x": 1,
-                "xanchor": "left",
-                "y": rule.value,
-                "yanchor": "middle",
-                "text": plain(rule.words),
-                "showarrow": False,
-                "font": {"size": SMALL_SIZE, "color": palette.small},
-            }
-            for rule in rules
-        ],
+    return go.Figure(
+        data=[_trace(line, place, palette, is_alone=len(lines) == 1) for place, line in enumerate(lines)],
+        layout=layout(
+            palette,
+            height=HEIGHT,
+            legend=len(lines) > 1,
+            right=RULE_WORDS if rules else 12,
+            xaxis=run_axis([plain(run) for run in runs], palette, shown=shown),
+            yaxis=axis,
+            shapes=[
+                {
+                    "type": "line",
+                    "xref": "paper",
+                    "x0": 0,
+                    "x1": 1,
+                    "y0": rule.value,
+                    "y1": rule.value,
+                    "layer": "below",
+                    "line": {"color": palette.hue(rule.hue), "width": 1.5, "dash": "dash"},
+                }
+                for rule in rules
+            ],
+            annotations=[
+                {
+                    "xref": "paper",
+                    "x": 1,
+                    "xanchor": "left",
+                    "y": rule.value,
+                    "yanchor": "middle",
+                    "text": plain(rule.words),
+                    "showarrow": False,
+                    "font": {"size": SMALL_SIZE, "color": palette.small},
+                }
+                for rule in rules
+            ],
+        ),
     )
-    return figure
 
 
 def _trace(line: Line, place: int, palette: Palette, *, is_alone: bool) -> go.Scatter:
@@ -170,7 +171,7 @@ def stack_figure(
     `customdata` of a part holds its target alone.
     """
     is_crowded, width = len(runs) > 15, 0.72 * min(1.0, len(runs) / 4)
-    figure = go.Figure(
+    return go.Figure(
         data=[
             go.Bar(
                 name=plain(band.name),
@@ -194,12 +195,13 @@ def stack_figure(
             )
             for band in bands
         ],
-        layout=layout(palette, height=HEIGHT, legend=True),
+        layout=layout(
+            palette,
+            height=HEIGHT,
+            legend=True,
+            barmode="stack",
+            xaxis=run_axis([plain(run) for run in runs], palette, shown=shown),
+            yaxis=value_axis(palette, top=1.0, form="percent"),
+            uniformtext={"minsize": 10, "mode": "hide"},
+        ),
     )
-    figure.update_layout(
-        barmode="stack",
-        xaxis=run_axis([plain(run) for run in runs], palette, shown=shown),
-        yaxis=value_axis(palette, top=1.0, form="percent"),
-        uniformtext={"minsize": 10, "mode": "hide"},
-    )
-    return figure

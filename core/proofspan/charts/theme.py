@@ -90,11 +90,14 @@ def contrast(one: str, other: str) -> float:
     return (light + 0.05) / (dark + 0.05)
 
 
-def layout(palette: Palette, *, height: int, legend: bool) -> dict[str, Any]:
-    """Return what every figure has: fonts, colours, quiet lines, a fixed height, a legend above the plot."""
+def layout(palette: Palette, *, height: int, legend: bool, right: int = 12, **own: Any) -> dict[str, Any]:
+    """Return what every figure has: fonts, colours, quiet lines, a fixed height, a legend above the plot.
+
+    `right` is the room beside the plot in CSS pixels, and `own` what this figure has besides.
+    """
     return {
         "height": height,
-        "margin": {"l": 8, "r": 12, "t": 34 if legend else 12, "b": 8},
+        "margin": {"l": 8, "r": right, "t": 34 if legend else 12, "b": 8},
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
         "font": {"family": FONT, "size": FONT_SIZE, "color": palette.text},
@@ -119,6 +122,7 @@ def layout(palette: Palette, *, height: int, legend: bool) -> dict[str, Any]:
         "hovermode": "closest",
         "dragmode": False,
         "clickmode": "event+select",
+        **own,
     }
 
 
