@@ -5,7 +5,7 @@ FAST = -n 2 -q --hypothesis-profile=quick -m "not real_data and not reference an
 	--ignore=tests/browser --ignore=tests/real --ignore=tests/spark --ignore=tests/unit/test_adapters.py
 
 .DEFAULT_GOAL := help
-.PHONY: setup setup-spark serve test-fast test lint docs wheel help
+.PHONY: setup setup-spark serve test-fast test lint bench docs wheel help
 
 setup: ## Make .venv and install the locked development dependencies
 	python3 tools/require_python.py
@@ -29,8 +29,12 @@ lint: ## Check style, types, imports and prose
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
+	MYPYPATH=core:bench .venv/bin/mypy --config-file= --ignore-missing-imports --follow-imports=silent bench/*.py
 	.venv/bin/lint-imports
 	$(PYTHON) tools/plain_english.py
+
+bench: ## Run every bench (hours) and write docs/measurements.md
+	$(PYTHON) bench/measure.py
 
 docs: ## Build the documentation into build/site
 	NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build -q -f tools/docs/mkdocs.yml

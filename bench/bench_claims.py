@@ -16,6 +16,7 @@ import time
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import orjson
 from sklearn.metrics import balanced_accuracy_score, f1_score, roc_auc_score
@@ -102,7 +103,7 @@ def share(values: Sequence[bool]) -> float:
     return sum(values) / len(values) if values else 0.0
 
 
-def lines(path: Path) -> list[dict[str, object]]:
+def lines(path: Path) -> list[dict[str, Any]]:
     with path.open("rb") as stream:
         return [orjson.loads(line) for line in stream]
 

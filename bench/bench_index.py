@@ -35,7 +35,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import active_children, get_context
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from make_traces import sentence, vocabulary
 
@@ -110,7 +110,7 @@ def make_gold(folder: Path) -> None:
             out.write(json.dumps(gold_question(rng, trace, chunk)) + "\n")
 
 
-def gold_question(rng: random.Random, trace: dict[str, str], chunk: dict[str, str]) -> dict[str, object]:
+def gold_question(rng: random.Random, trace: dict[str, Any], chunk: dict[str, Any]) -> dict[str, object]:
     """The question of a trace, answered by twenty words of a chunk."""
     asked: dict[str, object] = {"q_id": trace["q_id"], "q": trace["q"]}
     if rng.random() < 0.05:

@@ -58,7 +58,7 @@ def made_cases(folder: Path) -> list[Case]:
             page.insert_text((50, 60 + 14 * line), words, fontsize=10)
     path = folder / "made.pdf"
     document.save(path)
-    words_of = [[word[4] for word in page.get_text("words")] for page in document]
+    words_of = [[word[4] for word in page.get_text("words")] for page in document.pages()]
     document.close()
     every = 300 // PAGES
     return [

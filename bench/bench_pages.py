@@ -219,7 +219,8 @@ def measure(sites: dict[str, Site], repeats: int) -> dict[str, Measured]:
 
 
 def chromium() -> str | None:
-    return shutil.which("chromium") or shutil.which("google-chrome")
+    names = ("chromium-headless-shell", "chromium", "google-chrome")
+    return next(filter(None, map(shutil.which, names)), None)
 
 
 def warm_browser(playwright: Playwright, profile: Path) -> BrowserContext:
@@ -271,7 +272,7 @@ def report(measured: dict[str, Measured], traces: int) -> None:
     large, demo, bare = measured["large"], measured["demo"], measured["bare"]
     names = {f"{traces:,} traces": large, "demo": demo, "st.dataframe alone": bare}
     for name, seen in names.items():
-        sent, new, warm = map(statistics.median, (seen.sent, seen.new, seen.warm))
+        sent, new, warm = (statistics.median(each) for each in (seen.sent, seen.new, seen.warm))
         print(f"{name:>18}: {sent / 1000:5.1f} kB over the websocket; table after ", end="")
         print(f"{new:5.0f} ms in a new browser, {warm:4.0f} ms in a warm one", end="")
         print(f", {statistics.median(seen.inside):4.0f} ms from a question" if seen.inside else "")

@@ -29,14 +29,13 @@ from proofspan.manifest.load import load_manifest
 from proofspan.resources import DEMO
 from proofspan.services.bundles.build import load_sources
 from proofspan.services.bundles.stored import StoredBundles
-from proofspan.services.bundles.walkthrough import Materials, Playlist, Stop, scene_of, slide_of
+from proofspan.services.bundles.walkthrough import Materials, Playlist, scene_of, slide_of
 from proofspan.services.documents.document_cache import Placer
 from proofspan.services.workspace.open import default_run
 from proofspan.store.index.build import build_index
 from proofspan.store.query.filters import Filter, Sort
 from proofspan.store.query.store import Store
 from proofspan.traces.lines.unpack import plain_source
-from proofspan.traces.records.stored_reports import StoredRow
 from proofspan.ui.viewer.viewer import ViewerPage, packed
 from proofspan.ui.visit.view_state import question_name
 
@@ -121,18 +120,15 @@ def in_server(folder: Path, cache: Path, pool: PdfPool, steps: int) -> tuple[lis
         corpus=None,
         stored=StoredBundles.of(file, file=run.bundles.path, run_id=run.run_id),
         traces=plain_source(folder / run.traces.path, cache_dir=cache),
-        row=no_row,
     )
     playlist = Playlist.of(Store(manifest, cache).places(Filter(run.run_id, label=("ok",)), Sort()))
-    slides = {stop.key: slide_of(stop, materials) for stop in list(playlist)[: steps + 1]}
+    stops = map(playlist.at, range(min(steps + 1, len(playlist))))
+    slides = {stop.key: slide_of(stop, materials) for stop in stops}
     for slide in slides.values():
         scene_of(slide, materials)
     taken, names = [], []
     for key, slide in slides.items():
         start = time.perf_counter()
-        place = playlist.place(key)
-        if place is None:
-            raise SystemExit("the playlist changed while it was measured")
         shown = scene_of(slide, materials).page
         if shown is not None and shown.image is not None:
             page = ViewerPage(shown.image, shown.spans, {}, "page", key.q_id, shown.page_count)
@@ -140,10 +136,6 @@ def in_server(folder: Path, cache: Path, pool: PdfPool, steps: int) -> tuple[lis
             taken.append((time.perf_counter() - start) * 1e3)
             names += [question_name(key.q_id, key.repeat)] if any(span.chosen for span in shown.spans) else []
     return taken, names
-
-
-def no_row(stop: Stop) -> StoredRow:
-    raise SystemExit(f"the run has traces, and {stop.key.q_id} is looked for in its report")
 
 
 def in_browser(folder: Path, scratch: Path, names: list[str]) -> tuple[list[float], list[float]]:
