@@ -18,11 +18,17 @@ import pyarrow as pa
 from proofspan.contracts.records.records import Chunk
 from proofspan.errors import Fault, Problem
 from proofspan.evidence.locate_bulk import TEMPORARY, Ask, GivenUp, Locator, locate_bulk
-from proofspan.evidence.page_base import is_telling
-from proofspan.fingerprints import Fingerprint, change_since, fingerprint_of
-from proofspan.manifest.paths import artifact_path
+from proofspan.fingerprints import Fingerprint, change_since
 from proofspan.manifest.types import Manifest
-from proofspan.services.question.view import citation_view, span_query
+from proofspan.services.placed_rows import (
+    CitedDocument,
+    Key,
+    answer_of,
+    cited_document,
+    placed_row,
+    wanted_of,
+)
+from proofspan.services.question.view import citation_view
 from proofspan.services.workspace.open import chosen_run
 from proofspan.store.files import located as stored
 from proofspan.store.files.cache_dir import turn, writing_to
@@ -106,21 +112,11 @@ def _chunks(manifest: Manifest, cache_dir: Path) -> Mapping[str, Chunk]:
         return {}
 
 
-#: A document and the hash of what is looked for in it.
-_Key = tuple[str, bytes]
-
-
 @dataclass(slots=True)
 class _Document:
-    """A cited document: its file and the answers on it; `stamp` is a problem's code where it has no path.
+    """A cited document and the answers on it; `fresh` are those that are not in the cache yet."""
 
-    `fresh` are the answers that are not in the cache yet.
-    """
-
-    stamp: str
-    path: Path | None = None
-    is_text: bool = False
-    fingerprint: Fingerprint | None = None
+    file: CitedDocument
     answers: dict[bytes, stored.Answer] = field(default_factory=dict)
     fresh: dict[bytes, stored.Answer] = field(default_factory=dict)
 
@@ -207,21 +203,18 @@ class _RunLocator:
 
     def _window(self, window: Sequence[stored.Cited], segment: Segment) -> pa.Table:
         """Return the window's rows; what is not known yet is located."""
-        missing: dict[_Key, Ask] = {}
-        keys: list[_Key | str] = []  # what is looked for in which document, or the code of why nothing is
+        missing: dict[Key, Ask] = {}
+        keys: list[Key | str] = []  # what is looked for in which document, or the code of why nothing is
         for item in window:
-            doc_id, query = item.citation.doc_id, span_query(item.citation)
-            if doc_id is None:
-                keys.append("no_document")
+            wanted = wanted_of(item.citation, lambda doc_id: self._document(doc_id).file)
+            if isinstance(wanted, str):
+                keys.append(wanted)
                 continue
-            document = self._document(doc_id)
-            if document.path is None or not query.quote.strip():
-                keys.append(document.stamp if document.path is None else "no_quote")
-                continue
-            key = doc_id, hashlib.blake2b(repr(query).encode(), digest_size=16).digest()
+            key, query = wanted
             keys.append(key)
-            if key[1] not in document.answers:
-                missing[key] = Ask(document.path, query, document.is_text)
+            document = self._document(key[0])
+            if key[1] not in document.answers and document.file.path is not None:
+                missing[key] = Ask(document.file.path, query, document.file.is_text)
         first, last = window[0].row, window[-1].row + 1
         before, known = self.run_file.rows_before(segment) + first, self.citations
 
@@ -230,23 +223,27 @@ class _RunLocator:
             self._show_progress(before + int((last - first) * share), known + int(len(window) * share))
 
         failed = self._locate(missing, show_share)
-        rows = [self._row(item, key, failed) for item, key in zip(window, keys, strict=True)]
+        rows = [
+            placed_row(item, key if isinstance(key, str) else self._result(key, failed))
+            for item, key in zip(window, keys, strict=True)
+        ]
         for each in self.documents.values():  # a document that changed meanwhile gives no answers to keep
-            if each.fresh and each.path and each.fingerprint and _is_same(each.path, each.fingerprint):
-                stored.keep_answers(self.cache_dir, each.fingerprint, each.fresh, is_text=each.is_text)
+            file = each.file
+            if each.fresh and file.path and file.fingerprint and _is_same(file.path, file.fingerprint):
+                stored.keep_answers(self.cache_dir, file.fingerprint, each.fresh, is_text=file.is_text)
             each.fresh = {}
         show_share(1, 1)
         self.citations += len(window)
         return table_of(rows, stored.PLACED_SCHEMA)
 
-    def _locate(self, missing: Mapping[_Key, Ask], on_done: Callable[[int, int], None]) -> dict[_Key, str]:
+    def _locate(self, missing: Mapping[Key, Ask], on_done: Callable[[int, int], None]) -> dict[Key, str]:
         """Locate these quotes and return the problem codes of those that failed."""
         asks = list(missing.values())
         answers = locate_bulk(
             asks, self.locator, workers=self.workers, on_done=on_done, given_up=self.given_up
         )
         self.located += len(missing)
-        failed: dict[_Key, str] = {}
+        failed: dict[Key, str] = {}
         for (doc_id, digest), ask, found in zip(missing, asks, answers, strict=True):
             if isinstance(found, Problem):
                 failed[doc_id, digest] = found.code
@@ -254,55 +251,31 @@ class _RunLocator:
                 self.again |= found.code in TEMPORARY
                 continue
             document = self._document(doc_id)
-            document.answers[digest] = document.fresh[digest] = stored.Answer(
-                status=found.status,
-                page_idx=found.page_idx,
-                page_mismatch=found.page_mismatch,
-                agreement=found.agreement,
-                numbers_differ=found.numbers_differ,
-                tells_page=len(ask.query.cited_pages) == 1 and is_telling(found, ask.query.quote),
-            )
+            document.answers[digest] = document.fresh[digest] = answer_of(found, ask.query)
         return failed
 
-    def _row(self, item: stored.Cited, key: _Key | str, failed: Mapping[_Key, str]) -> Mapping[str, object]:
-        row: dict[str, object] = {name: getattr(item, name) for name in item._fields[:5]}
-        for name in ("number", "chunk_id", "doc_id", "section_id"):
-            row[name] = getattr(item.citation, name)
-        row["cited_page_idx"] = item.citation.page_idx
-        if isinstance(key, str) or key in failed:
-            row |= dict.fromkeys(("page_mismatch", "numbers_differ", "tells_page"), False)
-            return row | {"status": "not_placed", "reason": key if isinstance(key, str) else failed[key]}
-        return row | self._document(key[0]).answers[key[1]]._asdict()
+    def _result(self, key: Key, failed: Mapping[Key, str]) -> stored.Answer | str:
+        return failed.get(key) or self._document(key[0]).answers[key[1]]
 
     def _show_progress(self, traces: int, citations: int) -> None:
         if self.on_progress is not None:
             self.on_progress(Progress(self.run_id, traces, self.run_file.rows, citations))
 
     def _stamps(self) -> dict[str, str]:
-        return {
-            doc_id: each.stamp for doc_id, each in self.documents.items() if self.manifest.document(doc_id)
-        }
+        listed = ((doc_id, each) for doc_id, each in self.documents.items() if self.manifest.document(doc_id))
+        return {doc_id: each.file.stamp for doc_id, each in listed}
 
     def _document(self, doc_id: str) -> _Document:
-        if doc_id in self.documents:
-            return self.documents[doc_id]
-        document = self.manifest.document(doc_id)
-        found = _Document(stored.document_stamp(self.manifest, document))
-        if document is not None:
-            try:
-                path = artifact_path(self.manifest, document.artifact)
-                fingerprint, is_text = fingerprint_of(path), not document.paged
-            except Fault as fault:
-                self.problems[doc_id] = fault.problems[0]
-            except OSError as error:
-                message = f"the document cannot be read: {error.strerror}"
-                self.problems[doc_id] = Problem("unreadable", message, document.artifact.path)
-                found = _Document("unreadable")
-            else:
-                answers = stored.known_answers(self.cache_dir, fingerprint, is_text=is_text)
-                found = _Document(found.stamp, path, is_text, fingerprint, answers)
-        self.documents[doc_id] = found
-        return found
+        if doc_id not in self.documents:
+            document = self.documents[doc_id] = _Document(cited_document(self.manifest, doc_id))
+            file = document.file
+            if file.problem is not None:
+                self.problems[doc_id] = file.problem
+            if file.fingerprint is not None:
+                document.answers = stored.known_answers(
+                    self.cache_dir, file.fingerprint, is_text=file.is_text
+                )
+        return self.documents[doc_id]
 
 
 def _is_same(path: Path, earlier: Fingerprint) -> bool:

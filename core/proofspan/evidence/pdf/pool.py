@@ -31,6 +31,8 @@ from proofspan.evidence.pdf.protocol import (
     record_from,
     send_frame,
 )
+from proofspan.evidence.text.page_record import page_of
+from proofspan.evidence.text.page_text import PageText
 from proofspan.evidence.types import DocumentInfo, FoundSpan, PageImage, PageInfo, Picture, SpanQuery
 
 MEMORY_BYTES = 2 * 1024**3
@@ -125,6 +127,18 @@ class PdfPool:
         if problem is not None and not steps:
             yield problem
             return
+        try:
+            yield from self._answers(path, steps)
+        except EvidenceFault as fault:
+            yield fault.problems[0]
+
+    def words_each(self, path: Path, pages: Sequence[int]) -> Iterator[PageText | Problem]:
+        """Read the words of these pages in one request, and yield them in order as they come.
+
+        As with `locate_each` there is at least one result, up to the first problem, and each page has the
+        whole time limit. A page that cannot be read has no words.
+        """
+        steps: list[dict[str, Json]] = [{"op": "words", "page_idx": n} for n in pages[:QUOTES_A_FRAME]]
         try:
             yield from self._answers(path, steps)
         except EvidenceFault as fault:
@@ -358,6 +372,7 @@ _ANSWERS: Mapping[Json, Callable[[Mapping[str, Any], bytes], object]] = {
     "texts": lambda header, _: [str(text) for text in header["texts"]],
     "lines": lambda header, _: [str(text) for text in header["texts"]],
     "pages_for": lambda header, _: [int(page) for page in header["pages"]],
+    "words": lambda header, _: page_of(header["words"]),
     "locate": lambda header, _: record_from(FoundSpan, header["found"]),
     "render": _page_image,
     "clip": _picture,

@@ -17,7 +17,6 @@ import sys
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import cached_property
 from itertools import zip_longest
 from operator import itemgetter
@@ -32,14 +31,13 @@ from proofspan.errors import EvidenceFault, Problem
 from proofspan.evidence.pdf import protocol
 from proofspan.evidence.pdf.files import FileKey, file_key, head_of, not_a_pdf
 from proofspan.evidence.pdf.glyphs import are_needed, page_of, words_of
-from proofspan.evidence.pdf.page_labels import MAX_SHOWN, with_page
+from proofspan.evidence.pdf.locate_quote import located
 from proofspan.evidence.pdf.png import encode_png
 from proofspan.evidence.pdf.protocol import ConnectionEndedError, receive_frame, send_frame
 from proofspan.evidence.pdf.render import Sheet, encode, region, whole, zoomed
-from proofspan.evidence.tables.locate_cells import locate_cells
-from proofspan.evidence.text.locate import locate
 from proofspan.evidence.text.page_index import WordIndex, searched
 from proofspan.evidence.text.page_lines import text_in_lines
+from proofspan.evidence.text.page_record import record_of
 from proofspan.evidence.text.page_text import PageText, QuoteText
 from proofspan.evidence.types import DocumentInfo, Mime, PageInfo, SpanQuery
 
@@ -325,14 +323,10 @@ def _done(document: Document, step: Mapping[str, Any]) -> Answer:
             index = document.word_index(searched(document.page_count, step["cited_page_idx"]))
             tokens = QuoteText.of(step["claim"]).tokens
             return {"pages": index.with_words(tokens, share=CLAIM_SHARE) if tokens else []}, b""
+        case "words":
+            return {"words": record_of(document.page_text(int(step["page_idx"])))}, b""
         case "locate":
-            query, note = protocol.record_from(SpanQuery, step["query"]), ""
-            if query.cited_label is not None:
-                query, note = with_page(query, document.labels)
-            found = locate_cells(query, document, locate(query, document))
-            if found.page_mismatch and query.cited_label is not None and not note:
-                note = f"“{query.cited_label[:MAX_SHOWN]}” is printed on page_idx {query.cited_page_idx}"
-            return {"found": replace(found, note="; ".join(filter(None, (note, found.note))))}, b""
+            return {"found": located(protocol.record_from(SpanQuery, step["query"]), document)}, b""
     return _rendered(document, step)
 
 
