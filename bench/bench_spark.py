@@ -2,7 +2,8 @@
 
     python bench/bench_spark.py [--folder DIR] [--traces 100000] [--chunks 20000] [--rounds 1]
 
-Native is `build_index` with two processes, Spark is `local[2]`; both read the same JSONL, without claims.
+Native is `build_index` with two processes, Spark is `local[2]`; both read the same JSONL, without claims and
+citations.
 Each run is a process of its own, A B A B …, with medians and their ratio. CPU seconds count all processes of
 a run, the JVM's too; those of Spark's Python workers are read twice a second. Spark runs a second time on a
 tenth of the traces: the peak memory of its Python workers (VmHWM) should be that of all. Needs
@@ -53,7 +54,8 @@ session = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
 session.sparkContext.setLogLevel("OFF")
 folder = Path(sys.argv[1])
 report = spark.index(
-    folder / "traces.jsonl", out=sys.argv[2], workspace=folder, run_id="R1", spark=session, claims=False
+    folder / "traces.jsonl", out=sys.argv[2], workspace=folder, run_id="R1", spark=session,
+    claims=False, locate=False
 )
 print(sum(report.traces.values()))
 process = session.sparkContext._gateway.proc

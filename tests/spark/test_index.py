@@ -156,7 +156,13 @@ def test_parquet_gives_the_same_rows_as_jsonl(
     local = write_workspace(tmp_path / "local", {RUN: plain})
     build_index(local, cache_dir=tmp_path / "cache", workers=1)
     by_spark.index(
-        tmp_path / "lake", out=tmp_path / "out", workspace=local.folder, run_id=RUN, spark=spark, claims=False
+        tmp_path / "lake",
+        out=tmp_path / "out",
+        workspace=local.folder,
+        run_id=RUN,
+        spark=spark,
+        claims=False,
+        locate=False,
     )
     assert rows_of(load_manifest(tmp_path / "out"), RUN, tmp_path) == rows_of(local, RUN, tmp_path / "cache")
 
@@ -168,7 +174,13 @@ def test_joined_chunks_give_the_same_labels_and_signals(
 
     traces = workspace.folder / "runs" / f"{RUN}.jsonl"
     report = by_spark.index(
-        traces, out=tmp_path / "out", workspace=workspace.folder, run_id=RUN, spark=spark, broadcast_limit=0
+        traces,
+        out=tmp_path / "out",
+        workspace=workspace.folder,
+        run_id=RUN,
+        spark=spark,
+        broadcast_limit=0,
+        locate=False,
     )
     assert report.claims == {}
     of_claims = {"claims", *CLAIM_COLUMNS.names}
@@ -207,7 +219,7 @@ def test_runs_are_those_of_the_records(spark: SparkSession, workspace: Manifest,
     plain = [orjson.dumps(trace(f"Q{n}", run_id=f"R{n % 2}")).decode() for n in range(10)]
     frame = spark.createDataFrame([(text,) for text in plain], "value string")
     report = by_spark.index(
-        frame, out=tmp_path / "out", workspace=workspace.folder, spark=spark, claims=False
+        frame, out=tmp_path / "out", workspace=workspace.folder, spark=spark, claims=False, locate=False
     )
     assert report.traces == {"R0": 5, "R1": 5}
     of_first = rows_of(load_manifest(tmp_path / "out"), "R0", tmp_path)
@@ -274,7 +286,13 @@ def test_an_attempt_that_failed_is_no_workspace_and_may_be_repeated(
         patch.setattr(job, "write_run_file", full)
         with pytest.raises(StoreFault) as caught:
             by_spark.index(
-                good, out=tmp_path / "out", workspace=workspace.folder, run_id=RUN, spark=spark, claims=False
+                good,
+                out=tmp_path / "out",
+                workspace=workspace.folder,
+                run_id=RUN,
+                spark=spark,
+                claims=False,
+                locate=False,
             )
     assert caught.value.problems[0].code == "disk_full"
     with pytest.raises(Fault):

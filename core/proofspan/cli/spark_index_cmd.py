@@ -25,6 +25,7 @@ FORMATS = ("parquet", "delta", "jsonl")
 @click.option("--master", metavar="URL", help="Spark's master; here, by default.")
 @click.option("--broadcast-limit", type=click.IntRange(min=0), metavar="BYTES", help="See below.")
 @click.option("--claims/--no-claims", default=True, help="Check the claims of the answers as well.")
+@click.option("--locate/--no-locate", default=True, help="Locate the citations as well.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def command(
     traces: str,
@@ -36,6 +37,7 @@ def command(
     master: str | None,
     broadcast_limit: int | None,
     claims: bool,
+    locate: bool,
     as_json: bool,
 ) -> None:
     """Index TRACES, a path of Parquet, Delta or JSONL, by Apache Spark.
@@ -60,6 +62,7 @@ def command(
         master=master,
         broadcast_limit=BROADCAST_LIMIT if broadcast_limit is None else broadcast_limit,
         claims=claims,
+        locate=locate,
     )
     if as_json:
         click.echo(json_text({**asdict(report), "out": str(report.out)}), nl=False)

@@ -1,4 +1,4 @@
-"""What is looked for of a citation and in which file, and its row once it is located: one citation alone.
+"""A single citation: the quote and the file to look for it in, and its row once it is located.
 
 The pass over a run in `proofspan.services.locating` and the one by Spark share it.
 """

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path, PurePath
@@ -16,16 +17,18 @@ import orjson
 
 from proofspan.diagnosis.suggest import suggest_profile
 from proofspan.diagnosis.types import profile_from
-from proofspan.errors import InputFault
+from proofspan.errors import Fault, InputFault
 from proofspan.manifest.load import load_manifest
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Artifact, Manifest
 from proofspan.spark import layout
 from proofspan.spark.chunks import CHUNKS, write_chunks
+from proofspan.spark.cited import ListCitations
 from proofspan.spark.claims import CHECKED, TO_CHECK, CheckSegments
-from proofspan.spark.joined import write_joined_segments
+from proofspan.spark.joined import known_chunks, write_joined_segments
 from proofspan.spark.labels import LabelRecords, inputs_of, severity_of
 from proofspan.spark.metrics import TO_MEASURE, write_metrics
+from proofspan.spark.places import write_places
 from proofspan.spark.run_wide import JOINED, write_joined
 from proofspan.spark.schemas import WRITTEN, spark_schema
 from proofspan.spark.segments import WriteSegments, record_file
@@ -63,12 +66,16 @@ _OF_RUNS = ("ts", "title", "class", "baseline", "pinned")
 
 @dataclass(frozen=True, slots=True)
 class SparkReport:
-    """An index that Spark made: its folder, and by run the traces, the unreadable records and the claims."""
+    """An index that Spark made: its folder, and by run the traces, the unreadable records and the claims.
+
+    `citations` counts those in each state (one may be in several).
+    """
 
     out: Path
     traces: Mapping[str, int]
     line_issues: Mapping[str, int]
     claims: Mapping[str, Mapping[str, int]]
+    citations: Mapping[str, Mapping[str, int]]
 
     @property
     def has_findings(self) -> bool:
@@ -88,6 +95,7 @@ def index(
     format: str | None = None,
     broadcast_limit: int = BROADCAST_LIMIT,
     claims: bool = True,
+    locate: bool = True,
 ) -> SparkReport:
     """Index traces by Spark, and return what was made. The folder `out` then opens as a workspace.
 
@@ -102,7 +110,9 @@ def index(
     folder = layout.begin(Path(out))
     where = " and ".join(str(each) for each in (traces, chunks, folder) if isinstance(each, str | PurePath))
     with problems(where):
-        return _Job(active, folder, source, run_id, claims).made(traces, chunks, format, broadcast_limit)
+        return _Job(active, folder, source, run_id, claims, locate).made(
+            traces, chunks, format, broadcast_limit
+        )
 
 
 @dataclass(slots=True)
@@ -112,6 +122,7 @@ class _Job:
     source: Manifest | None
     run_id: str | None
     claims: bool
+    locate: bool
 
     @property
     def work(self) -> Path:
@@ -145,6 +156,7 @@ class _Job:
             if self.claims and manifest.chunks is not None and joined is None
             else {}
         )
+        citations = self._locate(runs, is_joined=joined is not None) if self.locate else {}
         self._measure(runs, is_checked=bool(claims))
         entries["runs"] = [self._run_entry(run_id) for run_id in runs]
         layout.write_unfinished(self.out, entries)
@@ -154,6 +166,7 @@ class _Job:
             {run_id: run.rows for run_id, run in runs.items()},
             {run_id: run.line_issues for run_id, run in runs.items()},
             claims,
+            citations,
         )
 
     def _entries(self) -> dict[str, Any]:
@@ -173,24 +186,21 @@ class _Job:
                 entries[name] = {"path": copy} | ({"fix_encoding": True} if artifact.fix_encoding else {})
         listed = source.raw.get("documents") or []
         entries["documents"] = [
-            self._document(each, path)
-            for each, path in zip(
-                listed, (artifact_path(source, d.artifact) for d in source.documents), strict=True
-            )
+            self._document(number, entry, source, document.artifact)
+            for number, (entry, document) in enumerate(zip(listed, source.documents, strict=True))
         ]
         entries["runs"] = [self._run_entry(run.run_id) for run in source.runs]
         return entries
 
-    def _document(self, entry: Mapping[str, Any], path: Path) -> dict[str, Any]:
+    def _document(
+        self, number: int, entry: Mapping[str, Any], source: Manifest, artifact: Artifact
+    ) -> dict[str, Any]:
+        """Return a document's entry, and copy its file; what cannot be read is missing in the output too."""
         kept = {name: value for name, value in entry.items() if name not in ("path", "root", "sha256")}
-        number = (
-            sum(1 for _ in (self.out / layout.DOCUMENTS).glob("*"))
-            if (self.out / layout.DOCUMENTS).is_dir()
-            else 0
-        )
         (self.out / layout.DOCUMENTS).mkdir(exist_ok=True)
-        copy = f"{layout.DOCUMENTS}/{number:06d}-{path.name}"
-        shutil.copyfile(path, self.out / copy)
+        copy = f"{layout.DOCUMENTS}/{number:06d}-{PurePath(artifact.path).name}"
+        with suppress(Fault):
+            shutil.copyfile(artifact_path(source, artifact), self.out / copy)
         return kept | {"path": copy}
 
     def _run_entry(self, run_id: str) -> dict[str, Any]:
@@ -281,6 +291,13 @@ class _Job:
             write_checked_file(folder, known)
             sums[run_id] = claims
         return sums
+
+    def _locate(self, runs: Mapping[str, RunFile], *, is_joined: bool) -> dict[str, dict[str, int]]:
+        """Locate the citations of all runs."""
+        listing = ListCitations(self.out / layout.UNFINISHED, self.work, self.out)
+        chunks = known_chunks(self.spark, self.work) if is_joined else None
+        placed = write_places(self.spark, runs, chunks, listing)
+        return {run_id: dict(each.counts) for run_id, each in placed.items()}
 
     def _measure(self, runs: Mapping[str, RunFile], *, is_checked: bool) -> None:
         todo = []

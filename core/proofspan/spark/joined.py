@@ -8,7 +8,7 @@ place of every chunk, which each worker has.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import ceil
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import orjson
 import pyarrow as pa
 
+from proofspan.contracts.chunk_ids.redirects import Redirect
 from proofspan.contracts.records.records import Chunk, Json, Trace
 from proofspan.diagnosis.corpus import ChunkView, Survey, survey_of
 from proofspan.spark.labels import FILE, TOGETHER, LabelRecords, inputs_of, lines_of, manifest_at
@@ -34,7 +35,7 @@ from proofspan.traces.records.redirects import read_redirects
 from proofspan.traces.records.traces import trace_of_line
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 #: About how many records are labelled together; they and their chunks are in a worker's memory.
 GROUP_ROWS = 20_000
@@ -64,7 +65,7 @@ def write_joined_segments(given: DataFrame, chunks: DataFrame, write: WriteSegme
     named.withColumn("rank", F.row_number().over(latest)).filter("rank = 1").drop("rank").write.parquet(
         str(work / "chunks")
     )
-    known = given.sparkSession.read.parquet(str(work / "chunks"))
+    known = known_chunks(given.sparkSession, work)
     counted = known.mapInArrow(_counted, spark_schema(_COUNTED)).groupBy("word").agg(F.sum("n").alias("n"))
     one = spark_schema(_DONE)
     counted.coalesce(1).mapInArrow(WriteSurvey(work / WORDS, known.count()), one).collect()
@@ -81,6 +82,11 @@ def write_joined_segments(given: DataFrame, chunks: DataFrame, write: WriteSegme
 
     by_group = grouped.groupBy("record_group").cogroup(texts.groupBy("record_group"))
     return by_group.applyInArrow(written, spark_schema(WRITTEN))
+
+
+def known_chunks(spark: SparkSession, work: Path) -> DataFrame:
+    """Return the chunks of the chunk file that `write_joined_segments` read: `chunk_id`, `line`, places."""
+    return spark.read.parquet(str(work / "chunks"))
 
 
 def _chunk(line: bytes) -> tuple[Chunk, Json] | None:
@@ -141,9 +147,7 @@ class WritePlaces:
         """Yield how many chunks there are."""
         inputs = inputs_of(manifest_at(self.label.manifest), "", self.label.cache)
         kept = {each for gold in read_side_file(inputs.gold, read_gold)[0].values() for each in gold.chunks}
-        for redirect in read_side_file(inputs.redirects, read_redirects)[0].values():
-            if redirect.old_id in kept:
-                kept.update(redirect.new_ids)
+        kept = with_successors(kept, redirects_at(self.label.manifest, self.label.cache))
         count = 0
         with (self.label.cache / PLACES).open("wb") as file:
             for batch in batches:
@@ -167,21 +171,41 @@ class NamedIds:
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield batches of a group and what may be an id."""
-        inputs = inputs_of(manifest_at(self.label.manifest), "", self.label.cache)
-        redirects = read_side_file(inputs.redirects, read_redirects)[0]
+        redirects = redirects_at(self.label.manifest, self.label.cache)
         for batch in batches:
             groups = batch.column("record_group").to_pylist()
             found: dict[tuple[int, str], None] = {}
             for raw in trace_lines(lines_of(batch)):
                 trace = trace_of_line(raw, file=FILE, run_id=None)
                 if isinstance(trace, Trace):
-                    for each in mentioned(trace):
+                    for each in with_successors(mentioned(trace), redirects):
                         found[groups[raw.line], each] = None
-                        if each in redirects:
-                            found |= dict.fromkeys((groups[raw.line], new) for new in redirects[each].new_ids)
             columns = zip(*found, strict=True) if found else ((), ())
             arrays = [pa.array(each, field.type) for each, field in zip(columns, _NAMED, strict=True)]
             yield pa.record_batch(arrays, schema=_NAMED)
+
+
+@lru_cache(maxsize=1)
+def redirects_at(path: Path, cache: Path) -> Mapping[str, Redirect]:
+    """Return the redirects of earlier chunk ids, read once in a worker."""
+    return read_side_file(inputs_of(manifest_at(path), "", cache).redirects, read_redirects)[0]
+
+
+def with_successors(ids: Iterable[str], redirects: Mapping[str, Redirect]) -> set[str]:
+    """Return the ids, and those that redirects lead to from them."""
+    found, waiting = set[str](), list(ids)
+    while waiting:
+        each = waiting.pop()
+        if each not in found:
+            found.add(each)
+            waiting += redirects[each].new_ids if each in redirects else ()
+    return found
+
+
+def chunks_of(lines: pa.Table) -> list[Chunk]:
+    """Return the chunks of lines of the chunk file."""
+    found = map(_chunk, lines.column("line").to_pylist())
+    return [each[0] for each in found if each is not None]
 
 
 def mentioned(trace: Trace) -> set[str]:

@@ -14,12 +14,16 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 
-def _plain(kind: pa.DataType) -> pa.DataType:
-    return kind.value_type if pa.types.is_dictionary(kind) else kind
+def plain(schema: pa.Schema) -> pa.Schema:
+    """Return a schema without dictionaries."""
+    kinds = {field.name: field.type for field in schema}
+    return pa.schema(
+        [(name, kind.value_type if pa.types.is_dictionary(kind) else kind) for name, kind in kinds.items()]
+    )
 
 
 #: `ROW_SCHEMA` without dictionaries.
-PLAIN_ROWS = pa.schema([(field.name, _plain(field.type)) for field in ROW_SCHEMA])
+PLAIN_ROWS = plain(ROW_SCHEMA)
 _PLACE = [(name, kind) for name, kind in zip(PLACE, (pa.string(), pa.int64(), pa.int64()), strict=True)]
 #: What an issue adds to its record.
 ISSUE_FIELDS = ("code", "reason", "remedy", "excerpt")

@@ -30,7 +30,7 @@ def record_of(page: PageText) -> dict[str, Json]:
 
 
 def page_of(record: Mapping[str, Any]) -> PageText:
-    """Return the page of a record. ValueError, TypeError or LookupError where it is none."""
+    """Return the page of a record. ValueError, TypeError or LookupError for anything else."""
     words, boxes = tuple(map(str, record["words"])), _boxes(record["boxes"])
     touching = list(map(bool, record["touching"]))
     if not len(words) == len(boxes) == len(touching):

@@ -46,8 +46,13 @@ PAGE_SCHEMA = pa.schema(
 _INFO = b"proofspan.document"
 
 
-def write_words(path: Path, document: DocumentInfo, pages: Iterable[PageText | Problem]) -> int:
-    """Write the pages of a document, all from the first on, and return the number of words."""
+def write_words(
+    path: Path, document: DocumentInfo | Problem, pages: Iterable[PageText | Problem] = ()
+) -> int:
+    """Write the pages of a document, from the first on, and return the number of words.
+
+    `document` is the problem of one that cannot be opened.
+    """
     schema, words = PAGE_SCHEMA.with_metadata({_INFO: orjson.dumps(document)}), 0
     with pq.ParquetWriter(path, schema, compression="zstd", write_page_checksum=True) as file:
         numbered = enumerate(pages)
@@ -69,9 +74,13 @@ class WordFile:
     """The pages of a document as `write_words` wrote them, for one thread; read when they are needed."""
 
     def __init__(self, path: Path) -> None:
+        """Open a file. EvidenceFault with the problem of a document that could not be opened."""
         self._path = path
         self._file = pq.ParquetFile(path, page_checksum_verification=True)
         info = orjson.loads(self._file.schema_arrow.metadata[_INFO])
+        if "code" in info:
+            self._file.close()
+            raise EvidenceFault(Problem(**info))
         self.page_count: int = info["page_count"]
         self.labels: Sequence[str] = tuple(info["labels"])
         self._groups: OrderedDict[int, list[PageText | Problem]] = OrderedDict()
