@@ -18,19 +18,28 @@ from proofspan.errors import Fault, InputFault, StoreFault
 from proofspan.manifest.load import load_manifest
 from proofspan.manifest.types import Manifest
 from proofspan.services.checking import check_runs
-from proofspan.store.files.checked import CLAIM_COLUMNS
 from proofspan.store.index.build import build_index, index_folder, index_state
 from proofspan.store.query.filters import Filter
 from proofspan.store.query.indexed_run import IndexedRun
 from proofspan.store.query.store import Store
 from proofspan.traces.records.traces import iter_traces
 from tests.spark.same_index import rows_of
-from tests.unit.store_workspace import ENVELOPE, lines, trace, write_workspace
+from tests.unit.store_workspace import CHUNKS, ENVELOPE, lines, trace, write_workspace
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 RUN = "R1"
+#: Chunks that no record names, on a cited page, and on and beside a page of gold.
+ON_PAGES = [
+    {"chunk_id": f"c{page + 2}", "doc_id": "manual", "page": page, "text": text}
+    for page, text in (
+        (7, "The belt lasts 900 hours."),
+        (6, "The tank takes 70 litres."),
+        (5, "Check the belt every 900 hours, and its tank of 70 litres."),
+        (8, "The belt lasts 100 hours."),
+    )
+]
 
 
 def records() -> list[Any]:
@@ -42,6 +51,8 @@ def records() -> list[Any]:
     found += [trace(f"E{n}", **ENVELOPE) for n in range(3)] + [trace("E9", **{**ENVELOPE, "mem_rev": "r8"})]
     found += [trace("S1", scores={"faith": 0.5, "tone": "good"}), trace("S2", scores={"faith": 0.25})]
     found += [trace("U1", answer="Überall 4 l — “zitiert”.\ncitations: [c1]"), trace("N1", chunks=None)]
+    found += [trace("P1", answer="The belt lasts 900 hours.", citations=[{"doc_id": "manual", "page": 7}])]
+    found += [trace("P2", answer="Its tank takes 70 litres, and the belt lasts 900 hours.")]
     found += [trace("N2", chunks=[{"id": None}, {"id": "c1"}]), b"{", b'{"q": 3}', b"", b"\xff\xfe"]
     return found
 
@@ -58,7 +69,11 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Manifest:
         "sections": ["4.2"],
     }
     manifest = write_workspace(folder, {RUN: records()}, gold={"path": "gold.jsonl"})
-    (folder / "gold.jsonl").write_bytes(lines([gold, gold | {"q_id": "Q6", "chunks": [], "sections": ["4"]}]))
+    span = {"doc_id": "manual", "page": 8, "quote": "The belt lasts 100 hours."}
+    of_page = gold | {"q_id": "P2", "chunks": ["c8"], "spans": [span]}
+    others = [gold | {"q_id": "Q6", "chunks": [], "sections": ["4"]}, of_page]
+    (folder / "gold.jsonl").write_bytes(lines([gold, *others]))
+    (folder / "chunks.jsonl").write_bytes(lines([*CHUNKS, *ON_PAGES]))
     build_index(manifest, cache_dir=folder / "cache", workers=1)
     list(check_runs(manifest, [RUN], cache_dir=folder / "cache"))
     return manifest
@@ -72,7 +87,7 @@ def out(workspace: Manifest, spark: SparkSession, tmp_path_factory: pytest.TempP
     folder = tmp_path_factory.mktemp("out") / "index"
     traces = workspace.folder / "runs" / f"{RUN}.jsonl"
     report = by_spark.index(traces, out=folder, workspace=workspace.folder, run_id=RUN, spark=spark)
-    assert report.traces == {RUN: 50}
+    assert report.traces == {RUN: 52}
     assert report.line_issues == {RUN: 5}
     return folder
 
@@ -94,7 +109,7 @@ def test_commands_find_the_index_and_leave_it_as_it_is(
     made = load_manifest(out)
     assert index_state(made, RUN, tmp_path) == "fresh"
     (report,) = build_index(made, cache_dir=tmp_path).runs
-    assert (report.was, report.rows, report.line_issues) == ("fresh", 50, 5)
+    assert (report.was, report.rows, report.line_issues) == ("fresh", 52, 5)
     (checked,) = check_runs(made, [RUN], cache_dir=tmp_path)
     (locally,) = check_runs(workspace, [RUN], cache_dir=workspace.folder / "cache")
     assert checked == locally
@@ -107,7 +122,7 @@ def test_a_record_is_read_from_one_row_group(out: Path, tmp_path: Path) -> None:
     items = list(opened.lines())
     issues = [item for item in items if isinstance(item, LineIssue)]
     traces = [item for item in items if not isinstance(item, LineIssue)]
-    assert (len(traces), len(issues)) == (50, 5)
+    assert (len(traces), len(issues)) == (52, 5)
     for item in traces:
         assert opened.read(item).answer == item.answer
     read = iter_traces(opened.path, file="", run_id=RUN)
@@ -126,7 +141,7 @@ def test_partials_of_metrics_add_up_to_those_of_the_local_index(out: Path, works
         assert row[f"{metric_id}__of"] == tally.of, metric_id
         assert row[f"{metric_id}__total"] == pytest.approx(tally.total, abs=1e-12), metric_id
         assert row[f"{metric_id}__squares"] == pytest.approx(tally.squares, abs=1e-12), metric_id
-    assert (row["traces"], row["questions"]) == (50, 47)
+    assert (row["traces"], row["questions"]) == (52, 49)
     assert sum(row["latency_ms__histogram"]) == 40
     found = quantile("latency_ms", row["latency_ms__histogram"], 0.5)
     assert found == pytest.approx(119, rel=0.05)
@@ -167,7 +182,7 @@ def test_parquet_gives_the_same_rows_as_jsonl(
     assert rows_of(load_manifest(tmp_path / "out"), RUN, tmp_path) == rows_of(local, RUN, tmp_path / "cache")
 
 
-def test_joined_chunks_give_the_same_labels_and_signals(
+def test_joined_chunks_give_the_same_labels_signals_and_claims(
     spark: SparkSession, workspace: Manifest, out: Path, tmp_path: Path
 ) -> None:
     from proofspan import spark as by_spark
@@ -182,13 +197,11 @@ def test_joined_chunks_give_the_same_labels_and_signals(
         broadcast_limit=0,
         locate=False,
     )
-    assert report.claims == {}
-    of_claims = {"claims", *CLAIM_COLUMNS.names}
-    found, expected = (
-        [{name: value for name, value in row.items() if name not in of_claims} for row in rows]
-        for rows in (rows_of(load_manifest(each), RUN, tmp_path) for each in (tmp_path / "out", out))
-    )
+    found, expected = (rows_of(load_manifest(each), RUN, tmp_path) for each in (tmp_path / "out", out))
     assert found == expected
+    assert sum(report.claims[RUN].values()) > 50
+    (of_page,) = (row["claims"] for row in found if row["q_id"] == "P1")
+    assert b"cited_page" in orjson.dumps(of_page)
 
 
 def test_a_killed_worker_changes_nothing(

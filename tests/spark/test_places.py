@@ -15,10 +15,12 @@ from proofspan.manifest.load import load_manifest
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Manifest
 from proofspan.resources import DEMO
+from proofspan.services.checking import check_runs
 from proofspan.services.locating import PlacedReport, is_placed, place_runs
-from proofspan.store.files.located import PLACED_SCHEMA, read_placed, read_placed_file
+from proofspan.store.files.located import PLACED_SCHEMA, ROW_STATES, read_placed, read_placed_file
 from proofspan.store.index.build import build_index, index_folder
 from tests.pdf_files import one_page, write_pages
+from tests.spark.same_index import rows_of
 from tests.unit.placing_room import cite
 from tests.unit.store_workspace import CHUNKS, RUN, lines, manifest_of, trace
 
@@ -141,21 +143,30 @@ def test_places_are_those_of_the_local_pass(
     assert {"missing", "not_a_pdf", "document_not_listed", "no_quote", "no_document"} <= set(again.reasons)
 
 
-def test_places_of_the_demo_are_those_of_the_local_pass(
+def test_places_and_claims_of_the_demo_are_those_of_the_local_passes(
     spark: SparkSession, pool: PdfPool, tmp_path: Path
 ) -> None:
     from proofspan import spark as by_spark
 
-    demo = load_manifest(DEMO)
-    run = next(each for each in demo.runs if each.run_id == "R002")
+    demo, run_id, local = load_manifest(DEMO), "R002", tmp_path / "local"
+    run = next(each for each in demo.runs if each.run_id == run_id)
     assert run.traces is not None
     traces = artifact_path(demo, run.traces)
-    by_spark.index(traces, out=tmp_path / "out", workspace=DEMO, run_id=run.run_id, spark=spark, claims=False)
+    by_spark.index(
+        traces, out=tmp_path / "out", workspace=DEMO, run_id=run_id, spark=spark, broadcast_limit=0
+    )
     made = load_manifest(tmp_path / "out")
-    expected = located(demo, run.run_id, tmp_path / "local", pool)
+    expected = located(demo, run_id, local, pool)
     assert expected.citations > 20
-    assert table_of(made, run.run_id, tmp_path) == table_of(demo, run.run_id, tmp_path / "local")
-    assert located(made, run.run_id, tmp_path, pool).located == 0
+    assert table_of(made, run_id, tmp_path) == table_of(demo, run_id, local)
+    assert located(made, run_id, tmp_path, pool).located == 0
+    (checked,) = check_runs(demo, [run_id], cache_dir=local)
+    assert sum(checked.claims.values()) > 40
+    found, wanted = (
+        [row | {"stored_label": None} for row in rows_of(*which, ROW_STATES.names)]  # of its stored report
+        for which in ((made, run_id, tmp_path), (demo, run_id, local))
+    )
+    assert found == wanted
 
 
 def test_workers_that_locate_have_no_pdf_library(spark: SparkSession) -> None:

@@ -45,7 +45,7 @@ def command(
     Needs proofspan[spark] and Java 17 or later. The output is a workspace, which `proofspan open` and every
     other command read without Spark; its manifest is written last, so that half an output is never opened.
     Chunks of up to --broadcast-limit bytes (256 MiB) are given to every worker whole; of more, each group of
-    traces gets those that it names, and claims are not checked.
+    traces gets those that it needs.
 
     Exit status: 0 every record was read, 1 some records could not be read, 2 nothing was indexed.
     """

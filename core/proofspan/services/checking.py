@@ -30,7 +30,7 @@ from proofspan.store.files.segment_files import DamagedError, read_columns
 from proofspan.store.files.types import Progress
 from proofspan.store.index.build import index_folder, made_elsewhere, not_indexed, workers_for
 from proofspan.store.index.kernel import line_batches, trace_lines
-from proofspan.store.index.labelling import Inputs, find_inputs, labeller_for, read_side_file
+from proofspan.store.index.labelling import Inputs, Labeller, find_inputs, labeller_for, read_side_file
 from proofspan.store.index.plan import find_source
 from proofspan.store.index.scan import spread
 from proofspan.traces.lines.worker_process import collector_paused
@@ -104,9 +104,12 @@ class _Source:
     follows: bool
 
 
-def answer_checker(inputs: Inputs, *, follows: bool) -> AnswerChecker:
-    """Return the checker of a run's answers. `follows` is whether any of them follows the template."""
-    labeller, _ = labeller_for(inputs)
+def answer_checker(inputs: Inputs, *, follows: bool, labeller: Labeller | None = None) -> AnswerChecker:
+    """Return the checker of a run's answers. `follows` is whether any of them follows the template.
+
+    `labeller` is that of the inputs, where it is known already.
+    """
+    labeller = labeller or labeller_for(inputs)[0]
     if labeller.corpus is None:
         return AnswerChecker(inputs.profile, None)
     checker = Checker(labeller.corpus.texts, labeller.corpus.survey, labeller.places)

@@ -24,7 +24,7 @@ from proofspan.manifest.types import Artifact, Manifest
 from proofspan.spark import layout
 from proofspan.spark.chunks import CHUNKS, write_chunks
 from proofspan.spark.cited import ListCitations
-from proofspan.spark.claims import CHECKED, TO_CHECK, CheckSegments
+from proofspan.spark.claims import TO_CHECK, CheckSegments, check_segments
 from proofspan.spark.joined import known_chunks, write_joined_segments
 from proofspan.spark.labels import LabelRecords, inputs_of, severity_of
 from proofspan.spark.metrics import TO_MEASURE, write_metrics
@@ -52,7 +52,7 @@ from proofspan.traces.lines.record_list import write_record_list
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-#: The largest chunk file that each worker is given whole, in bytes; of a larger one claims are not checked.
+#: The largest chunk file that each worker is given whole, in bytes.
 BROADCAST_LIMIT = 256 << 20
 #: The columns that a table has to have, with their other names.
 _TRACES, _CHUNKS = (("q", "question"),), (("chunk_id", "id", "snippet_id"), ("text",))
@@ -151,12 +151,11 @@ class _Job:
             labeller_for(inputs_of(manifest, "", self.work))
         segments = self._segments(known, joined)
         runs = self._write_runs(segments, manifest, is_joined=joined is not None)
-        claims = (
-            self._check(runs, manifest)
-            if self.claims and manifest.chunks is not None and joined is None
-            else {}
-        )
-        citations = self._locate(runs, is_joined=joined is not None) if self.locate else {}
+        known_texts = known_chunks(self.spark, self.work) if joined is not None else None
+        claims = {}
+        if self.claims and manifest.chunks is not None:
+            claims = self._check(runs, manifest, known_texts)
+        citations = self._locate(runs, known_texts) if self.locate else {}
         self._measure(runs, is_checked=bool(claims))
         entries["runs"] = [self._run_entry(run_id) for run_id in runs]
         layout.write_unfinished(self.out, entries)
@@ -271,7 +270,9 @@ class _Job:
             write_run_file(folder, made[run_id])
         return made
 
-    def _check(self, runs: Mapping[str, RunFile], manifest: Manifest) -> dict[str, dict[str, int]]:
+    def _check(
+        self, runs: Mapping[str, RunFile], manifest: Manifest, chunks: DataFrame | None
+    ) -> dict[str, dict[str, int]]:
         """Check the claims of all segments, each in a task of its own."""
         profile = profile_from(manifest.triage)
         todo = [
@@ -279,9 +280,10 @@ class _Job:
             for run_id, run in runs.items()
             for segment in run.segments
         ]
-        check = CheckSegments(self.out / layout.UNFINISHED, self.work, self.out)
+        label = LabelRecords(self.out / layout.UNFINISHED, self.work, None)
         tasks = self.spark.createDataFrame(todo, TO_CHECK).repartition(len(todo))
-        tasks.mapInArrow(check, spark_schema(CHECKED)).write.parquet(str(self.work / "checked"))
+        checked = check_segments(tasks, chunks, CheckSegments(label, self.out))
+        checked.write.parquet(str(self.work / "checked"))
         sums = {}
         for run_id, run in runs.items():
             folder = layout.index_of_run(self.out, run_id)
@@ -292,10 +294,9 @@ class _Job:
             sums[run_id] = claims
         return sums
 
-    def _locate(self, runs: Mapping[str, RunFile], *, is_joined: bool) -> dict[str, dict[str, int]]:
+    def _locate(self, runs: Mapping[str, RunFile], chunks: DataFrame | None) -> dict[str, dict[str, int]]:
         """Locate the citations of all runs."""
         listing = ListCitations(self.out / layout.UNFINISHED, self.work, self.out)
-        chunks = known_chunks(self.spark, self.work) if is_joined else None
         placed = write_places(self.spark, runs, chunks, listing)
         return {run_id: dict(each.counts) for run_id, each in placed.items()}
 

@@ -14,7 +14,7 @@ from functools import lru_cache
 from math import ceil
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import orjson
 import pyarrow as pa
@@ -41,9 +41,14 @@ if TYPE_CHECKING:
 GROUP_ROWS = 20_000
 #: The chunks without their texts, but for those of gold questions; and the rarity of words.
 PLACES, WORDS = "places.jsonl", "survey.json"
+#: The document and page of each chunk of a gold question.
+GOLD_PLACES = "gold_places.json"
+Page = tuple[str | None, int | None]
 _CHUNKS = pa.schema(
     [
         ("chunk_id", pa.string()),
+        ("doc_id", pa.string()),
+        ("page_idx", pa.int64()),
         ("line", pa.binary()),
         *((name, kind) for name, kind in zip(PLACE, (pa.string(), pa.int64(), pa.int64()), strict=True)),
     ]
@@ -62,14 +67,17 @@ def write_joined_segments(given: DataFrame, chunks: DataFrame, write: WriteSegme
     work = label.cache
     named = chunks.mapInArrow(_named_chunks, spark_schema(_CHUNKS))
     latest = Window.partitionBy("chunk_id").orderBy(*(F.desc(name) for name in PLACE))
-    named.withColumn("rank", F.row_number().over(latest)).filter("rank = 1").drop("rank").write.parquet(
-        str(work / "chunks")
-    )
+    # Of several with one id the last counts, at the place of the first, as in a dictionary.
+    first = F.min(F.struct(*PLACE)).over(Window.partitionBy("chunk_id"))
+    ranked = named.withColumn("rank", F.row_number().over(latest)).withColumn("first", first)
+    ranked.filter("rank = 1").drop("rank", *PLACE).write.parquet(str(work / "chunks"))
     known = known_chunks(given.sparkSession, work)
     counted = known.mapInArrow(_counted, spark_schema(_COUNTED)).groupBy("word").agg(F.sum("n").alias("n"))
     one = spark_schema(_DONE)
     counted.coalesce(1).mapInArrow(WriteSurvey(work / WORDS, known.count()), one).collect()
-    known.coalesce(1).mapInArrow(WritePlaces(label), one).collect()
+    known.coalesce(1).sortWithinPartitions("first").select("line").mapInArrow(
+        WritePlaces(label), one
+    ).collect()
 
     groups = max(1, ceil(given.count() / GROUP_ROWS))
     grouped = given.withColumn("record_group", F.pmod(F.xxhash64("record"), F.lit(groups)))
@@ -85,7 +93,7 @@ def write_joined_segments(given: DataFrame, chunks: DataFrame, write: WriteSegme
 
 
 def known_chunks(spark: SparkSession, work: Path) -> DataFrame:
-    """Return the chunks of the chunk file that `write_joined_segments` read: `chunk_id`, `line`, places."""
+    """Return the chunks that `write_joined_segments` read: `chunk_id`, `doc_id`, `page_idx` and `line`."""
     return spark.read.parquet(str(work / "chunks"))
 
 
@@ -102,8 +110,17 @@ def _named_chunks(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]
     for batch in batches:
         lines = batch.column("record").to_pylist()
         found = [_chunk(line or b"null") for line in lines]
-        ids = pa.array([each and each[0].chunk_id for each in found], pa.string())
-        columns = [ids, batch.column("record").cast(pa.binary()), *(batch.column(name) for name in PLACE)]
+        ids, documents, pages = (
+            pa.array([each and getattr(each[0], name) for each in found], kind)
+            for name, kind in (("chunk_id", pa.string()), ("doc_id", pa.string()), ("page_idx", pa.int64()))
+        )
+        columns = [
+            ids,
+            documents,
+            pages,
+            batch.column("record").cast(pa.binary()),
+            *(batch.column(name) for name in PLACE),
+        ]
         yield pa.record_batch(columns, schema=_CHUNKS).filter(ids.is_valid())
 
 
@@ -139,7 +156,10 @@ class WriteSurvey:
 
 @dataclass(frozen=True, slots=True)
 class WritePlaces:
-    """Writes all chunks without their texts, in one task; those of gold questions keep theirs."""
+    """Writes all chunks without their texts, in one task; those of gold questions keep theirs.
+
+    These are the only ones in the file of `GOLD_PLACES`.
+    """
 
     label: LabelRecords
 
@@ -148,7 +168,7 @@ class WritePlaces:
         inputs = inputs_of(manifest_at(self.label.manifest), "", self.label.cache)
         kept = {each for gold in read_side_file(inputs.gold, read_gold)[0].values() for each in gold.chunks}
         kept = with_successors(kept, redirects_at(self.label.manifest, self.label.cache))
-        count = 0
+        count, places = 0, {}
         with (self.label.cache / PLACES).open("wb") as file:
             for batch in batches:
                 for line in batch.column("line").to_pylist():
@@ -156,10 +176,13 @@ class WritePlaces:
                     if found is None:
                         continue
                     chunk, obj = found
-                    if chunk.chunk_id not in kept and isinstance(obj, dict):
+                    if chunk.chunk_id in kept:
+                        places[chunk.chunk_id] = chunk.doc_id, chunk.page_idx
+                    elif isinstance(obj, dict):
                         line = orjson.dumps({**obj, "text": "", "text_normalized": ""})
                     file.write(line.rstrip(b"\r\n") + b"\n")
                     count += 1
+        (self.label.cache / GOLD_PLACES).write_bytes(orjson.dumps(places))
         yield pa.record_batch([pa.array([count], pa.int64())], schema=_DONE)
 
 
@@ -189,6 +212,13 @@ class NamedIds:
 def redirects_at(path: Path, cache: Path) -> Mapping[str, Redirect]:
     """Return the redirects of earlier chunk ids, read once in a worker."""
     return read_side_file(inputs_of(manifest_at(path), "", cache).redirects, read_redirects)[0]
+
+
+@lru_cache(maxsize=1)
+def gold_places(cache: Path) -> Mapping[str, Page]:
+    """Return document and page of the chunks of gold questions, read once in a worker."""
+    found: dict[str, list[Any]] = orjson.loads((cache / GOLD_PLACES).read_bytes())
+    return {chunk_id: (doc_id, page) for chunk_id, (doc_id, page) in found.items()}
 
 
 def with_successors(ids: Iterable[str], redirects: Mapping[str, Redirect]) -> set[str]:
@@ -237,7 +267,7 @@ class WriteGroup:
 
     def __call__(self, records: pa.Table, lines: pa.Table) -> pa.Table:
         """Return rows of `WRITTEN`."""
-        label, labeller = self.write.label, self._labeller(lines)
+        label, labeller = self.write.label, labeller_by(self.write.label, lines)
         facts: dict[str, dict[str, int]] = {}
         labelled = (
             piece
@@ -246,16 +276,17 @@ class WriteGroup:
         )
         return pa.Table.from_batches(self.write.written(labelled), WRITTEN)
 
-    def _labeller(self, lines: pa.Table) -> Labeller:
-        label = self.write.label
-        inputs = inputs_of(manifest_at(label.manifest), "", label.cache)
-        with NamedTemporaryFile(suffix=".jsonl") as file:
-            file.write((label.cache / PLACES).read_bytes())
-            for line in lines.column("line").to_pylist():
-                file.write(line.rstrip(b"\r\n") + b"\n")
-            file.flush()
-            side = replace(inputs.chunks, path=Path(file.name))
-            labeller = labeller_for(replace(inputs, chunks=side, cache_dir=None))[0]
-        if labeller.corpus is not None:
-            labeller.corpus.survey = _survey(label.cache / WORDS)
-        return labeller
+
+def labeller_by(label: LabelRecords, lines: pa.Table) -> Labeller:
+    """Return the labeller that has the texts of these lines of chunks, and the places of all chunks."""
+    inputs = inputs_of(manifest_at(label.manifest), "", label.cache)
+    with NamedTemporaryFile(suffix=".jsonl") as file:
+        file.write((label.cache / PLACES).read_bytes())
+        for line in lines.column("line").to_pylist():
+            file.write(line.rstrip(b"\r\n") + b"\n")
+        file.flush()
+        side = replace(inputs.chunks, path=Path(file.name))
+        labeller = labeller_for(replace(inputs, chunks=side, cache_dir=None))[0]
+    if labeller.corpus is not None:
+        labeller.corpus.survey = _survey(label.cache / WORDS)
+    return labeller
