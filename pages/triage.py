@@ -17,7 +17,7 @@ from proofspan.services.page_base import worth_saying
 from proofspan.services.question.filter_values import unknown_values
 from proofspan.ui.status import notices
 from proofspan.ui.triage import failure_map, filters, outcomes, panels, scores, table
-from proofspan.ui.triage.verdicts import ShownVerdicts
+from proofspan.ui.triage.shown_first import ShownFirst
 from proofspan.ui.visit import session
 from proofspan.ui.widgets import export_menu, markup
 from proofspan.ui.widgets.chunk_choice import named_chunks, show_choice
@@ -75,7 +75,7 @@ with above:
         panels.sentence(
             view, matching=matching, total=total, is_judged=is_judged, can_be_judged=can_be_judged
         )
-verdicts = judged = None
+first = None
 if matching:
     gold: Mapping[str, GoldQuestion] = {}
     with suppress(Fault):  # a lost gold file is among the run's own problems
@@ -97,11 +97,17 @@ if matching:
         with_claims=is_judged,
         scores=view.shown_scores,
     )
-    if can_be_judged and not is_judged:
-        verdicts = ShownVerdicts(opened, store, found, follows=facts.suggestion is None)
-        judged = verdicts.frame()
-    rows = table.triage_rows(found if judged is None else judged, view, known)
-    table.show_table(rows, view, is_judged=is_judged or judged is not None, has_gold=bool(gold))
+    first = ShownFirst(
+        opened,
+        store,
+        found,
+        claims=can_be_judged and not is_judged,
+        citations=has_citations and facts.placed is None,
+        follows=facts.suggestion is None,
+    )
+    found = first.frame()
+    rows = table.triage_rows(found, view, known)
+    table.show_table(rows, view, is_judged=is_judged or "claims" in found, has_gold=bool(gold))
 
 options = session.options(opened, store)
 
@@ -163,8 +169,8 @@ with beside:
         folder=opened.manifest.folder,
         job=job,
     )
-    if verdicts is not None and (job is not None or facts.unread_bytes):
-        verdicts.request()
+    if first is not None and (job is not None or facts.unread_bytes):
+        first.request()
     is_toggled = vs is not None and view.filter.flip in panels.FLIPS_SHOWN
     filters.chips(view, elsewhere={"flip"} if is_toggled else ())
     st.space("stretch")

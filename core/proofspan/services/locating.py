@@ -7,7 +7,7 @@ quotes that were located in the same state of a document before, for any run, ar
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from itertools import islice
@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from proofspan.contracts.records.records import Chunk
+from proofspan.contracts.records.records import Chunk, Trace
 from proofspan.errors import Fault, Problem
 from proofspan.evidence.locate_bulk import TEMPORARY, Ask, GivenUp, Locator, locate_bulk
 from proofspan.fingerprints import Fingerprint, change_since
@@ -38,6 +38,7 @@ from proofspan.store.files.segment_files import DamagedError, write_table
 from proofspan.store.files.types import Progress
 from proofspan.store.index.build import discard_damaged, index_folder, not_indexed
 from proofspan.store.index.labelling import read_led_chunks
+from proofspan.traces.records.citations import citations
 
 #: How many citations are located, and in memory, together; results are stored after each window.
 WINDOW = 10_000
@@ -110,6 +111,45 @@ def _chunks(manifest: Manifest, cache_dir: Path) -> Mapping[str, Chunk]:
         return read_led_chunks(manifest, manifest.chunks, cache_dir=cache_dir)[0]
     except Fault:
         return {}
+
+
+def states_of(
+    manifest: Manifest, traces: Sequence[Trace], chunks: Mapping[str, Chunk], locator: Locator
+) -> pa.Table:
+    """Locate the citations of some traces, and return their `ROW_STATES`, as `place_runs` makes them."""
+    cited = [
+        stored.Cited(row, trace.q_id, trace.paraphrase, trace.seed, 1, citation_view(each, chunks).citation)
+        for row, trace in enumerate(traces)
+        for each in citations(trace)
+    ]
+    keys, asks = _asked(cited, cache(partial(cited_document, manifest)))
+    found = dict(zip(asks, locate_bulk([*asks.values()], locator, workers=1), strict=True))
+
+    def result(key: Key) -> stored.Answer | str:
+        answer = found[key]
+        return answer.code if isinstance(answer, Problem) else answer_of(answer, asks[key].query)
+
+    rows = [
+        placed_row(item, key if isinstance(key, str) else result(key))
+        for item, key in zip(cited, keys, strict=True)
+    ]
+    return stored.row_states(table_of(rows, stored.PLACED_SCHEMA), len(traces))
+
+
+def _asked(
+    cited: Iterable[stored.Cited], find: Callable[[str], CitedDocument]
+) -> tuple[list[Key | str], dict[Key, Ask]]:
+    """Return for each citation what is looked for in which document, or why nothing is; and the quotes."""
+    keys: list[Key | str] = []
+    asks: dict[Key, Ask] = {}
+    for item in cited:
+        wanted = wanted_of(item.citation, find)
+        keys.append(wanted if isinstance(wanted, str) else wanted[0])
+        if not isinstance(wanted, str):
+            document = find(wanted[0][0])
+            if document.path is not None:
+                asks[wanted[0]] = Ask(document.path, wanted[1], document.is_text)
+    return keys, asks
 
 
 @dataclass(slots=True)
@@ -203,18 +243,8 @@ class _RunLocator:
 
     def _window(self, window: Sequence[stored.Cited], segment: Segment) -> pa.Table:
         """Return the window's rows; what is not known yet is located."""
-        missing: dict[Key, Ask] = {}
-        keys: list[Key | str] = []  # what is looked for in which document, or the code of why nothing is
-        for item in window:
-            wanted = wanted_of(item.citation, lambda doc_id: self._document(doc_id).file)
-            if isinstance(wanted, str):
-                keys.append(wanted)
-                continue
-            key, query = wanted
-            keys.append(key)
-            document = self._document(key[0])
-            if key[1] not in document.answers and document.file.path is not None:
-                missing[key] = Ask(document.file.path, query, document.file.is_text)
+        keys, asks = _asked(window, lambda doc_id: self._document(doc_id).file)
+        missing = {key: ask for key, ask in asks.items() if key[1] not in self._document(key[0]).answers}
         first, last = window[0].row, window[-1].row + 1
         before, known = self.run_file.rows_before(segment) + first, self.citations
 
