@@ -63,8 +63,7 @@ def compare(store: Store) -> None:
     store.transitions(shown, "label")
     store.transitions(shown, "bucket")
     store.flips(shown)
-    for metric_id in ("ndcg_at_10", "delta_s_mean"):
-        store.paired(shown, metric_id)
+    store.paired(shown, ("ndcg_at_10", "delta_s_mean"))
     store.flip_rows(shown, "fixed", 50, 0)
 
 

@@ -247,7 +247,7 @@ def from_question(context: BrowserContext, site: Site) -> float:
     page = context.new_page()
     page.add_init_script(WATCH % site.table)
     page.goto(f"{site.url}/question")
-    page.get_by_test_id("ps-viewer").or_(page.get_by_text("Why this label")).first.wait_for()
+    page.get_by_test_id("ps-viewer").or_(page.get_by_text("Why this label")).first.wait_for(state="attached")
     wait_for_script(page)
     page.get_by_test_id("stSidebar").get_by_role("link", name="Triage").evaluate(CLICK)
     shown_at = table_shown_at(page, site)

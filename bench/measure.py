@@ -162,7 +162,7 @@ FIGURES = (
         "plain Python",
         "bench_metrics.py --part trends --rounds 1",
         "{times} times as fast; {ms} ms",
-        {"times": r"trends, fresh.*?ms.*?ms +", "ms": r"trends, fresh +"},
+        {"times": r"trends, warm.*?ms.*?ms +", "ms": r"trends, warm +"},
     ),
     Figure(
         "Health of 100,000 traces, its whole script: first after a restart, warm",
@@ -176,7 +176,7 @@ FIGURES = (
         "a bare Streamlit page with a table of 50 rows",
         "bench_pages.py --repeats 5",
         "{ratio} times",
-        {"ratio": r"warm.*?ratio.*? "},
+        {"ratio": r"alone, warm: "},
     ),
     Figure(
         "the next bundle of a walkthrough, from the key to its page",
