@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from shutil import copytree
 
@@ -27,7 +29,15 @@ KEPT = ("R001", "R003", "R004")
 
 
 @pytest.fixture(scope="module")
-def sprint(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """One cache for the commands and the dashboard: what one has indexed and checked the others find."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PROOFSPAN_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        yield os.environ["PROOFSPAN_CACHE_DIR"]
+
+
+@pytest.fixture(scope="module")
+def sprint(tmp_path_factory: pytest.TempPathFactory, cache: str) -> Path:
     """A copy of the demo with three of its runs, in which R003's cohort is frozen and reranked as R007."""
     folder = copytree(DEMO, tmp_path_factory.mktemp("cohort") / "demo")
     file = folder / MANIFEST_NAME
@@ -51,9 +61,9 @@ def command(*arguments: object) -> str:
 
 
 def test_from_a_frozen_cohort_to_the_decision_that_is_handed_over(
-    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, sprint: Path
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, sprint: Path, cache: str
 ) -> None:
-    url, page = serve(sprint).url, page_at(1400, 900)
+    url, page = serve(sprint, PROOFSPAN_CACHE_DIR=cache).url, page_at(1400, 900)
     page.goto(f"{url}/compare?run=R007&vs=R003")  # ON against OFF
     expect(page.get_by_text(re.compile(r"Retrieval: 6 fixed, none regressed of 37"))).to_be_visible()
     expect(page.get_by_text("Only the 13 questions of SCORE-POLICY of R003 were reranked")).to_be_visible()
