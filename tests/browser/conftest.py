@@ -10,12 +10,10 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
@@ -34,6 +32,7 @@ from playwright.sync_api import (
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
+from tests.browser.forks import Fork, Forks
 from tests.places import CHECKOUT, DEMO, HANDBOOK
 
 CHROMIUM_FLAGS = [
@@ -64,6 +63,8 @@ expect.set_options(timeout=RUN_SECONDS * 1000)
 
 #: What a dashboard was started with: workspace, script and environment.
 Started = tuple[Path, Path, tuple[tuple[str, str], ...]]
+#: The dashboard's own script.
+APP = CHECKOUT / "app.py"
 #: Workspaces that no test changes.
 LASTING = (HANDBOOK, DEMO)
 
@@ -78,7 +79,7 @@ class Dashboard:
 
     url: str
     output: Path
-    process: subprocess.Popen[bytes]
+    process: Fork
 
 
 class Dashboards:
@@ -86,25 +87,25 @@ class Dashboards:
 
     def __init__(self, folders: pytest.TempPathFactory, checked: Callable[[Path], Path]) -> None:
         self._folders, self._checked = folders, checked
+        self._forks = Forks()
         self._running: dict[Started, Dashboard] = {}
         self._ending: list[Dashboard] = []
 
-    def get(self, workspace: Path = HANDBOOK, *, app: Path = CHECKOUT / "app.py", **env: str) -> Dashboard:
+    def get(self, workspace: Path = HANDBOOK, *, app: Path = APP, **env: str) -> Dashboard:
         """The one that was started with the same arguments, else a new one."""
         key = workspace, app, tuple(sorted(env.items()))
         if key not in self._running:
             folder = self._folders.mktemp("dashboard")
             if workspace in LASTING and not env:
                 shutil.copytree(self._checked(workspace), folder / "cache")
-            self._running[key] = _start(workspace, app, env, folder)
+            self._running[key] = self._start(workspace, app, env, folder)
         return self._running[key]
 
     def stop(self, keys: Iterable[Started]) -> None:
         """End these, and go on meanwhile: one with a document that hangs takes seconds."""
         for key in keys:
             dashboard = self._running.pop(key)
-            with suppress(ProcessLookupError):  # with the index that it may be building: nobody waits for it
-                os.killpg(dashboard.process.pid, signal.SIGTERM)
+            dashboard.process.send(signal.SIGTERM)  # and to what it may be building: nobody waits for it
             self._ending.append(dashboard)
 
     def close(self) -> None:
@@ -112,13 +113,43 @@ class Dashboards:
         self.stop(self.all())
         for dashboard in self._ending:
             try:
-                dashboard.process.wait(timeout=10)
-            except subprocess.TimeoutExpired:
-                dashboard.process.kill()
                 dashboard.process.wait()
+            except subprocess.TimeoutExpired:
+                dashboard.process.send(signal.SIGKILL)
+                dashboard.process.wait()
+        self._forks.close()
 
     def all(self) -> list[Started]:
         return [*self._running]
+
+    def _start(self, workspace: Path, app: Path, env: dict[str, str], folder: Path) -> Dashboard:
+        """A new one. A free port may be another's by the time that it is taken: then with another one."""
+        variables = {
+            **os.environ,
+            "PROOFSPAN_CACHE_DIR": str(folder / "cache"),
+            "PROOFSPAN_CONFIG_DIR": str(folder / "config"),
+            "PROOFSPAN_WORKSPACE": str(workspace),
+            **env,
+        }
+        output = folder / "output.txt"
+        for _ in range(STARTS):
+            port = self._port()
+            process = self._forks.start(app, port, variables, output)
+            dashboard = Dashboard(f"http://localhost:{port}", output, process)
+            if _is_healthy(dashboard):
+                return dashboard
+            process.send(signal.SIGKILL)
+            process.wait()
+        pytest.fail(f"the dashboard did not start:\n{output.read_text()}")
+
+    def _port(self) -> int:
+        """A port of one that has ended, for which the browser has compiled the scripts, else a free one."""
+        for dashboard in self._ending:
+            port = urlsplit(dashboard.url).port
+            if port and dashboard.process.poll() is not None:
+                self._ending.remove(dashboard)
+                return port
+        return _free_port()
 
 
 def query(page: Page) -> dict[str, list[str]]:
@@ -242,13 +273,15 @@ def serve(dashboards: Dashboards) -> Iterator[Serve]:
 
     The same arguments give the same dashboard again; without a workspace it is `HANDBOOK`. `app` names
     another script than the dashboard's. Cache and configuration folders are fresh unless the environment
-    names them. What serves one of `LASTING` has its index with checked claims from the start, and runs until
-    all tests have: who needs one that did nothing yet gives it an environment of its own. Every other ends
-    with the module's tests.
+    names them. What serves one of `LASTING` has its index with checked claims from the start: who needs one
+    that did nothing yet gives it an environment of its own. Without that, and with the dashboard's script, it
+    runs until all tests have. Every other ends with the module's tests: even an idle one costs.
     """
     yield dashboards.get
     dashboards.stop(
-        (workspace, app, env) for workspace, app, env in dashboards.all() if workspace not in LASTING or env
+        (workspace, app, env)
+        for workspace, app, env in dashboards.all()
+        if workspace not in LASTING or app != APP or env
     )
 
 
@@ -343,39 +376,6 @@ class _Runs:
 
 
 _RUNS: dict[Page, _Runs] = {}
-
-
-def _start(workspace: Path, app: Path, env: dict[str, str], folder: Path) -> Dashboard:
-    """A new dashboard. A free port may be another's by the time that it is taken: then with another one."""
-    for _ in range(STARTS):
-        dashboard = _launched(workspace, app, env, folder)
-        if _is_healthy(dashboard):
-            return dashboard
-        dashboard.process.kill()
-        dashboard.process.wait()
-    pytest.fail(f"the dashboard did not start:\n{dashboard.output.read_text()}")
-
-
-def _launched(workspace: Path, app: Path, env: dict[str, str], folder: Path) -> Dashboard:
-    port = _free_port()
-    variables = {
-        **os.environ,
-        "PROOFSPAN_CACHE_DIR": str(folder / "cache"),
-        "PROOFSPAN_CONFIG_DIR": str(folder / "config"),
-        "PROOFSPAN_WORKSPACE": str(workspace),
-        **env,
-    }
-    output = folder / "output.txt"
-    with output.open("wb") as stream:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "streamlit", "run", str(app), f"--server.port={port}"],
-            cwd=CHECKOUT,
-            env=variables,
-            stdout=stream,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-    return Dashboard(f"http://localhost:{port}", output, process)
 
 
 def _free_port() -> int:
