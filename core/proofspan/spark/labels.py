@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -78,7 +78,7 @@ class LabelRecords:
     def labelled(
         self, batch: pa.RecordBatch, labeller: Labeller, facts: dict[str, dict[str, int]]
     ) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of some records, run by run; `facts` are those of the runs so far."""
+        """Yield the rows of some records, a batch a run and folder; `facts` are those of the runs so far."""
         runs = batch.column("run_id").to_pylist()
         wanted = sorted({self.run_id or run or "" for run in runs})
         for run_id in wanted:
@@ -106,46 +106,40 @@ def lines_of(batch: pa.RecordBatch) -> pa.RecordBatch:
 def _batches(
     batch: pa.RecordBatch, found: Indexed, run_id: str, facts: dict[str, int]
 ) -> Iterator[pa.RecordBatch]:
+    """Yield a batch for each folder, a copy, so that those of one wait without the others."""
     rows, issues = found.rows.cast(PLAIN_ROWS), issue_table(found.issues)
     if rows.num_rows:
-        folders = pc.fill_null(rows.column("label"), UNLABELLED)
-        yield _completed(batch, rows.column("line"), run_id, folders, rows, None, _scores(found), facts)
-        facts = {}
+        columns = {name: rows.column(name).combine_chunks() for name in rows.column_names}
+        columns["scores"] = pa.array(_scores(found), pa.string())
+        folders = pc.fill_null(columns["label"], UNLABELLED).dictionary_encode()
+        for number, folder in enumerate(folders.dictionary.to_pylist()):
+            here = pa.array(np.flatnonzero(folders.indices.to_numpy() == number))
+            some = {name: column.take(here) for name, column in columns.items()}
+            yield _completed(batch, some["line"], run_id, folder, some, facts)
+            facts = {}
     if issues.num_rows:
-        folders = pa.repeat(UNREADABLE, issues.num_rows)
-        yield _completed(batch, issues.column("line"), run_id, folders, None, issues, None, facts)
+        columns = {f"issue_{name}": issues.column(name).combine_chunks() for name in ISSUE_FIELDS}
+        places = issues.column("line").combine_chunks()
+        yield _completed(batch, places, run_id, UNREADABLE, columns, facts)
 
 
 def _completed(
     batch: pa.RecordBatch,
-    places: pa.ChunkedArray,
+    places: pa.Array,
     run_id: str,
-    folders: pa.Array,
-    rows: pa.Table | None,
-    issues: pa.Table | None,
-    scores: Sequence[str | None] | None,
+    folder: str,
+    columns: dict[str, pa.Array],
     facts: dict[str, int],
 ) -> pa.RecordBatch:
-    count = len(places)
-    of_record = batch.take(places.combine_chunks())
-    columns: dict[str, Any] = {
-        "run": pa.repeat(run_id, count),
-        "folder": folders,
-        "record": of_record.column("record").cast(pa.binary()),
-        "facts": pa.array(
-            [orjson.dumps(facts).decode() if facts else None, *[None] * (count - 1)], pa.string()
-        ),
-    }
+    """Return rows of `LABELLED`; `places` are those of their records in the batch."""
+    count, of_record = len(places), batch.take(places)
+    columns |= {"run": pa.repeat(run_id, count), "folder": pa.repeat(folder, count)}
     columns |= {name: of_record.column(name) for name in PLACE}
-    if rows is not None:
-        columns |= {name: rows.column(name) for name in PLAIN_ROWS.names}
-        columns["scores"] = pa.array(scores, pa.string())
-    if issues is not None:
-        columns |= {f"issue_{name}": issues.column(name) for name in ISSUE_FIELDS}
-    arrays = [columns.get(field.name, pa.nulls(count, field.type)) for field in LABELLED]
-    table = pa.table(arrays, schema=LABELLED).combine_chunks()
-    (whole,) = table.to_batches()
-    return whole
+    columns["record"] = of_record.column("record").cast(pa.binary())
+    first = orjson.dumps(facts).decode() if facts else None
+    columns["facts"] = pa.array([first, *[None] * (count - 1)], pa.string())
+    nothing = {field.name: pa.nulls(count, field.type) for field in LABELLED if field.name not in columns}
+    return pa.record_batch([(columns | nothing)[name] for name in LABELLED.names], schema=LABELLED)
 
 
 def _scores(found: Indexed) -> list[str | None]:

@@ -10,7 +10,6 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -28,48 +27,51 @@ from proofspan.store.files.run_file import issues_name, new_file, scores_name
 from proofspan.store.files.scores import SCORE_SCHEMA, write_scores
 from proofspan.store.files.segment_files import write_segment, write_table
 from proofspan.traces.lines.record_list import offset_of, write_records
+from proofspan.traces.lines.worker_process import collector_paused
 
-#: The most rows of a segment, but for those of one more batch; some hundred megabytes in a worker.
-SEGMENT_ROWS = 10_000
+#: The most rows of a segment, and their bytes with those of their records; but for those of one more batch.
+SEGMENT_ROWS, SEGMENT_BYTES = 10_000, 48 << 20
 #: The rows of which a zone map says the values.
 ZONE_ROWS = 4_096
 
 
 @dataclass(frozen=True, slots=True)
 class WriteSegments:
-    """Labels records and writes them as segments, each of one run and label, at most `SEGMENT_ROWS`."""
+    """Labels records and writes them as segments, each of one run and label and of bounded size."""
 
     out: Path
     label: LabelRecords
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield batches of `WRITTEN`."""
-        return self.written(self.label(batches))
+        with collector_paused():
+            yield from self.written(self.label(batches))
 
     def written(self, labelled: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Write batches of `LABELLED`, and yield batches of `WRITTEN`.
+        """Write batches of `LABELLED`, each of one run and folder, and yield batches of `WRITTEN`.
 
-        The largest segment so far is written when all together have as many rows as one may have.
+        The largest segment so far is written when all together are as large as one may be.
         """
-        waiting: dict[tuple[str, str], list[pa.Table]] = {}
+        waiting: dict[tuple[str, str], list[pa.RecordBatch]] = {}
         sizes: Counter[tuple[str, str]] = Counter()
+        rows = 0
         for batch in labelled:
-            table = pa.Table.from_batches([batch])
-            for start, end in _stretches(table):
-                part = table.slice(start, end - start)
-                group = part.column("run")[0].as_py(), part.column("folder")[0].as_py()
-                waiting.setdefault(group, []).append(part)
-                sizes[group] += part.num_rows
-            if sizes.total() >= SEGMENT_ROWS:
+            group = batch.column("run")[0].as_py(), batch.column("folder")[0].as_py()
+            waiting.setdefault(group, []).append(batch)
+            sizes[group] += batch.nbytes
+            rows += batch.num_rows
+            if sizes.total() >= SEGMENT_BYTES or rows >= SEGMENT_ROWS:
                 ((group, _),) = sizes.most_common(1)
                 del sizes[group]
+                rows -= sum(each.num_rows for each in waiting[group])
                 yield from self._written(waiting.pop(group), *group)
-        for group, tables in waiting.items():
-            yield from self._written(tables, *group)
+        for group, rest in waiting.items():
+            yield from self._written(rest, *group)
 
-    def _written(self, tables: list[pa.Table], run_id: str, folder: str) -> Iterator[pa.RecordBatch]:
+    def _written(self, batches: list[pa.RecordBatch], run_id: str, folder: str) -> Iterator[pa.RecordBatch]:
         order = [(name, "ascending") for name in ("q_id", "paraphrase", "seed", *PLACE)]
-        table = pa.concat_tables(tables).sort_by(order).combine_chunks()
+        table = pa.Table.from_batches(batches).combine_chunks().sort_by(order)
+        batches.clear()
         index, count = index_of_run(self.out, run_id), table.num_rows
         name = f"label={folder}/{_digest(table)}.parquet"
         records = record_file(name)
@@ -115,16 +117,6 @@ class WriteSegments:
 def record_file(segment: str) -> str:
     """Return the file of a segment's records, relative to the folder of its run."""
     return f"records/{segment.removeprefix('label=').replace('/', '-')}"
-
-
-def _stretches(table: pa.Table) -> Iterator[tuple[int, int]]:
-    """Yield where one run and folder ends and the next begins."""
-    if not table.num_rows:
-        return
-    names = pc.binary_join_element_wise(table.column("run"), table.column("folder"), "\n")
-    codes = names.combine_chunks().dictionary_encode().indices.to_numpy()
-    edges = [0, *(np.flatnonzero(np.diff(codes)) + 1).tolist(), table.num_rows]
-    yield from pairwise(edges)
 
 
 def _digest(table: pa.Table) -> str:
