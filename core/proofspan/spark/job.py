@@ -307,8 +307,8 @@ class _Job:
             for segment in run.segments:
                 todo.append((run_id, segment.name, segment.rows, before, is_checked))
                 before += segment.rows
-        tasks = self.spark.createDataFrame(todo, TO_MEASURE).repartition(len(todo))
-        write_metrics(tasks, self.out)
+        tasks = min(len(todo), 4 * self.spark.sparkContext.defaultParallelism)
+        write_metrics(self.spark.createDataFrame(todo, TO_MEASURE).repartition(tasks), self.out)
 
 
 def _folder(row: Any) -> str:

@@ -1,4 +1,4 @@
-"""Metrics as partials that add up: one row a segment, summed by Spark to one row a run.
+"""Metrics as partials that add up: one row for some segments, summed by Spark to one row a run.
 
 The sums are those of the store's own SQL. Quantiles do not add up: of their numbers there are histograms.
 `lambda_convergent` compares the variants of a question, which may be in several segments, and is left out.
@@ -48,7 +48,9 @@ TABLE: Final = ("first_ok", "first_not_ok", "other_ok", "other_not_ok")
 BINS: Final = 256
 _OCTAVE, _LOWEST = 8, -4
 HISTOGRAMS: Final = ("latency_ms", "delta_s")
-#: One row a segment, and then one a run. `questions` counts the headline traces, of which all others are.
+#: About how many rows are measured together.
+TOGETHER: Final = 50_000
+#: One row for some segments, then one a run. `questions` counts the headline traces, of which all others are.
 PARTIALS = pa.schema(
     [
         ("run", pa.string()),
@@ -85,24 +87,29 @@ def added(parts: pa.Table) -> pa.Table:
 
 @dataclass(frozen=True, slots=True)
 class MeasureSegments:
-    """Measures segments, each by itself."""
+    """Measures segments, those of a run together up to `TOGETHER` rows: a query costs more than its rows."""
 
     out: Path
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield batches of `PARTIALS`."""
+        waiting: dict[str, list[pa.Table]] = {}
+        rows = 0
         for batch in batches:
             for row in batch.to_pylist():
                 if row["rows"]:
-                    yield self._measured(**row)
+                    waiting.setdefault(row["run"], []).append(self._table(**row))
+                    rows += row["rows"]
+                if rows >= TOGETHER:
+                    yield from map(self._measured, waiting, waiting.values())
+                    waiting, rows = {}, 0
+        yield from map(self._measured, waiting, waiting.values())
 
-    def _measured(
-        self, *, run: str, segment: str, rows: int, first_row: int, is_checked: bool
-    ) -> pa.RecordBatch:
-        table = self._table(run, segment, rows, first_row, is_checked)
+    def _measured(self, run: str, tables: list[pa.Table]) -> pa.RecordBatch:
+        table = pa.concat_tables(tables).unify_dictionaries()
         sql, params = sums_statement(where=HEADLINE.sql, slice_sql="'run'"), {"most": 1}
         tallies = tallies_of(_database().rows(sql, params, {"rows": table}), {}).get("run")
-        values: dict[str, object] = {"run": run, "traces": rows}
+        values: dict[str, object] = {"run": run, "traces": table.num_rows}
         for metric_id in SUMMED:
             tally = tallies[metric_id] if tallies else None
             of, total, squares = (tally.of, tally.total, tally.squares) if tally else (0, 0.0, 0.0)
@@ -129,8 +136,8 @@ class MeasureSegments:
             values[f"{name}__histogram"] = histogram(name, numbers)
         return pa.RecordBatch.from_pylist([values], PARTIALS)
 
-    def _table(self, run_id: str, segment: str, rows: int, first_row: int, is_checked: bool) -> pa.Table:
-        folder = index_of_run(self.out, run_id)
+    def _table(self, *, run: str, segment: str, rows: int, first_row: int, is_checked: bool) -> pa.Table:
+        folder = index_of_run(self.out, run)
         alone = Segment(segment, 0, 0, 1, rows, rows, 0)
         parts = (CheckedPart(segment, part_name(alone)),)
         checked = CheckedFile(claims_version(), "", parts) if is_checked else None
