@@ -33,6 +33,7 @@ from proofspan.store.files.run_file import Segment
 from proofspan.store.files.segment_files import read_columns
 from proofspan.store.index.kernel import trace_lines
 from proofspan.store.index.labelling import read_side_file
+from proofspan.traces.lines.worker_process import collector_paused
 from proofspan.traces.records.citations import citations
 from proofspan.traces.records.gold import read_gold
 from proofspan.traces.records.trace_record import place_by_id
@@ -117,7 +118,8 @@ class CheckSegments:
         return pa.Table.from_batches(done, CHECKED)
 
     def _checked(self, run_id: str, segment: str, checker: AnswerChecker) -> pa.RecordBatch:
-        rows = check_segment(self.out, run_id, segment, checker)
+        with collector_paused():
+            rows = check_segment(self.out, run_id, segment, checker)
         return pa.record_batch([[run_id], [segment], pa.array([rows])], schema=CHECKED)
 
 
