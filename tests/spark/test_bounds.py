@@ -1,4 +1,4 @@
-"""What a worker may take: memory of rows that wait, and time for a page, a document and a quote. No Spark."""
+"""Limits of a worker: memory of rows that wait, and time for a page, a document and a quote."""
 
 from __future__ import annotations
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from proofspan.errors import EvidenceFault, Problem
 from proofspan.evidence.locate_bulk import MAX_FAULTS, OF_THE_DOCUMENT, TEMPORARY
@@ -202,32 +203,31 @@ class WritePlaces:
 
     def __call__(self, rows: pa.Table) -> pa.Table:
         """Return a row of `PLACED` for the citations of a segment, each with what was found for it."""
-        rows = rows.sort_by("at")
         run_id, segment = (rows.column(name)[0].as_py() for name in ("run", "segment"))
-        problems, stamps, found = {}, {}, []
-        for row in rows.to_pylist():
-            if row["at"] < 0:
-                continue
-            if (doc_id := row["doc_id"]) is not None and doc_id not in stamps:
-                document = document_at(self.manifest, doc_id)
-                stamps[doc_id] = document.stamp
-                if document.problem is not None:
-                    problems[doc_id] = document.problem
-            if row["status"] is None:
-                row |= dict.fromkeys(("page_mismatch", "numbers_differ", "tells_page"), False)
-                row |= {"status": "not_placed", "reason": row["reason"] or row["code"]}
-                if row["problem"] is not None:
-                    problems.setdefault(doc_id, Problem(**orjson.loads(row["problem"])))
-            found.append({name: row[name] for name in stored.PLACED_SCHEMA.names})
+        rows = rows.filter(pc.greater_equal(rows.column("at"), 0)).sort_by("at")
+        columns = {name: rows.column(name) for name in stored.PLACED_SCHEMA.names}
+        columns["status"] = pc.fill_null(columns["status"], "not_placed")
+        columns["reason"] = pc.coalesce(columns["reason"], rows.column("code"))
+        for name in ("page_mismatch", "numbers_differ", "tells_page"):
+            columns[name] = pc.fill_null(columns[name], False)
         folder, name = index_of_run(self.out, run_id), segment.replace("/", "-")
-        table = pa.Table.from_pylist(found, stored.PLACED_SCHEMA)
+        table = pa.table(columns).cast(stored.PLACED_SCHEMA)
         write_table(folder / stored.PLACED_FOLDER, name, table)
-        counts, reasons = stored.counts_of(folder, [stored.Part(segment, name, len(found))])
-        listed = {doc_id: stamp for doc_id, stamp in stamps.items() if self._lists(doc_id)}
-        made = {"counts": counts, "reasons": reasons, "stamps": listed, "problems": problems}
+        problems, stamps = {}, {}
+        for doc_id in pc.unique(rows.column("doc_id")).drop_null().to_pylist():
+            document = document_at(self.manifest, doc_id)
+            if self._lists(doc_id):
+                stamps[doc_id] = document.stamp
+            if document.problem is not None:
+                problems[doc_id] = document.problem
+        failed = rows.filter(rows.column("problem").is_valid()).group_by(["doc_id", "problem"]).aggregate([])
+        for row in sorted(failed.to_pylist(), key=lambda each: str(each["problem"])):
+            problems.setdefault(row["doc_id"], Problem(**orjson.loads(row["problem"])))
+        counts, reasons = stored.counts_of(folder, [stored.Part(segment, name, rows.num_rows)])
+        made = {"counts": counts, "reasons": reasons, "stamps": stamps, "problems": problems}
         texts = {key: orjson.dumps(value).decode() for key, value in made.items()}
-        row = {"run": run_id, "segment": segment, "name": name, "citations": len(found)} | texts
-        return pa.Table.from_pylist([row], PLACED)
+        done = {"run": run_id, "segment": segment, "name": name, "citations": rows.num_rows}
+        return pa.Table.from_pylist([done | texts], PLACED)
 
     def _lists(self, doc_id: str) -> bool:
         return manifest_at(self.manifest).document(doc_id) is not None
