@@ -29,6 +29,7 @@ _TOGETHER: Final = 64 << 10
 
 _SPACE = b" \t\r\n"
 _QUOTE, _OPEN_LIST, _OPEN_OBJECT, _CLOSE_LIST, _CLOSE_OBJECT, _COMMA = range(1, 7)
+_BACKSLASH = ord("\\")
 _CODES = bytes(b'"[{]},'.find(byte) + 1 for byte in range(256))
 _STEP = np.array([0, 0, 1, 1, -1, -1, 0], dtype=np.int64)
 _CLOSES = {_OPEN_LIST: _CLOSE_LIST, _OPEN_OBJECT: _CLOSE_OBJECT}
@@ -85,17 +86,18 @@ class SignReader:
 
     def signs(self, piece: bytes) -> Signs:
         """Return the signs of the next piece."""
-        plain = piece
-        if b"\\" in piece:
-            plain = piece.replace(b"\\\\", b"  ").replace(b'\\"', b"  ")
+        plain = piece.replace(b"\\\\", b"  ")
         codes = np.frombuffer(plain.translate(_CODES), dtype=np.uint8)
-        at = np.flatnonzero(codes)
+        at = np.flatnonzero(codes != 0)
         kinds = codes[at]
         is_quote = kinds == _QUOTE
-        is_inside = ((np.cumsum(is_quote) + self.is_in_text) & 1).astype(bool)
+        if b"\\" in plain:  # an escaped quote is neither a quote nor a sign
+            is_sign = ~(is_quote & (np.frombuffer(plain, dtype=np.uint8)[at - 1] == _BACKSLASH))
+            at, kinds, is_quote = at[is_sign], kinds[is_sign], is_quote[is_sign]
+        is_inside = np.logical_xor.accumulate(is_quote) ^ self.is_in_text
         if len(at):
             self.is_in_text = bool(is_inside[-1])
-        outside = ~(is_quote | is_inside)
+        outside = np.flatnonzero(~(is_quote | is_inside))
         at, kinds = at[outside], kinds[outside]
         depth = np.cumsum(_STEP[kinds]) + self.depth
         if len(at):
