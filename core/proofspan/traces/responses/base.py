@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 from proofspan.contracts.records.field_values import index_of, text_of
@@ -103,9 +104,8 @@ def asked(
     """
     response = exchange.response
     bare = [each for each in cited if not (each.reason or each.passage.document or each.passage.text)]
-    known = {
-        each.id for passages in (lists or {}).values() for each in passages if each.document or each.text
-    }
+    listed = chain.from_iterable((lists or {}).values()) if bare else ()
+    known = {each.id for each in listed if each.document or each.text}
     for each in bare:
         each.reason = "" if each.chunk is not None and each.chunk in known else NOWHERE
     reading.fields(response, {*used, *kept, id_name, "model"})

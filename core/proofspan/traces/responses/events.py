@@ -14,18 +14,6 @@ from proofspan.traces.responses.parts import Record, entries, mapping, words
 #: The most entries that a place in a list, named by an event, may make.
 _MOST_ENTRIES = 10_000
 
-#: Fields of which each event has one.
-_FIELDS = frozenset(
-    {"type", "event_type", "object", "role", "candidates", "output", "citation", "guardrail"}
-    | {
-        "messageStart",
-        "contentBlockStart",
-        "contentBlockDelta",
-        "contentBlockStop",
-        "messageStop",
-        "metadata",
-    }
-)
 _ANTHROPIC = frozenset(
     {"message_start", "content_block_start", "content_block_delta", "content_block_stop"}
     | {"message_delta", "message_stop", "ping"}
@@ -44,16 +32,19 @@ _MISTRAL = (
 _CONVERSE = frozenset(
     {"messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata"}
 )
+_GENERATED = frozenset({"output", "citation", "guardrail"})
 
 
 class Kind(NamedTuple):
     """How the events of an API are recognized, begin another response, and are added to one.
 
-    `begins` is whether an event is the first of a response; `id_of` the id of its response, if it has it.
+    `fields` are those of which an event has one, and `is_event` decides for a record that does. `begins` is
+    whether an event is the first of a response; `id_of` the id of its response, if it has it.
     `is_whole_alone`: an event looks as an unstreamed response does, and is one if no other follows it.
     """
 
     name: str
+    fields: frozenset[str]
     is_event: Callable[[Mapping[str, Json]], bool]
     begins: Callable[[Mapping[str, Json]], bool]
     add: Callable[[Stream, Record], None]
@@ -446,50 +437,80 @@ def _add_message(stream: Stream, event: Record) -> None:
     stream.is_complete = True
 
 
+_TYPE = frozenset({"type"})
+
 KINDS = (
     Kind(
         "anthropic",
+        _TYPE,
         lambda event: type_of(event) in _ANTHROPIC,
         lambda event: type_of(event) == "message_start",
         _add_anthropic,
     ),
     Kind(
         "openai",
+        _TYPE,
         lambda event: type_of(event).startswith("response."),
         lambda event: type_of(event) == "response.created",
         _add_openai,
     ),
     Kind(
         "cohere",
+        _TYPE,
         lambda event: type_of(event) in _COHERE,
         lambda event: type_of(event) == "message-start",
         _add_cohere,
     ),
     Kind(
         "cohere_1",
+        frozenset({"event_type"}),
         lambda event: isinstance(event.get("event_type"), str),
         lambda event: event.get("event_type") == "stream-start",
         _add_cohere_1,
     ),
     Kind(
         "mistral",
+        _TYPE,
         lambda event: type_of(event).startswith(_MISTRAL),
         lambda event: type_of(event) == "conversation.response.started",
         _add_conversation,
     ),
     Kind(
-        "completion", _is_completion, lambda _: False, _add_completion, lambda event: words(event.get("id"))
+        "completion",
+        frozenset({"object"}),
+        _is_completion,
+        lambda _: False,
+        _add_completion,
+        lambda event: words(event.get("id")),
     ),
-    Kind("converse", _is_converse, lambda event: "messageStart" in event, _add_converse),
-    Kind("generated", _is_generated, lambda _: False, _add_generated),
-    Kind("gemini", _is_gemini, lambda _: False, _add_gemini, _gemini_id, True),
-    Kind("langchain", _is_chunk, lambda _: False, _add_chunk, lambda event: words(event.get("id")), True),
-    Kind("messages", _is_message, lambda _: False, _add_message, is_whole_alone=True),
+    Kind("converse", _CONVERSE, _is_converse, lambda event: "messageStart" in event, _add_converse),
+    Kind("generated", _GENERATED, _is_generated, lambda _: False, _add_generated),
+    Kind(
+        "gemini",
+        frozenset({"candidates"}),
+        _is_gemini,
+        lambda _: False,
+        _add_gemini,
+        _gemini_id,
+        True,
+    ),
+    Kind(
+        "langchain",
+        _TYPE,
+        _is_chunk,
+        lambda _: False,
+        _add_chunk,
+        lambda event: words(event.get("id")),
+        True,
+    ),
+    Kind("messages", frozenset({"role"}), _is_message, lambda _: False, _add_message, is_whole_alone=True),
 )
+_FIELDS = frozenset[str]().union(*(each.fields for each in KINDS))
 
 
 def kind_of(event: Mapping[str, Json]) -> Kind | None:
     """Return the kind of an event; None for a record of another kind."""
-    if _FIELDS.isdisjoint(event):
-        return None
-    return next((each for each in KINDS if each.is_event(event)), None)
+    for each in KINDS if not _FIELDS.isdisjoint(event) else ():
+        if not each.fields.isdisjoint(event) and each.is_event(event):
+            return each
+    return None

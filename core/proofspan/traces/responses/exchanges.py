@@ -24,6 +24,8 @@ from proofspan.traces.responses.streams import response_of_events
 _REQUESTS = ("request", "request_body", "requestBody", "full_request", "params")
 _RESPONSES = ("response", "response_body", "responseBody", "full_response", "raw_response", "completion")
 _STREAMS = ("stream", "events", "chunks")
+#: Fields of which a record that is not its own response has one.
+_WRAPPERS = frozenset((*_REQUESTS, *_RESPONSES, *_STREAMS, "result"))
 #: Fields of a request by which one is recognized that lies open beside its response.
 _ASKED_BY = ("messages", "contents", "input", "inputs", "retrievalQuery", "chat_history", "documents")
 #: Fields beside a response in which people keep the question.
@@ -37,7 +39,7 @@ _LISTS = ("responses", "results", "data", "items", "entries", "records", "answer
 _MOST_MESSAGE = 200
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Exchange:
     """A response, and what the source has beside it.
 
@@ -123,6 +125,8 @@ def exchange_of(place: str, record: Mapping[str, Json], reading: Reading | None 
     """Return the response of a record, unwrapped, with what is beside it."""
     reading = reading or Reading("")
     record = _unlogged(record)
+    if _WRAPPERS.isdisjoint(record):  # mostly
+        return Exchange(place=place, response=dict(record))
     asked = next((name for name in _REQUESTS if name in record and _body(record[name])), "request")
     request = _body(record.get(asked))
     wrapper, response = "", Record()

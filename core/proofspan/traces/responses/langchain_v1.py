@@ -49,6 +49,10 @@ _QUESTIONS = ("input", "question", "query")
 _ANSWERS = ("answer", "result", "output", "response")
 _DOCUMENTS = ("context", "source_documents", "documents")
 _FILES = frozenset({"file", "text-plain", "document"})
+#: The fields that are read of messages of people and tools, of blocks of text, and of other blocks.
+_GIVEN = frozenset({"type", "content", "artifact"})
+_TEXT = frozenset({"type", "text", "annotations", "citations", "id", "index"})
+_OTHER = frozenset({"type"})
 
 
 @dataclass(slots=True)
@@ -181,7 +185,7 @@ def _answers(
 
 def _take(turn: _Turn, message: Mapping[str, Json], reading: Reading, at: str) -> None:
     """Note what a message of a person or of a tool gives."""
-    reading.fields(message, ("type", "content", "artifact"), f"{message['type']}.")
+    reading.fields(message, _GIVEN, f"{message['type']}.")
     if message["type"] == "human":
         turn.q = text_in(message.get("content")) or turn.q
     blocks = entries(message.get("content"))
@@ -212,9 +216,9 @@ def _of_message(exchange: Exchange, turn: _Turn, reading: Reading) -> Asked:
         block = mapping(each)
         if block.get("type") == "text":
             text += words(block.get("text")) or ""
-            reading.fields(block, ("type", "text", "annotations", "citations", "id", "index"), "content.")
+            reading.fields(block, _TEXT, "content.")
         elif block:
-            reading.fields(block, ("type",), f"content.{block.get('type')}.")
+            reading.fields(block, _OTHER, f"content.{block.get('type')}.")
         answer += text
         for name in ("annotations", "citations"):
             for _, annotation in objects(block.get(name), reading, exchange.place, "citation"):

@@ -35,6 +35,8 @@ def words(value: Json) -> str | None:
 
 def whole(value: Json) -> int | None:
     """Return a whole number, also one written as text or as 3.0; None for anything else."""
+    if value is None:  # mostly
+        return None
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 16:
         return int(value)
     return None if isinstance(value, bool) else index_of(value)
@@ -71,7 +73,10 @@ def is_camel(name: str) -> bool:
 def snake(value: Json) -> Json:
     """Return a value with its keys in snake case, as SDKs for JavaScript write `startPageNumber`."""
     if isinstance(value, dict):
-        return {_snake_name(name): snake(each) for name, each in value.items()}
+        return {
+            _snake_name(name): snake(each) if isinstance(each, (dict, list)) else each
+            for name, each in value.items()
+        }
     return [snake(each) for each in value] if isinstance(value, list) else value
 
 
