@@ -110,6 +110,8 @@ def answer_in(value: Json) -> str | None:
 
 
 def _text_in(value: Json, names: Sequence[str], roles: frozenset[str], depth: int) -> str | None:
+    if value is None:
+        return None
     inner = unquoted(value)
     if isinstance(inner, str):
         return inner if inner.strip() else None
@@ -218,8 +220,8 @@ def sources_in(value: Json) -> list[Passage]:
     return next((found for each in lists if isinstance(each, list) and (found := passages_in(each))), [])
 
 
-def passage_of(value: Json) -> Passage | None:
-    """Return a document or node as a passage; None for what has no text."""
+def passage_of(value: Json, *, or_id: bool = False) -> Passage | None:
+    """Return a document or node as a passage; None for what has no text, with `or_id` nor an id."""
     if isinstance(value, str):
         return Passage(text=value) if value.strip() else None
     score: Json = None
@@ -235,21 +237,25 @@ def passage_of(value: Json) -> Passage | None:
     metadata = unquoted(first_of(record, ("metadata", "document.metadata", "payload", "meta")))
     metadata = metadata if isinstance(metadata, dict) else {}
     both = {**metadata, **record} if metadata else record
-    for name in _TEXT if not _TEXT.keys().isdisjoint(both) else ():
-        text = both.get(name)
-        if isinstance(text, str):
-            return _placed(record, metadata, text, score) if text.strip() and not role_of(record) else None
-    return None
+    names = _TEXT if not _TEXT.keys().isdisjoint(both) else ()
+    text = next((text for name in names if isinstance(text := both.get(name), str)), None)
+    if text and text.strip() and not role_of(record):
+        return _placed(record, metadata, text, score)
+    return _placed(record, metadata, None, score) if or_id and text_of(record.get("id")) else None
 
 
-def _placed(record: Mapping[str, Json], metadata: Mapping[str, Json], text: str, score: Json) -> Passage:
+def _placed(
+    record: Mapping[str, Json], metadata: Mapping[str, Json], text: str | None, score: Json
+) -> Passage:
     both = {**record, **metadata} if metadata else record
     page_name, page = _page_in(metadata, record)
     document_name, document = _first(both, _DOCUMENT, text_of)
     section_name, section = _first(both, _SECTION, text_of)
     score_name, own_score = _first(both, _SCORE, number_of)
-    used = {page_name, document_name, section_name, score_name, _LABEL, *_TEXT}
-    left = {name: each for name, each in metadata.items() if name not in used and each is not None}
+    left: dict[str, Json] = {}
+    if metadata:
+        used = {page_name, document_name, section_name, score_name, _LABEL, *_TEXT}
+        left = {name: each for name, each in metadata.items() if name not in used and each is not None}
     return Passage(
         text=text,
         id=_first(record, _ID, text_of)[1] or text_of(metadata.get("chunk_id")),
@@ -341,6 +347,6 @@ def seconds_of(value: object) -> float | None:
             return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
         except (ValueError, OverflowError):
             return None
-    while number is not None and isfinite(number) and abs(number) > _LATEST:
+    while number is not None and abs(number) > _LATEST and isfinite(number):
         number /= 1_000
     return number

@@ -59,6 +59,8 @@ _RETURNED = (
     ("gen_ai", "retrieval", "documents"),
 )
 _GIVEN = (("llm", "input_messages"), ("gen_ai", "input", "messages"), ("gen_ai", "prompt"))
+_CHOICES, _COMPLETION = ("llm", "choices"), ("completion", "text")
+_EVALUATION = ("gen_ai", "evaluation")
 _GAVE = (("llm", "output_messages"), ("gen_ai", "output", "messages"), ("gen_ai", "completion"))
 #: The fields of a question by the attributes that they are copied from; the first that is there counts.
 COPIED: Mapping[str, tuple[str, ...]] = {
@@ -86,8 +88,12 @@ COPIED: Mapping[str, tuple[str, ...]] = {
     "response_id": ("gen_ai.response.id",),
     "error": ("error.type", "exception.message"),
 }
-_FIELD_OF = {path: name for name, paths in COPIED.items() for path in paths}
-_ORDER = {name: place for place, name in enumerate(COPIED)}
+#: The attributes of what was asked, was given and came back; the first that is there counts.
+_TEXTS = (
+    ("reranker.query", "gen_ai.retrieval.query.text"),
+    ("input.value", "traceloop.entity.input"),
+    ("output.value", "traceloop.entity.output"),
+)
 _DOCUMENT = ("id", "score", "content", "metadata", "url", "name", "mime_type")
 _JUDGING = frozenset({"annotation", "annotations", "evaluation", "evaluations", "trace", "gen_ai"})
 _JUDGED = ("name", "score", "label", "explanation", "annotator_kind", "identifier")
@@ -122,7 +128,7 @@ READ = frozenset(
         *(f"{at}s.{at}.{name}" for at in ("annotation", "evaluation") for name in _JUDGED),
         *(f"trace.{at}s.{at}.{name}" for at in ("annotation", "evaluation") for name in _JUDGED),
         *(f"gen_ai.evaluation.{name}" for name in ("name", "score.value", "score.label", "explanation")),
-        *_FIELD_OF,
+        *(path for paths in COPIED.values() for path in paths),
     )
 )
 
@@ -152,10 +158,11 @@ def nested(flat: Mapping[str, Json], depth: int = _DEEPEST) -> dict[str, Json]:
                 value = nested(value, depth - 1)
             else:
                 value = [nested(each, depth - 1) if isinstance(each, dict) else each for each in value]
-        known = node.get(last)
-        if isinstance(known, dict):
+        if (known := node.get(last)) is None:  # mostly
+            node[last] = value
+        elif isinstance(known, dict):
             known.update(value if isinstance(value, dict) else {"": value})
-        elif known is not None and isinstance(value, dict):
+        elif isinstance(value, dict):
             node[last] = {"": known} | value
         else:
             node[last] = value
@@ -223,7 +230,7 @@ def _flatten(found: dict[str, Json], path: str, value: Json, depth: int) -> None
                 elif not found.get(below):
                     found[below] = each
             return
-    elif isinstance(value, list) and depth < MAX_DEPTH and any(isinstance(each, dict) for each in value):
+    elif isinstance(value, list) and depth < MAX_DEPTH and dict in map(type, value):
         for each in reversed(value):
             _flatten(found, path, each, depth + 1)
         return
@@ -241,16 +248,16 @@ def fill(span: Span, tree: dict[str, Json], reading: Reading) -> None:
     span.kind = _kind(flat) or span.kind
     span.candidates = _first_listed(tree, _CANDIDATES, _documents)
     span.documents = _first_listed(tree, _RETURNED, _documents)
-    gave = _first(flat, "output.value", "traceloop.entity.output")
-    span.question = _question(span.kind, tree, flat)
+    texts, copied = _meanings(tuple(flat))
+    asked, given, gave = (None if path is None else flat[path] for path in texts)
+    span.question = _question(span.kind, tree, asked, given)
     if span.kind in ("retriever", "reranker"):
         span.documents = span.documents or passages_in(gave)
     elif span.kind != "embedding":
         span.answer = _answer(tree, gave)
     _judge(span, tree)
-    held = {_FIELD_OF[path] for path in flat if path in _FIELD_OF}
-    for name in sorted(held, key=_ORDER.__getitem__):
-        if (value := unquoted(_first(flat, *COPIED[name]))) not in (None, "", [], {}):
+    for name, path in copied:
+        if (value := unquoted(flat[path])) not in (None, "", [], {}):
             span.fields[name] = value
     if span.kind == "embedding":  # its model and tokens are not those of the answer
         model = span.fields.get("embedding_model") or span.fields.get("model")
@@ -264,9 +271,19 @@ def _kind(flat: Mapping[str, Json]) -> SpanKind | None:
     return None
 
 
-def _question(kind: SpanKind, tree: Mapping[str, Json], flat: Mapping[str, Json]) -> str | None:
-    asked = _first(flat, "reranker.query", "gen_ai.retrieval.query.text")
-    given = _first(flat, "input.value", "traceloop.entity.input")
+@lru_cache(256)  # the spans of a step have the same names
+def _meanings(names: tuple[str, ...]) -> tuple[list[str | None], list[tuple[str, str]]]:
+    """Return which of the names of attributes are the `_TEXTS`, and which the fields that are copied."""
+    known = frozenset(names)
+
+    def first(paths: Iterable[str]) -> str | None:
+        return next(filter(known.__contains__, paths), None)
+
+    copied = [(name, path) for name, paths in COPIED.items() if (path := first(paths)) is not None]
+    return [*map(first, _TEXTS)], copied
+
+
+def _question(kind: SpanKind, tree: Mapping[str, Json], asked: Json, given: Json) -> str | None:
     if kind == "llm":
         return _asked_in_messages(tree) or question_in(asked) or question_in(given)
     return question_in(asked) or question_in(given) or _asked_in_messages(tree)
@@ -283,7 +300,7 @@ def _answer(tree: Mapping[str, Json], gave: Json) -> str | None:
     found = answer_in(value) or _last(_first_listed(tree, _GAVE, _messages), "assistant")
     if found is not None:
         return found
-    completions = [text_of(at(each, "completion.text")) for each in listed(at(tree, "llm.choices"))]
+    completions = [text_of(_at(each, _COMPLETION)) for each in listed(_at(tree, _CHOICES))]
     return next(filter(None, completions), None)
 
 
@@ -326,13 +343,9 @@ def _passage(value: Json) -> Passage | None:
     document = value.get("document", value) if isinstance(value, dict) else value
     if not isinstance(document, dict):
         return passage_of(document)
-    if (passage := passage_of(document)) is None:
-        if (known := text_of(document.get("id"))) is None:
-            return None
-        placed = passage_of({**document, "content": "-"})
-        passage = placed or Passage(id=known)
-        passage.text = None
-    if kind := text_of(document.get("mime_type")):
+    if (passage := passage_of(document, or_id=True)) is not None and (
+        kind := text_of(document.get("mime_type"))
+    ):
         passage.more["mime_type"] = kind
     return passage
 
@@ -349,7 +362,7 @@ def _judge(span: Span, tree: Mapping[str, Json]) -> None:
             judged = each.get(name, each) if isinstance(each, dict) else None
             if isinstance(judged, dict):
                 add_judgement(span, judged)
-    if isinstance(genai := at(tree, "gen_ai.evaluation"), dict):
+    if isinstance(genai := _at(tree, _EVALUATION), dict):
         add_judgement(span, {**genai, "score": at(genai, "score.value"), "label": at(genai, "score.label")})
 
 
@@ -383,10 +396,3 @@ def add_judgement(span: Span, judged: Mapping[str, Json]) -> None:
         by=text_of(judged.get("annotator_kind")),
     )
     add_score(span.scores, judged.get("name"), score)
-
-
-def _first(flat: Mapping[str, Json], *paths: str) -> Json:
-    for path in paths:
-        if path in flat:
-            return flat[path]
-    return None

@@ -71,7 +71,7 @@ def questions(spans: Iterable[Span], reading: Reading) -> Iterator[Asked]:
             traces.setdefault(key, array("Q")).append(number)
             if room > 0:
                 held.append(span)
-                room -= _SPAN_SIZE + _size([*_contents(span)])
+                room -= _SPAN_SIZE + _size(_contents(span))
             else:
                 ends.append(ends[-1] + file.write(pickle.dumps(_values(span), pickle.HIGHEST_PROTOCOL)))
 
@@ -97,17 +97,22 @@ def questions(spans: Iterable[Span], reading: Reading) -> Iterator[Asked]:
             reading.problem(f"spans_{code}", f"{count:,} {message}", "spans", fix, lost=False)
 
 
-def _size(value: object) -> int:
-    """Return about how many bytes a value has."""
-    if isinstance(value, str):
-        return len(value) + _VALUE_SIZE
-    if isinstance(value, dict):
-        value = [*value, *value.values()]
-    elif isinstance(value, Passage):
-        value = [*_contents_of_passage(value)]
-    elif isinstance(value, Cited):
-        value = [value.passage]
-    return _VALUE_SIZE + (sum(map(_size, filter(None, value))) if isinstance(value, list) else 0)
+def _size(values: Iterable[object]) -> int:
+    """Return about how many bytes values have."""
+    size = 0
+    for value in filter(None, values):
+        size += _VALUE_SIZE
+        if isinstance(value, str):
+            size += len(value)
+        elif isinstance(value, list):
+            size += _size(value)
+        elif isinstance(value, dict):
+            size += _size(value) + _size(value.values())
+        elif isinstance(value, Passage):
+            size += _size(_contents_of_passage(value))
+        elif isinstance(value, Cited):
+            size += _size([value.passage])
+    return size
 
 
 def _light(span: Span, number: int) -> _Light:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import islice
+from operator import itemgetter
 from typing import Literal
 
 from proofspan.contracts.records.records import Json, StageName
@@ -109,13 +109,17 @@ class _Tree:
         self.roots = [number for number, parent in enumerate(self.parents) if parent is None]
 
     def _by_ids(self, first: dict[str, int], notes: Counter[str]) -> list[int | None]:
-        parents = [None if span.parent is None else first.get(span.parent) for span in self.spans]
-        notes["no_parent"] += sum(
-            span.parent is not None and parent is None
-            for span, parent in zip(self.spans, parents, strict=True)
-        )
-        if all(parent is None or parent < number for number, parent in enumerate(parents)):
-            return parents  # mostly: without a cycle
+        parents: list[int | None] = []
+        may_have_cycle = False
+        for number, span in enumerate(self.spans):
+            parent = None if span.parent is None else first.get(span.parent)
+            parents.append(parent)
+            if parent is None:
+                notes["no_parent"] += span.parent is not None
+            elif parent >= number:
+                may_have_cycle = True
+        if not may_have_cycle:  # mostly
+            return parents
         rooted = [parent is None for parent in parents]
         for number in range(len(parents)):
             way: dict[int, None] = {}
@@ -147,16 +151,19 @@ class _Tree:
         while waiting:
             number, depth = waiting.pop()
             yield number, depth
-            waiting += [(child, depth + 1) for child in reversed(self.children[number])]
+            if below := self.children[number]:
+                waiting += [(child, depth + 1) for child in reversed(below)]
 
     def questions(self) -> tuple[list[list[int]], list[int]]:
         """Return the outermost spans of each question, and the spans above all questions."""
         level, above = self.roots, list[int]()
         while True:
-            complete = [each for each in level if self.spans[each].whole and self._has_documents(each)]
-            if len({self.spans[each].question for each in complete}) > 1:
-                return [[each] for each in complete], above
-            if len(level) != 1 or self.spans[level[0]].question:
+            if len(level) != 1:
+                complete = [each for each in level if self.spans[each].whole and self._has_documents(each)]
+                if len({self.spans[each].question for each in complete}) > 1:
+                    return [[each] for each in complete], above
+                return [self.roots], []
+            if self.spans[level[0]].question:
                 return [self.roots], []
             above.append(level[0])
             level = self.children[level[0]]
@@ -168,19 +175,26 @@ class _Tree:
 def _asked(steps: Sequence[Step]) -> Asked:
     """Return the question of spans with their depths, parents first."""
     first = steps[0][0]
-    working = _cut(steps, lambda span: span.kind == "evaluator", tops=False)
-    by_depth = [span for span, _ in sorted(working, key=lambda step: step[1])]
+    working = _cut(steps, _evaluates, tops=False)
+    by_depth = [span for span, _ in sorted(working, key=itemgetter(1))]
+    cited: list[Cited] = []
+    gold: list[Passage] = []
+    expected: str | None = None
+    fields: dict[str, Json] = {}
+    for span in reversed(by_depth):  # the outermost counts
+        fields |= span.fields
+        cited, gold = span.cited or cited, span.gold or gold
+        expected = expected if span.expected is None else span.expected
     asked = Asked(
         place=f"trace {first.trace}" if first.trace else first.place,
         q=_question(working) or "",
         answer=_answer(by_depth, [span for span, depth in working if depth == 0]),
         lists=_lists(working),
-        cited=next((span.cited for span in by_depth if span.cited), []),
-        expected=next((span.expected for span in by_depth if span.expected is not None), None),
-        gold=next((span.gold for span in by_depth if span.gold), []),
+        cited=cited,
+        expected=expected,
+        gold=gold,
+        fields=fields,
     )
-    for span in by_depth:
-        asked.fields = span.fields | asked.fields
     if first.trace:
         asked.fields.setdefault("trace_id", first.trace)
     if (ts := _iso(first.start)) is not None:
@@ -195,10 +209,12 @@ def _asked(steps: Sequence[Step]) -> Asked:
 
 
 def _iso(seconds: float | None) -> str | None:
-    if seconds is not None:
-        with suppress(ValueError, OverflowError, OSError):
-            return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
-    return None
+    if seconds is None:
+        return None
+    try:
+        return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def _cut(steps: Iterable[Step], cut: Callable[[Span], bool], *, tops: bool) -> list[Step]:
@@ -229,12 +245,13 @@ def _question(steps: Sequence[Step]) -> str | None:
 
 def _answer(by_depth: Sequence[Span], roots: Sequence[Span]) -> str | None:
     """Return what the outermost span answered, else the last model, else the outermost chain."""
-    whole = [span for span in roots if span.whole]
+    for span in roots:
+        if span.whole:
+            return span.answer
     models = [span for span in by_depth if span.kind == "llm" and span.answer]
-    models.sort(key=lambda span: span.end or span.start or 0.0)
-    chains = [span for span in by_depth if span.kind == "chain" and span.answer]
-    found = next(iter([*whole, *models[-1:], *chains]), None)
-    return found.answer if found else None
+    if models:
+        return sorted(models, key=lambda span: span.end or span.start or 0.0)[-1].answer
+    return next((span.answer for span in by_depth if span.kind == "chain" and span.answer), None)
 
 
 def _lists(steps: Sequence[Step]) -> dict[StageName, list[Passage]]:
@@ -265,6 +282,10 @@ def _lists(steps: Sequence[Step]) -> dict[StageName, list[Passage]]:
         lists = {"retrieved": retrieved, "fused": final}
     lists["chunks"] = reranked or final
     return {name: passages for name, passages in lists.items() if passages}
+
+
+def _evaluates(span: Span) -> bool:
+    return span.kind == "evaluator"
 
 
 def _retrieves(span: Span) -> bool:
