@@ -1,14 +1,15 @@
 """How fast the files of other tools are read, and in how much memory, beside orjson reading them at once.
 
-    python bench/bench_formats.py [--size 2] [--rounds 3] [--memory 2,8] [FORMAT ...]
+    python bench/bench_formats.py [--size 10] [--rounds 3] [--memory 2,8] [FORMAT ...]
 
-`--size` is in MB for each file. The files are copies of each format's example as it is ("short") and with
-passages of 600 characters ("long"). MB/s are of processor time and of a file's bytes unpacked: the median of
-rounds in which reading and orjson alternate, and ± half the distance from the slowest to the fastest. orjson
-parses the lines of the same file one by one, or its one value at once, and keeps nothing. Memory is the
-growth of the process at its peak for long files of the two sizes of `--memory`: where both are about the
-same, it does not grow with the file. Where `PROOFSPAN_REAL_DATA` names a folder with real files of a format,
-a second table has the speed of copies of these.
+`--size` is in MB for each file: at 10, what recognizing a format costs once weighs little beside the stream.
+The files are copies of each format's example as it is ("short") and with passages of 600 characters ("long").
+MB/s are of processor time and of a file's bytes unpacked: the median of rounds in which reading and orjson
+alternate, and ± half the distance from the slowest to the fastest. orjson parses the lines of the same file
+one by one, or its one value at once, and keeps nothing. Memory is the growth of the process at its peak for
+long files of the two sizes of `--memory`: where both are about the same, it does not grow with the file.
+Where `PROOFSPAN_REAL_DATA` names a folder with real files of a format, a second table has the speed of copies
+of these.
 """
 
 from __future__ import annotations
@@ -150,7 +151,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("formats", nargs="*")
-    parser.add_argument("--size", type=float, default=2)
+    parser.add_argument("--size", type=float, default=10)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--memory", default="2,8")
     arguments = parser.parse_args()
