@@ -90,11 +90,10 @@ class SignReader:
         codes = np.frombuffer(plain.translate(_CODES), dtype=np.uint8)
         at = np.flatnonzero(codes != 0)
         kinds = codes[at]
-        is_quote = kinds == _QUOTE
-        if b"\\" in plain:  # an escaped quote is neither a quote nor a sign
-            is_sign = ~(is_quote & (np.frombuffer(plain, dtype=np.uint8)[at - 1] == _BACKSLASH))
-            at, kinds, is_quote = at[is_sign], kinds[is_sign], is_quote[is_sign]
-        is_inside = np.logical_xor.accumulate(is_quote) ^ self.is_in_text
+        is_end = is_quote = kinds == _QUOTE
+        if b"\\" in plain:  # an escaped quote neither begins nor ends a text
+            is_end = is_quote & (np.frombuffer(plain, dtype=np.uint8)[at - 1] != _BACKSLASH)
+        is_inside = np.logical_xor.accumulate(is_end) ^ self.is_in_text
         if len(at):
             self.is_in_text = bool(is_inside[-1])
         outside = np.flatnonzero(~(is_quote | is_inside))
