@@ -176,6 +176,8 @@ def _body(value: Mapping[str, Json]) -> Mapping[str, Json]:
 
 def content_text(content: Json) -> str | None:
     """Return the text of a message's content: a text, or the texts of its parts."""
+    if content is None:
+        return None
     if isinstance(content, str):
         return content if content.strip() else None
     if isinstance(content, dict):
@@ -333,20 +335,17 @@ def add_score(scores: dict[str, Json], name: Json, score: Json) -> None:
 
 def seconds_of(value: object) -> float | None:
     """Return a point in time in seconds: an ISO 8601 text, or a number of seconds, milli- to nanoseconds."""
-    number = number_of(value) if isinstance(value, (int, float)) else None
     if isinstance(value, str):
-        if value.isdecimal():
-            number = float(value)
-        else:
-            try:
-                value = datetime.fromisoformat(value)
-            except ValueError:
-                return None
+        try:
+            value = float(value) if value.isdecimal() else datetime.fromisoformat(value)
+        except ValueError:
+            return None
     if isinstance(value, datetime):  # without a zone in UTC
         try:
             return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
         except (ValueError, OverflowError):
             return None
+    number = number_of(value) if isinstance(value, (int, float)) else None
     while number is not None and abs(number) > _LATEST and isfinite(number):
         number /= 1_000
     return number

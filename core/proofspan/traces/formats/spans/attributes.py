@@ -222,9 +222,9 @@ def flattened(tree: dict[str, Json]) -> dict[str, Json]:
 def _flatten(found: dict[str, Json], path: str, value: Json, depth: int) -> None:
     """Add the innermost values of a value, the last first: the first that holds anything is kept."""
     if isinstance(value, dict):
-        if depth < _DEEPEST and path not in _WHOLE and not path.endswith("metadata"):
+        if depth < _DEEPEST and not _is_whole(path):
             for name, each in reversed(value.items()):
-                below = path if not name or name.isdecimal() else f"{path}.{name}"
+                below = _below(path, name)
                 if isinstance(each, (dict, list)):
                     _flatten(found, below, each, depth + 1)
                 elif not found.get(below):
@@ -236,6 +236,16 @@ def _flatten(found: dict[str, Json], path: str, value: Json, depth: int) -> None
         return
     if not found.get(path):
         found[path] = value
+
+
+@lru_cache(4_096)
+def _below(path: str, name: str) -> str:
+    return path if not name or name.isdecimal() else f"{path}.{name}"
+
+
+@lru_cache(4_096)
+def _is_whole(path: str) -> bool:
+    return path in _WHOLE or path.endswith("metadata")
 
 
 def fill(span: Span, tree: dict[str, Json], reading: Reading) -> None:

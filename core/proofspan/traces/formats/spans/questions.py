@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from proofspan.traces.formats.spans.traced import Span, questions_of
 from proofspan.traces.formats.types import Asked, Cited, Passage, Reading
+from proofspan.traces.lines.worker_process import collector_paused
 
 #: About the bytes of spans that are kept in memory; more lie in a temporary file until all are read.
 _IN_MEMORY = 32 << 20
@@ -65,15 +66,16 @@ def questions(spans: Iterable[Span], reading: Reading) -> Iterator[Asked]:
         traces: dict[str, array[int]] = {}  # the numbers of each trace's spans
         ends = array("Q", [0])  # where each span after them ends in the file
         linked = False
-        for number, span in enumerate(spans):
-            key = span.trace or f"\0{number}"
-            linked |= span.parent is not None or key in traces
-            traces.setdefault(key, array("Q")).append(number)
-            if room > 0:
-                held.append(span)
-                room -= _SPAN_SIZE + _size(_contents(span))
-            else:
-                ends.append(ends[-1] + file.write(pickle.dumps(_values(span), pickle.HIGHEST_PROTOCOL)))
+        with collector_paused():  # what is kept would be searched again and again
+            for number, span in enumerate(spans):
+                key = span.trace or f"\0{number}"
+                linked |= span.parent is not None or key in traces
+                traces.setdefault(key, array("Q")).append(number)
+                if room > 0:
+                    held.append(span)
+                    room -= _SPAN_SIZE + _size(_contents(span))
+                else:
+                    ends.append(ends[-1] + file.write(pickle.dumps(_values(span), pickle.HIGHEST_PROTOCOL)))
 
         def load(number: int) -> Span:
             if number < len(held):
@@ -107,7 +109,7 @@ def _size(values: Iterable[object]) -> int:
         elif isinstance(value, list):
             size += _size(value)
         elif isinstance(value, dict):
-            size += _size(value) + _size(value.values())
+            size += _size((*value, *value.values()))
         elif isinstance(value, Passage):
             size += _size(_contents_of_passage(value))
         elif isinstance(value, Cited):
