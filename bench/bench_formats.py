@@ -26,7 +26,7 @@ from collections.abc import Callable
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import orjson
 from format_files import REAL, forms, write, write_real
@@ -35,6 +35,8 @@ from proofspan.manifest.contents import content_of
 from proofspan.traces.formats.records import beginning_of_large, sample_of
 from proofspan.traces.formats.types import Format, Reading
 from proofspan.traces.registry import FORMATS, recognized
+
+T = TypeVar("T")
 
 #: Linux's proc(5): 5 makes the peak memory of a process that of now.
 _CLEAR, _STATUS = Path("/proc/self/clear_refs"), Path("/proc/self/status")
@@ -123,7 +125,7 @@ def growth(path: Path, each: Format) -> float:
     return resident("VmHWM") - before
 
 
-def in_a_process(step: Callable[..., object], *arguments: object) -> object:
+def in_a_process(step: Callable[..., T], *arguments: object) -> T:
     """Return what a step returns in a process of its own, so that nothing of other files is in its memory."""
     context = get_context("fork")
     ours, theirs = context.Pipe(duplex=False)
@@ -142,7 +144,7 @@ def in_a_process(step: Callable[..., object], *arguments: object) -> object:
 
 def measured(path: Path, each: Format, rounds: int, *, may_lose: bool = False) -> list[str]:
     """Return the cells of a file's speed, and of its ratio to orjson's."""
-    own, plain = in_a_process(speeds, path, each, rounds, may_lose)  # type: ignore[misc]
+    own, plain = in_a_process(speeds, path, each, rounds, may_lose)
     return [f"{own.median:.0f} ± {own.spread:.0f}", f"{own.median / plain.median:.2f}" if plain else "–"]
 
 

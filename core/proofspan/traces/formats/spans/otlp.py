@@ -212,6 +212,10 @@ OTLP = Format(
 {"traceId": "5b8e", "spanId": "a1", "name": "chat small-1", \
 "startTimeUnixNano": "1793606400000000000", "endTimeUnixNano": "1793606401300000000", "attributes": [
 {"key": "gen_ai.operation.name", "value": {"stringValue": "chat"}},
+{"key": "gen_ai.input.messages", "value": {"stringValue": "[{\\"role\\": \\"system\\", \\"parts\\": \
+[{\\"type\\": \\"text\\", \\"content\\": \\"Answer from this: The engine takes 4.5 litres of oil.\\"}]}, \
+{\\"role\\": \\"user\\", \\"parts\\": [{\\"type\\": \\"text\\", \\"content\\": \
+\\"How much oil does the engine hold?\\"}]}]"}},
 {"key": "gen_ai.output.messages", "value": {"stringValue": "[{\\"role\\": \\"assistant\\", \\"parts\\": \
 [{\\"type\\": \\"text\\", \\"content\\": \\"It holds 4.5 litres.\\"}]}]"}}],
 "events": [{"name": "gen_ai.evaluation.result", "timeUnixNano": "1793606401400000000", "attributes": [
