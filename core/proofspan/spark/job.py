@@ -32,7 +32,7 @@ from proofspan.spark.places import write_places
 from proofspan.spark.run_wide import JOINED, write_joined
 from proofspan.spark.schemas import WRITTEN, spark_schema
 from proofspan.spark.segments import WriteSegments, record_file
-from proofspan.spark.session import problems, session
+from proofspan.spark.session import problems, session, small_batches
 from proofspan.spark.sources import PLACE, records
 from proofspan.store.files.checked import (
     CheckedFile,
@@ -109,7 +109,7 @@ def index(
     source = load_manifest(Path(workspace)) if workspace is not None else None
     folder = layout.begin(Path(out))
     where = " and ".join(str(each) for each in (traces, chunks, folder) if isinstance(each, str | PurePath))
-    with problems(where):
+    with problems(where), small_batches(active):
         return _Job(active, folder, source, run_id, claims, locate).made(
             traces, chunks, format, broadcast_limit
         )

@@ -30,7 +30,7 @@ from proofspan.traces.lines.record_list import offset_of, write_records
 from proofspan.traces.lines.worker_process import collector_paused
 
 #: The most rows of a segment, and their bytes with those of their records; but for those of one more batch.
-SEGMENT_ROWS, SEGMENT_BYTES = 10_000, 48 << 20
+SEGMENT_ROWS, SEGMENT_BYTES = 10_000, 32 << 20
 #: The rows of which a zone map says the values.
 ZONE_ROWS = 4_096
 

@@ -15,6 +15,8 @@ from proofspan.write_errors import FULL
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+#: The most records that a worker is sent together.
+RECORDS_A_BATCH = 2_048
 _INSTALL = "pip install 'proofspan[spark]'"
 _JAVA = "install Java 17 or later, such as Debian's default-jre-headless, or set JAVA_HOME"
 #: Parts of Spark's messages, each with a code, what happened, and the fix.
@@ -89,6 +91,18 @@ def session(given: SparkSession | None, *, master: str | None = None) -> SparkSe
         if "JAVA" in str(error).upper():
             raise InputFault.of("no_java", "Spark could not start Java", fix=_JAVA) from error
         raise
+
+
+@contextmanager
+def small_batches(spark: SparkSession) -> Iterator[None]:
+    """Give workers few records at a time meanwhile: by default ten thousand are in memory at once."""
+    name = "spark.sql.execution.arrow.maxRecordsPerBatch"
+    before = spark.conf.get(name)
+    spark.conf.set(name, str(RECORDS_A_BATCH))
+    try:
+        yield
+    finally:
+        spark.conf.set(name, before or "10000")
 
 
 @contextmanager
