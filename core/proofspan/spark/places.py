@@ -104,8 +104,14 @@ def write_places(
     done = known.groupBy("run", "segment").applyInArrow(written, spark_schema(PLACED))
     done.write.parquet(str(work / "placed"))
     rows = spark.read.schema(spark_schema(PLACED)).parquet(str(work / "placed")).collect()
+    by_segment = {(row["run"], row["segment"]): row for row in rows}
     manifest = manifest_at(listing.manifest)
-    return {run_id: _write_file(out, run_id, run, rows, manifest) for run_id, run in runs.items()}
+    return {
+        run_id: _write_file(
+            out, run_id, run, [by_segment[run_id, each.name] for each in run.segments], manifest
+        )
+        for run_id, run in runs.items()
+    }
 
 
 def _grouped(asked: DataFrame) -> Any:
@@ -236,14 +242,12 @@ class WritePlaces:
 def _write_file(
     out: Path, run_id: str, run: RunFile, rows: Sequence[Any], manifest: Manifest
 ) -> stored.PlacedFile:
-    """Write the file that names a run's files of citations, and return it."""
-    by_segment = {row["segment"]: row for row in rows if row["run"] == run_id}
-    ordered = [by_segment[each.name] for each in run.segments]
+    """Write the file that names a run's files of citations, given in its order, and return it."""
     counts: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
     stamps: dict[str, str] = {}
     problems: dict[str, Problem] = {}
-    for row in ordered:
+    for row in rows:
         counts.update(orjson.loads(row["counts"]))
         reasons.update(orjson.loads(row["reasons"]))
         stamps |= orjson.loads(row["stamps"])
@@ -254,7 +258,7 @@ def _write_file(
         index=stored.index_identity(run),
         listed=stored.listed_documents(manifest),
         documents=stamps,
-        parts=tuple(stored.Part(row["segment"], row["name"], row["citations"]) for row in ordered),
+        parts=tuple(stored.Part(row["segment"], row["name"], row["citations"]) for row in rows),
         counts=dict(counts),
         reasons=dict(sorted(reasons.items(), key=lambda each: (-each[1], each[0]))),
         problems=problems,
