@@ -1,10 +1,11 @@
 """The index against its figures: cost beside triage, growth, queries after reopening, and appended lines.
 
     python bench/bench_index.py [--folder DIR] [--traces 100000] [--large] [--rounds 3]
-        [--notices | --gold | --appends]
+        [--notices | --gold | --appends | --once]
 
 Each measurement runs in a process of its own, A B A B …; medians and their ratios are printed. `--large`
-takes 1,000,000 traces (about 4 GB in DIR, some minutes) for growth and queries. "Triage alone" is the time
+takes 1,000,000 traces (about 4 GB in DIR, some minutes) for growth and queries; `--once` only indexes as many
+as `--traces` names (10,000,000 are 36 GB and half an hour). "Triage alone" is the time
 spent in `reflect` and in preparing the corpus, reading and writing excluded; "reading + triage" parses the
 lines too. CPU seconds are printed beside: they hold on a machine that is busy with something else.
 `--notices` measures the index without and with a catalogue instead: two warnings in every third section, none
@@ -355,9 +356,10 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "proofspan-bench")
-    parser.add_argument("--traces", type=int, default=100_000)
+    parser.add_argument("--traces", type=int, help="100,000, with --large and --once 1,000,000")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--large", action="store_true", help="1,000,000 traces: growth and queries only")
+    parser.add_argument("--once", action="store_true", help="1,000,000 traces or more, indexed once")
     parser.add_argument("--notices", action="store_true", help="the index without and with a catalogue only")
     parser.add_argument("--gold", action="store_true", help="the index without and with gold only")
     parser.add_argument("--appends", action="store_true", help="lines appended to an index only")
@@ -370,7 +372,8 @@ def main() -> None:
         own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         print(json.dumps(result | {"peak_mb": max(own, children) / 1024}))
         return
-    traces = 1_000_000 if options.large else options.traces
+    is_large = options.large or options.once
+    traces = options.traces or (1_000_000 if is_large else 100_000)
     folder = make_workspace(options.folder / str(traces), traces)
     if options.notices:
         compare_with(folder, options.rounds, "noticed", "a catalogue")
@@ -383,9 +386,12 @@ def main() -> None:
         build_index(load_manifest(folder), cache_dir=folder / "cache")
         report_appends(folder, max(APPENDS, options.rounds))
         return
-    if options.large:
+    if is_large:
         index = measure("index", folder, 2)
         print(f"{traces:,} traces, 2 processes: {index['wall']:.1f} s, peak {index['peak_mb']:.0f} MB")
+        if options.once:
+            print(f"{traces / index['cpu']:,.0f} traces a CPU second")
+            return
     else:
         for workers in (1, 2):
             compare(folder, workers, options.rounds)

@@ -314,14 +314,15 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--times", type=int, default=3)
-    parser.add_argument("--only", nargs="+", default=[], help="names of benches")
+    parser.add_argument("--only", nargs="+", default=[], help="names of benches, or whole commands")
     parser.add_argument("--list", action="store_true", help="print the commands and run nothing")
     parser.add_argument("--scratch", type=Path, default=Path("build") / "bench")
     options = parser.parse_args()
     chosen = [
         figure
         for figure in FIGURES
-        if (not options.only or figure.script in options.only) and os.environ.keys() >= {*figure.needs}
+        if (not options.only or {figure.script, figure.command} & {*options.only})
+        and os.environ.keys() >= {*figure.needs}
     ]
     commands = list(dict.fromkeys(figure.command for figure in chosen))
     if options.list:
