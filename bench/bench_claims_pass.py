@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from bench_index import APPENDED, RUN, cpu_of_all, make_workspace
 
 from proofspan.manifest.load import load_manifest
-from proofspan.services.checking import CheckedReport, check_runs
+from proofspan.services.passes.checking import CheckedReport, check_runs
 from proofspan.store.files.checked import CLAIMS_FOLDER
 from proofspan.store.index.build import build_index, index_folder
 from proofspan.store.index.scan import spare_pandas

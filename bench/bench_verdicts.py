@@ -30,7 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from proofspan.diagnosis.types import TEMPLATES, Profile
 from proofspan.manifest.load import load_manifest
-from proofspan.services.checking import check_runs
+from proofspan.services.passes.checking import check_runs
 from proofspan.store.index.build import build_index
 from proofspan.store.query.filters import Filter, Sort
 from proofspan.store.query.store import Store

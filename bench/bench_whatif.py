@@ -25,7 +25,7 @@ from make_traces import candidate, iter_traces, make_world
 
 from proofspan.diagnosis.types import Profile
 from proofspan.manifest.load import load_manifest
-from proofspan.services.checking import check_runs
+from proofspan.services.passes.checking import check_runs
 from proofspan.services.whatif.engine import what_if
 from proofspan.services.whatif.lists import Lists, load_lists
 from proofspan.services.whatif.sweep import sweep

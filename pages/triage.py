@@ -169,8 +169,6 @@ with beside:
         folder=opened.manifest.folder,
         job=job,
     )
-    if first is not None and (job is not None or facts.unread_bytes):
-        first.request()
     is_toggled = vs is not None and view.filter.flip in panels.FLIPS_SHOWN
     filters.chips(view, elsewhere={"flip"} if is_toggled else ())
     st.space("stretch")
@@ -216,3 +214,5 @@ elif view.is_filtered:
 else:
     markup.note(f"{view.run} holds {counted(0, 'question')}.", "strong", role="text")
     notices.empty_run_panels(store, view.run)
+if first is not None and (job is not None or facts.unread_bytes):
+    first.request()

@@ -190,7 +190,7 @@ def checked(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], Path]:
 
 def _check(workspace: Path, cache_dir: Path) -> None:
     from proofspan.manifest.load import load_manifest
-    from proofspan.services.checking import check_runs
+    from proofspan.services.passes.checking import check_runs
     from proofspan.store.index.build import build_index
 
     manifest = load_manifest(workspace)

@@ -19,10 +19,10 @@ from proofspan.manifest.load import load_manifest
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Manifest
 from proofspan.resources import DEMO
-from proofspan.services.checking import check_runs
 from proofspan.services.compare import other_run
 from proofspan.services.gate import release_verdict
 from proofspan.services.metrics.run_metrics import RunMetrics, run_metrics
+from proofspan.services.passes.checking import check_runs
 from proofspan.services.release import ReleaseVerdict
 from proofspan.services.triage import Outcome, Sources, bare_sources, report_rows, run_sources
 from proofspan.services.validation import Tally

@@ -12,8 +12,8 @@ from streamlit.testing.v1 import AppTest
 
 from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.manifest.load import load_manifest
-from proofspan.services.checking import check_runs
-from proofspan.services.locating import place_runs
+from proofspan.services.passes.checking import check_runs
+from proofspan.services.passes.locating import place_runs
 from proofspan.services.workspace.index_job import IndexJob, IndexJobs
 from proofspan.ui.visit import session
 from proofspan.ui.visit.session import locating

@@ -13,8 +13,8 @@ from streamlit.testing.v1 import AppTest
 
 from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.manifest.load import load_manifest
-from proofspan.services.checking import check_runs
-from proofspan.services.locating import place_runs
+from proofspan.services.passes.checking import check_runs
+from proofspan.services.passes.locating import place_runs
 from proofspan.services.workspace.index_job import IndexJob
 from proofspan.ui.status import background
 from proofspan.ui.visit import session

@@ -14,7 +14,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from proofspan.manifest.load import load_manifest
-from proofspan.services.checking import check_runs
+from proofspan.services.passes.checking import check_runs
 from proofspan.services.workspace.index_job import IndexJob
 from proofspan.store.index.build import build_index
 from proofspan.ui.triage import filters

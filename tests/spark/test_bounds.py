@@ -16,7 +16,7 @@ from proofspan.evidence.locate_bulk import MAX_FAULTS
 from proofspan.evidence.text.page_text import PageText
 from proofspan.evidence.text.word_file import write_words
 from proofspan.evidence.types import DocumentInfo, SpanQuery
-from proofspan.services.placed_rows import cited_document
+from proofspan.services.passes.placed_rows import cited_document
 from proofspan.spark import documents, layout, places, segments
 from proofspan.spark.labels import LabelRecords, inputs_of
 from proofspan.spark.places import LocateQuotes

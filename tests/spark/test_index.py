@@ -17,7 +17,7 @@ from proofspan.contracts.records.records import LineIssue
 from proofspan.errors import Fault, InputFault, StoreFault
 from proofspan.manifest.load import load_manifest
 from proofspan.manifest.types import Manifest
-from proofspan.services.checking import check_runs
+from proofspan.services.passes.checking import check_runs
 from proofspan.store.index.build import build_index, index_folder, index_state
 from proofspan.store.query.filters import Filter
 from proofspan.store.query.indexed_run import IndexedRun

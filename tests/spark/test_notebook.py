@@ -12,7 +12,7 @@ from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.manifest.load import load_manifest
 from proofspan.manifest.types import Manifest
 from proofspan.resources import DEMO
-from proofspan.services.locating import place_runs
+from proofspan.services.passes.locating import place_runs
 from proofspan.store.files.located import ROW_STATES
 from proofspan.store.index.build import build_index
 from tests.pages.conftest import (  # fixtures

@@ -15,8 +15,8 @@ from proofspan.manifest.load import load_manifest
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Manifest
 from proofspan.resources import DEMO
-from proofspan.services.checking import check_runs
-from proofspan.services.locating import PlacedReport, is_placed, place_runs
+from proofspan.services.passes.checking import check_runs
+from proofspan.services.passes.locating import PlacedReport, is_placed, place_runs
 from proofspan.store.files.located import PLACED_SCHEMA, ROW_STATES, read_placed, read_placed_file
 from proofspan.store.index.build import build_index, index_folder
 from tests.pdf_files import one_page, write_pages

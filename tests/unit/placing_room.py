@@ -10,7 +10,7 @@ from proofspan.errors import Problem
 from proofspan.evidence.locate_bulk import Answer
 from proofspan.evidence.types import Difference, FoundSpan, SpanQuery
 from proofspan.manifest.types import Manifest
-from proofspan.services.locating import PlacedReport, place_runs
+from proofspan.services.passes.locating import PlacedReport, place_runs
 from proofspan.store.index.build import build_index
 from proofspan.store.query.filters import Filter, Sort
 from proofspan.store.query.store import Store

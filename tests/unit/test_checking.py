@@ -25,10 +25,10 @@ from proofspan.diagnosis.corpus import Corpus
 from proofspan.diagnosis.types import Profile
 from proofspan.errors import InputFault, StoreFault
 from proofspan.manifest.types import Manifest
-from proofspan.services import checking
-from proofspan.services.checking import CheckedReport, check_runs, is_checked
 from proofspan.services.export import EXPORTS
 from proofspan.services.metrics.run_metrics import run_metrics
+from proofspan.services.passes import checking
+from proofspan.services.passes.checking import CheckedReport, check_runs, is_checked
 from proofspan.services.question.claims import judged_question
 from proofspan.services.question.view import load_question
 from proofspan.store.files import checked as stored

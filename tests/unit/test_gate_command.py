@@ -19,8 +19,8 @@ from proofspan.manifest.load import load_manifest
 from proofspan.manifest.types import Manifest
 from proofspan.metrics.goals import read_goals
 from proofspan.resources import DEMO
-from proofspan.services.checking import check_runs
 from proofspan.services.gate import release_verdict, report_to_json
+from proofspan.services.passes.checking import check_runs
 from proofspan.services.release import Check
 from proofspan.store.index.build import build_index
 from proofspan.store.query.filters import Filter, Sort

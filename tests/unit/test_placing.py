@@ -13,8 +13,8 @@ from proofspan.errors import Problem, StoreFault
 from proofspan.evidence.locate_bulk import MAX_FAULTS, Answer
 from proofspan.evidence.types import SpanQuery
 from proofspan.services.health.parity import logged_of_run
-from proofspan.services.locating import place_runs
 from proofspan.services.page.target import targets_of
+from proofspan.services.passes.locating import place_runs
 from proofspan.services.question.view import load_question
 from proofspan.store.files.evidence_states import EVIDENCE_STATES
 from proofspan.store.files.located import read_citations

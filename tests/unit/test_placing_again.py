@@ -15,8 +15,8 @@ from proofspan.diagnosis.types import Profile
 from proofspan.errors import Problem
 from proofspan.evidence.locate_bulk import Answer
 from proofspan.evidence.types import SpanQuery
-from proofspan.services import locating
-from proofspan.services.locating import is_placed, place_runs
+from proofspan.services.passes import locating
+from proofspan.services.passes.locating import is_placed, place_runs
 from proofspan.services.workspace.open import with_profile
 from proofspan.store.files import located as placed_module
 from proofspan.store.files.located import PLACED_FOLDER

@@ -12,7 +12,7 @@ import pytest
 from proofspan.diagnosis.corpus import Corpus
 from proofspan.diagnosis.types import Profile
 from proofspan.manifest.types import Manifest
-from proofspan.services.checking import check_runs
+from proofspan.services.passes.checking import check_runs
 from proofspan.store.files import prepared
 from proofspan.store.files.prepared import PREPARED_FOLDER, prepared_file, read_prepared, write_prepared
 from proofspan.store.index import labelling

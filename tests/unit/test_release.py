@@ -12,9 +12,9 @@ from proofspan.manifest.load import load_manifest
 from proofspan.metrics.catalogue import METRICS
 from proofspan.metrics.goals import DEFAULT_GOALS, Bound, Goal, Verdict, judge
 from proofspan.metrics.values import MetricValue, Tally, metric_value
-from proofspan.services.checking import check_runs
 from proofspan.services.gate import release_verdict
 from proofspan.services.metrics.run_metrics import run_metrics
+from proofspan.services.passes.checking import check_runs
 from proofspan.services.release import Check, ReleaseVerdict
 from proofspan.store.index.build import build_index
 from proofspan.store.query.store import Store

@@ -9,8 +9,8 @@ import pytest
 
 from proofspan.errors import InputFault
 from proofspan.manifest.load import load_manifest
-from proofspan.services.checking import check_runs
 from proofspan.services.metrics.run_metrics import run_metrics
+from proofspan.services.passes.checking import check_runs
 from proofspan.services.whatif.engine import SHOWN, what_if
 from proofspan.services.whatif.lists import Lists, load_lists
 from proofspan.services.whatif.logged import logged

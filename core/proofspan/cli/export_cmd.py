@@ -29,10 +29,10 @@ from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.journal.cohorts import read_cohorts
 from proofspan.manifest.load import load_manifest
 from proofspan.metrics.ranked import BUCKETS
-from proofspan.services.checking import check_runs
 from proofspan.services.export import EXPORTS, RecordExport, triage_exports, writer_for
 from proofspan.services.export_formats import export_run
-from proofspan.services.locating import place_runs
+from proofspan.services.passes.checking import check_runs
+from proofspan.services.passes.locating import place_runs
 from proofspan.services.workspace.open import chosen_run, profile_of_options, with_profile
 from proofspan.store.files.cache_dir import default_cache_dir
 from proofspan.store.files.checked import CLAIM_COLUMNS, CLAIM_STATUSES, DIFFERENCE_KINDS

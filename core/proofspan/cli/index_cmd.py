@@ -29,8 +29,8 @@ from proofspan.store.index.scan import spare_pandas
 from proofspan.wording import counted
 
 if TYPE_CHECKING:  # slow to import: see `command` and `indexed`
-    from proofspan.services.checking import CheckedReport
-    from proofspan.services.locating import PlacedReport
+    from proofspan.services.passes.checking import CheckedReport
+    from proofspan.services.passes.locating import PlacedReport
     from proofspan.store.query.store import Store
 
 #: Line issues of a run that are printed; `--json` has the first hundred, the dashboard all.
@@ -102,7 +102,7 @@ def command(
         run_ids = [run.run_id for run in report.runs]
         checked: list[CheckedReport] = []
         if claims:
-            from proofspan.services.checking import check_runs  # as below
+            from proofspan.services.passes.checking import check_runs  # as below
 
             for of_run in check_runs(
                 manifest, run_ids, cache_dir=cache, workers=workers, on_progress=partial(on_step, "checking")
@@ -114,8 +114,8 @@ def command(
         if locate:
             # A tenth of a second to import, which a page that waits for the index alone need not wait for.
             from proofspan.evidence.pdf.pool import PdfPool
-            from proofspan.services.locating import place_runs
             from proofspan.services.page_base import page_messages
+            from proofspan.services.passes.locating import place_runs
 
             with PdfPool(workers=workers or LOCATORS, timeout_s=TIMEOUT_S) as pool:
                 for found in place_runs(
@@ -236,7 +236,7 @@ def refreshed(
     with _progress(as_lines=False, quiet=False) as on_step:
         build_index(manifest, runs=runs, cache_dir=cache, on_progress=partial(on_step, "progress"))
         if claims:
-            from proofspan.services.checking import check_runs
+            from proofspan.services.passes.checking import check_runs
 
             list(check_runs(manifest, runs, cache_dir=cache, on_progress=partial(on_step, "checking")))
     return cache

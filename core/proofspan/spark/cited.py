@@ -13,7 +13,7 @@ import orjson
 import pyarrow as pa
 
 from proofspan.contracts.records.records import Chunk
-from proofspan.services.placed_rows import CitedDocument, cited_document, placed_row, wanted_of
+from proofspan.services.passes.placed_rows import CitedDocument, cited_document, placed_row, wanted_of
 from proofspan.services.question.view import citation_view
 from proofspan.spark.joined import chunks_of, redirects_at, with_successors
 from proofspan.spark.labels import manifest_at

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from proofspan.contracts.chunk_ids.redirects import Redirect
 from proofspan.contracts.records.records import GoldQuestion, Trace
-from proofspan.services.checking import LABELLED, answer_checker, checked_batch
+from proofspan.services.passes.checking import LABELLED, answer_checker, checked_batch
 from proofspan.services.question.claims import AnswerChecker
 from proofspan.spark.joined import (
     Page,

@@ -19,7 +19,7 @@ from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.evidence.text.page_text import PageText
 from proofspan.evidence.text.word_file import write_words
 from proofspan.evidence.types import DocumentInfo
-from proofspan.services.placed_rows import CitedDocument, cited_document
+from proofspan.services.passes.placed_rows import CitedDocument, cited_document
 from proofspan.spark.labels import manifest_at
 from proofspan.store.files.located import locator_version
 from proofspan.store.files.run_file import new_file

@@ -29,7 +29,7 @@ from proofspan.evidence.text.word_file import WordFile
 from proofspan.evidence.text_file import read_text
 from proofspan.evidence.types import FoundSpan, SpanQuery
 from proofspan.manifest.types import Manifest
-from proofspan.services.placed_rows import answer_of
+from proofspan.services.passes.placed_rows import answer_of
 from proofspan.spark.cited import CITED, SEGMENTS, ListCitations, document_at, list_citations
 from proofspan.spark.documents import READ, TIMEOUT_S, ReadDocuments, words_file
 from proofspan.spark.labels import manifest_at

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from proofspan.contracts.records.names import question_name
 from proofspan.manifest.types import Manifest
-from proofspan.services.checking import check_runs
+from proofspan.services.passes.checking import check_runs
 from proofspan.services.workspace.open import default_run
 from proofspan.store.files.types import OnProgress
 from proofspan.store.index.build import build_index

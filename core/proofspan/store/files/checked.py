@@ -2,7 +2,7 @@
 
 There is one row per trace, in the order of the index, one file per segment. `claims.json` names those files
 and what they were made from; it is replaced as a whole. A file that it does not name is one of a pass that
-was interrupted, and is used by the next. The claims come from `proofspan.services.checking`.
+was interrupted, and is used by the next. The claims come from `proofspan.services.passes.checking`.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 Citations are read from the index; the trace file is not needed again. Of located ones there is one row per
 citation, in the order of the traces, one file per segment of the index. `placed.json` names those files and
-what they were made from; it is replaced as a whole. The locations come from `proofspan.services.locating`.
+what they were made from; it is replaced as a whole. The locations come from
+`proofspan.services.passes.locating`.
 """
 
 from __future__ import annotations

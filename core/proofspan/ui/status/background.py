@@ -85,7 +85,7 @@ def placeholder(words: str, keys: Sequence[Hashable], *, key: str) -> None:
 
 
 def hint(words: str, keys: Sequence[Hashable]) -> None:
-    """Draw the same as a line of text."""
+    """Draw the same as a line of text; without `words` nothing is seen."""
     _look(words, tuple(keys), time.monotonic())
 
 
@@ -98,6 +98,8 @@ def is_worth_another_try(problem: Problem | None) -> bool:
 def _look(words: str, keys: tuple[Hashable, ...], since: float) -> None:
     if all(map(tasks().is_done, keys)):
         st.rerun()
+    if not words:
+        return
     lines = [words]
     if time.monotonic() - since > LONG_S:
         lines.append("This takes long. A document is given up after 10 s.")

@@ -11,9 +11,9 @@ import pyarrow as pa
 
 from proofspan.contracts.records.records import SourceLine, Trace
 from proofspan.errors import Fault
-from proofspan.services.checking import LABELLED, checked_traces
 from proofspan.services.documents.background import Done, Failed
-from proofspan.services.locating import states_of
+from proofspan.services.passes.checking import LABELLED, checked_traces
+from proofspan.services.passes.locating import states_of
 from proofspan.services.question.claims import AnswerChecker
 from proofspan.store.query.store import Store
 from proofspan.traces.records.traces import read_trace_at
@@ -63,7 +63,7 @@ class ShownFirst:
         return frame
 
     def request(self) -> None:
-        """Have them made, with a line that says so until the page runs again with them."""
+        """Have them made, and the page run again with them. Draws nothing: the page says what is checked."""
         waiting: list[Hashable] = []
         for key, prepare in self._wanted.items():
             if background.tasks().outcome(key) is not None:
@@ -75,7 +75,7 @@ class ShownFirst:
             if not isinstance(background.ask(key, task, share=0.0), Failed):
                 waiting.append(key)
         if waiting:
-            background.hint("Checking the answers shown first …", waiting)
+            background.hint("", waiting)
 
     def _make(self, path: Path, make: _Make) -> pa.Table | pa.RecordBatch:
         rows = self._found.to_dict("records")

@@ -29,12 +29,12 @@ from proofspan.journal.cohorts import Cohort, read_cohorts
 from proofspan.manifest.load import MANIFEST_NAME, load_manifest
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Artifact, Manifest, Run
-from proofspan.services.checking import is_checked
 from proofspan.services.documents.document_cache import Recent
 from proofspan.services.health.failure_map import Sections, section_map
-from proofspan.services.locating import is_placed
 from proofspan.services.opening.place import opened_folder
 from proofspan.services.page_base import CitedPages, examine_run
+from proofspan.services.passes.checking import is_checked
+from proofspan.services.passes.locating import is_placed
 from proofspan.services.workspace.index_job import SHORT_SECONDS, IndexJob, IndexJobs, index_command
 from proofspan.services.workspace.open import chosen_folder, default_run, with_profile
 from proofspan.store.files.cache_dir import CacheDir, default_cache_dir, writable_cache_dir

@@ -20,7 +20,7 @@ from proofspan.errors import Fault, Problem
 from proofspan.evidence.locate_bulk import TEMPORARY, Ask, GivenUp, Locator, locate_bulk
 from proofspan.fingerprints import Fingerprint, change_since
 from proofspan.manifest.types import Manifest
-from proofspan.services.placed_rows import (
+from proofspan.services.passes.placed_rows import (
     CitedDocument,
     Key,
     answer_of,

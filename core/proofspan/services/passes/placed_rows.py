@@ -1,6 +1,6 @@
 """A single citation: the quote and the file to look for it in, and its row once it is located.
 
-The pass over a run in `proofspan.services.locating` and the one by Spark share it.
+The pass over a run in `proofspan.services.passes.locating` and the one by Spark share it.
 """
 
 from __future__ import annotations
