@@ -5,9 +5,9 @@
 
 Each measurement runs in a process of its own, A B A B …; medians and their ratios are printed. `--large`
 takes 1,000,000 traces (about 4 GB in DIR, some minutes) for growth and queries; `--once` only indexes as many
-as `--traces` names (10,000,000 are 36 GB and half an hour). "Triage alone" is the time
-spent in `reflect` and in preparing the corpus, reading and writing excluded; "reading + triage" parses the
-lines too. CPU seconds are printed beside: they hold on a machine that is busy with something else.
+as `--traces` names (5,000,000 are 18 GB). "Triage alone" is the time spent in `reflect` and in preparing the
+corpus, reading and writing excluded; "reading + triage" parses the lines too. CPU seconds are
+printed beside: they hold on a machine that is busy with something else.
 `--notices` measures the index without and with a catalogue instead: two warnings in every third section, none
 of which any answer mentions, so that a quarter of all traces have to be searched.
 `--gold` measures it without and with gold: a question of its own for every trace, with a chunk, a span and an

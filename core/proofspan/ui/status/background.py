@@ -85,8 +85,13 @@ def placeholder(words: str, keys: Sequence[Hashable], *, key: str) -> None:
 
 
 def hint(words: str, keys: Sequence[Hashable]) -> None:
-    """Draw the same as a line of text; without `words` nothing is seen."""
+    """Draw the same as a line of text."""
     _look(words, tuple(keys), time.monotonic())
+
+
+def rerun_after(keys: Sequence[Hashable]) -> None:
+    """Rerun the page when all of `keys` are done, and draw nothing."""
+    _look("", tuple(keys), time.monotonic())
 
 
 def is_worth_another_try(problem: Problem | None) -> bool:

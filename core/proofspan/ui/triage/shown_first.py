@@ -75,7 +75,7 @@ class ShownFirst:
             if not isinstance(background.ask(key, task, share=0.0), Failed):
                 waiting.append(key)
         if waiting:
-            background.hint("", waiting)
+            background.rerun_after(waiting)
 
     def _make(self, path: Path, make: _Make) -> pa.Table | pa.RecordBatch:
         rows = self._found.to_dict("records")
