@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import shutil
 import signal
+import string
+import struct
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -156,8 +160,53 @@ def test_files_have_zone_maps_and_only_named_ones_exist(out: Path, tmp_path: Pat
     assert not (out / "_work").exists()
 
 
-def test_parquet_gives_the_same_rows_as_jsonl(
-    spark: SparkSession, workspace: Manifest, out: Path, tmp_path: Path
+def write_parquet(folder: Path, table: pa.Table) -> None:
+    """Two files."""
+    folder.mkdir()
+    pq.write_table(table.slice(0, 30), folder / "a.parquet")
+    pq.write_table(table.slice(30), folder / "b.parquet")
+
+
+def write_delta(folder: Path, table: pa.Table) -> None:
+    """A file for each value of a column, and one row too many that was deleted again."""
+    from deltalake import DeltaTable, write_deltalake
+
+    day = pa.array([f"{n // 20} / 3" for n in range(table.num_rows)])
+    write_deltalake(folder, table.append_column("day", day), partition_by=["day"])
+    extra = table.slice(0, 1).append_column("day", pa.array(["another"]))
+    write_deltalake(folder, extra, mode="append")
+    DeltaTable(folder).delete("day = 'another'")
+
+
+def delete_by_vector(folder: Path) -> Path:
+    """Write a Delta table whose first row a deletion vector deletes, and return the file of its log.
+
+    The vector is in the log itself: a magic number, one bitmap under the key 0, and in it the row 0
+    (RoaringBitmapArray of the Delta protocol), in Z85.
+    """
+    from deltalake import write_deltalake
+
+    write_deltalake(
+        folder, pa.table({"q": ["a", "b"]}), configuration={"delta.enableDeletionVectors": "true"}
+    )
+    bitmap = struct.pack("<IIHHIH", 12346, 1, 0, 0, 16, 0)
+    vector = struct.pack("<IQI", 1681511377, 1, 0) + bitmap
+    order = string.digits + string.ascii_lowercase + string.ascii_uppercase + ".-:+=^!/*?&<>()[]{}@%$#"
+    ours = string.digits + string.ascii_uppercase + string.ascii_lowercase + "!#$%&()*+-;<=>?@^_`{|}~"
+    text = base64.b85encode(vector + b"\0\0").decode().translate(str.maketrans(ours, order))
+    inline = {"storageType": "i", "pathOrInlineDv": text, "sizeInBytes": len(vector), "cardinality": 1}
+    (log,) = (folder / "_delta_log").glob("*0.json")
+    entries = [orjson.loads(line) for line in log.read_bytes().splitlines()]
+    for entry in entries:
+        if "add" in entry:
+            entry["add"]["deletionVector"] = inline
+    log.write_bytes(lines(entries))
+    return log
+
+
+@pytest.mark.parametrize("write", [write_parquet, write_delta])
+def test_tables_give_the_same_rows_as_jsonl(
+    spark: SparkSession, tmp_path: Path, write: Callable[[Path, pa.Table], None]
 ) -> None:
     from proofspan import spark as by_spark
 
@@ -165,9 +214,7 @@ def test_parquet_gives_the_same_rows_as_jsonl(
     keep = ("q_id", "q", "answer", "chunks", "mem_rev", "mem_hash")
     plain = [{name: each[name] for name in keep if each.get(name) is not None} for each in plain]
     table = pa.Table.from_pylist([dict.fromkeys(keep) | each for each in plain])
-    (tmp_path / "lake").mkdir()
-    pq.write_table(table.slice(0, 30), tmp_path / "lake" / "a.parquet")
-    pq.write_table(table.slice(30), tmp_path / "lake" / "b.parquet")
+    write(tmp_path / "lake", table)
     local = write_workspace(tmp_path / "local", {RUN: plain})
     build_index(local, cache_dir=tmp_path / "cache", workers=1)
     by_spark.index(
@@ -268,6 +315,10 @@ def test_bad_sources_are_problems_with_a_fix(
     good = workspace.folder / "runs" / f"{RUN}.jsonl"
     pq.write_table(pa.table({"chunk_id": ["c1", None], "text": ["a", "b"]}), tmp_path / "chunks.parquet")
     assert index(good, chunks=tmp_path / "chunks.parquet") == "chunk_without_id"
+    log = delete_by_vector(tmp_path / "delta")
+    assert index(tmp_path / "delta") == "delta_feature"
+    log.write_text("{")
+    assert index(tmp_path / "delta") == "unreadable_file"
     (tmp_path / "empty.jsonl").write_bytes(b"")
     assert index(tmp_path / "empty.jsonl") == "no_traces"
 

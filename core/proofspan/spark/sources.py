@@ -17,6 +17,10 @@ RECORD_COLUMNS = ("record", "value")
 PLACE = ("place_file", "place_block", "place_row")
 _LINES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz", ".json", ".txt")
 _FORMATS = ("parquet", "delta", "jsonl")
+#: The class by which Spark reads Delta itself, where its package is on the class path.
+_DELTA_OF_SPARK = "io.delta.sql.DeltaSparkSessionExtension"
+#: Features of a Delta table, where it has them, that its files alone do not show.
+_DELTA_UNREAD = {"typeWidening", "typeWidening-preview"}
 
 
 def records(
@@ -50,7 +54,7 @@ def records(
     if kind == "jsonl":
         table = spark.read.option("lineSep", "\n").text(path)
     elif kind == "delta":
-        table = spark.read.format("delta").load(path)
+        table = _delta(spark, path)
     else:
         table = spark.read.option("mergeSchema", "true").parquet(path)
     return _records(table, place=place, name=path, needed=needed)
@@ -65,6 +69,49 @@ def _format_of(spark: SparkSession, path: str) -> str:
     log = jvm.org.apache.hadoop.fs.Path(path.rstrip("/") + "/_delta_log")
     has_log = log.getFileSystem(spark._jsc.hadoopConfiguration()).exists(log)
     return "delta" if has_log else "parquet"
+
+
+def _delta(spark: SparkSession, path: str) -> DataFrame:
+    """Return the current rows of a Delta table: by Spark's own package if it is there, else by its files."""
+    if spark._jvm is not None and _is_on_class_path(spark, _DELTA_OF_SPARK):
+        return spark.read.format("delta").load(path)
+    from deltalake import DeltaTable
+    from deltalake.exceptions import DeltaError
+
+    try:
+        table = DeltaTable(path)
+        beyond = _DELTA_UNREAD.intersection(table.protocol().reader_features or ())
+        if any(batch.num_rows for batch in table.deletion_vectors()):
+            beyond.add("deletionVectors")
+        if table.metadata().configuration.get("delta.columnMapping.mode", "none") != "none":
+            beyond.add("columnMapping")
+        files = table.file_uris()
+    except (DeltaError, OSError, ValueError) as error:
+        fix = "repair the table's log, or start Spark with its own package for Delta"
+        message = f"the Delta table cannot be read: {' '.join(str(error).split())[:300]}"
+        raise InputFault.of("unreadable_file", message, where=path, fix=fix) from error
+    if beyond:
+        raise InputFault.of(
+            "delta_feature",
+            f"the Delta table uses {', '.join(sorted(beyond))}, for which its files alone are not enough",
+            where=path,
+            fix="start Spark with its own package for Delta, or copy the table to Parquet",
+        )
+    if not files:
+        raise InputFault.of("no_rows", "the Delta table has no rows", where=path, fix="name another table")
+    return spark.read.option("mergeSchema", "true").option("basePath", path).parquet(*files)
+
+
+def _is_on_class_path(spark: SparkSession, name: str) -> bool:
+    from py4j.protocol import Py4JJavaError
+
+    try:
+        spark._jvm.java.lang.Class.forName(
+            name, False, spark._jvm.Thread.currentThread().getContextClassLoader()
+        )
+    except Py4JJavaError:
+        return False
+    return True
 
 
 def _records(
