@@ -82,7 +82,9 @@ else:
         page_idx = state.page if shown.target == apart[0] else None
         shown = load.placed(opened, apart[0], targets, page=page_idx)
         gold_page = load.placed(opened, apart[1], targets, page=None)
-    found = load.indexed_citations(session.placed(opened, store), key) | dict(shown.found if shown else {})
+    found = load.indexed_citations(store.placed(key.run_id, q_id=key.q_id), key) | dict(
+        shown.found if shown else {}
+    )
     seen = load.seen(opened, shown, state.see) if shown else None
     region = region_of(seen, shown) if seen and shown else None
 

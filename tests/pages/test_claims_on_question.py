@@ -79,7 +79,7 @@ UNDECIDED = Verdict(None, Correctness("unknown"), "none", "likely", "No failure 
 def judged_as(monkeypatch: pytest.MonkeyPatch, answer: CheckedAnswer | None) -> None:
     """Give the shown answer these claims, and a verdict by them."""
 
-    def judged(view: QuestionView, checker: object, *, follows: bool) -> Judged | None:
+    def judged(view: QuestionView, checker: object, **_: object) -> Judged | None:
         return None if answer is None else Judged(answer, UNDECIDED._replace(grounded=grounded_of(answer)))
 
     monkeypatch.setattr(load, "judged_question", judged)

@@ -18,7 +18,7 @@ from proofspan.manifest.load import load_manifest
 from proofspan.services.workspace.index_job import IndexJobs
 from proofspan.store.index.build import build_index
 from proofspan.store.query.store import Store
-from proofspan.ui.question import navigation
+from proofspan.ui.question import load, navigation
 from proofspan.ui.visit import session
 from proofspan.ui.visit.view_state import ViewState
 from tests.pages.conftest import TRACES, MakeWorkspace, Open, candidates, send, shown, trace
@@ -45,6 +45,23 @@ def test_a_question_opens_with_its_answer_reasons_and_place(
     assert "Exact: the quote is on the page word for word." in words
     assert ":orange-badge[1 · exact] section 5\\.1 · p\\. 1" in labels(app)
     assert "trace.jsonl, line 1" in app.text[0].value
+
+
+def test_another_passage_of_a_question_loads_nothing_again(
+    make_workspace: MakeWorkspace, open_app: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = make_workspace([CITED, *TRACES[1:]], documents=DOCUMENTS)
+    manual(folder)
+    app = open_app(folder, page=PAGE, q="Q1")
+    with monkeypatch.context() as changed:
+        for name in ("_question", "_claims"):
+            changed.delattr(load, name)
+        app.query_params["chunk"] = "c2"
+        app.run()
+        assert not app.exception
+    (folder / "trace.jsonl").write_bytes(orjson.dumps({**CITED, "answer": "It is another."}) + b"\n")
+    app.run()
+    assert "It is another." in shown(app)
 
 
 def test_without_a_question_the_first_of_the_list_opens_and_enters_the_url(

@@ -68,7 +68,7 @@ def show(folder: Path, open_app: Open, monkeypatch: pytest.MonkeyPatch) -> Show:
         evidence = ClaimEvidence("prompt", "c2", 0, len(text), text, "manual", 1)
         claim = CheckedClaim(Claim(ANSWER[:31], 0, 31, "sentence"), "supported", 1.0, evidence)
         judged = Judged(CheckedAnswer((claim,), 1.0), verdict) if verdict else None
-        monkeypatch.setattr(load, "judged_question", lambda view, checker, *, follows: judged)
+        monkeypatch.setattr(load, "judged_question", lambda view, checker, **_: judged)
         app = open_app(folder, page=PAGE, q="Q1", **url)
         assert not app.exception
         return app

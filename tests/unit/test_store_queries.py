@@ -18,7 +18,7 @@ from proofspan.resources import PACKAGE
 from proofspan.store.files.columns import PAGE_COLUMNS, index_row, row_table
 from proofspan.store.files.segment_files import read_rows, write_segment
 from proofspan.store.index.build import build_index, index_folder
-from proofspan.store.query.database import statement
+from proofspan.store.query.database import Database, statement
 from proofspan.store.query.filters import SORT_KEYS, Filter, Sort
 from proofspan.store.query.store import FULL_COLUMNS, Store
 from tests.unit.store_workspace import built, trace, write_workspace
@@ -183,8 +183,20 @@ def test_a_row_is_the_same_from_its_segment_and_from_its_column(
 
 def test_the_same_question_is_found_in_every_run(store: Store) -> None:
     found = store.same_question("Q001")
-    assert [(row.run_id, row.paraphrase) for row in found.itertuples()] == [(RUN, 0), ("R3", 0), ("R3", 1)]
-    assert store.same_question("nobody asked").empty
+    paraphrases = {run: [each.paraphrase for each in traces] for run, traces in found.items()}
+    assert paraphrases == {RUN: [0], "R3": [0, 1]}
+    assert store.same_question("nobody asked") == {}
+
+
+def test_a_question_and_what_was_counted_before_need_no_query(store: Store) -> None:
+    shown = Filter(RUN, text="oil")
+    counted = store.counts(shown), store.run_facts(RUN), store.variants(RUN).to_dict("records")
+    with patch.object(Database, "_running", side_effect=AssertionError):
+        assert (store.counts(shown), store.run_facts(RUN), store.variants(RUN).to_dict("records")) == counted
+        assert store.find(TraceKey(RUN, "Q002")) is not None
+        assert store.find(TraceKey(RUN, "Q002", seed=5)) is None
+        assert keys(store.traces_of("Q001", "R3")) == [TraceKey("R3", "Q001"), TraceKey("R3", "Q001", 1)]
+        assert [*store.same_question("Q001")] == [RUN, "R3"]
 
 
 def test_choices_count_headline_traces_once(store: Store) -> None:

@@ -119,11 +119,13 @@ class Manifest:
         """Return the ids of the documents without pages."""
         return frozenset(document.doc_id for document in self.documents if not document.paged)
 
-    def artifacts(self) -> Iterator[Artifact]:
-        """Yield every file that the manifest names, in its order."""
+    def artifacts(self, *, of_run: str | None = None) -> Iterator[Artifact]:
+        """Yield every file that the manifest names, in its order; of the runs' only one's, if it is given."""
         yield from (document.artifact for document in self.documents)
         named = [self.chunks, self.redirects, self.gold, self.catalogue]
         for run in self.runs:
+            if of_run not in (None, run.run_id):
+                continue
             named += [run.traces, *run.records.values(), run.report, run.bundles, run.metrics, run.record]
         named += [self.sprint, self.annotations, self.cohorts]
         yield from (artifact for artifact in named if artifact is not None)

@@ -32,7 +32,8 @@ class AnswerChecker:
     """Checks and judges traces by the chunks, the gold questions and the profile. Belongs to one thread.
 
     `checker` is None without chunks, `gold` are the gold questions by id, `notices` the warnings and cautions
-    of the catalogue by id. `follows` says whether any answer of the run follows the template.
+    of the catalogue by id. `follows` says whether any answer of the run follows the template. `trails` are
+    those of the checker's chunks, made when they are first needed: whoever keeps them keeps what was read.
     """
 
     profile: Profile
@@ -40,7 +41,7 @@ class AnswerChecker:
     gold: Mapping[str, GoldQuestion] = field(default_factory=dict)
     notices: Mapping[str, Attachment] = field(default_factory=dict)
     follows: bool = True
-    _trails: GoldTrails | None = None
+    trails: GoldTrails | None = None
 
     def judged(self, trace: Trace, row: ReportRow | None, omitted: Sequence[Omitted]) -> Judged | None:
         """Return the claims of a trace and the verdict on it; None where it gets no label either.
@@ -51,9 +52,9 @@ class AnswerChecker:
         checked = _checked(trace, self.profile, checker, gold)
         if checked is None or checker is None or row is None:
             return None
-        if self._trails is None:
-            self._trails = GoldTrails(checker.texts, checker.places)
-        trail = self._trails.trail(trace, gold) if gold is not None else None
+        if self.trails is None:
+            self.trails = GoldTrails(checker.texts, checker.places)
+        trail = self.trails.trail(trace, gold) if gold is not None else None
         blanked = None
         if gold is not None:
             cited = payload_ids(trace) or trace.ids_in_text
@@ -84,13 +85,16 @@ class AnswerChecker:
         return Judged(checked, judge(case))
 
 
-def judged_question(view: QuestionView, checker: Checker | None, *, follows: bool) -> Judged | None:
+def judged_question(
+    view: QuestionView, checker: Checker | None, *, follows: bool, trails: GoldTrails | None = None
+) -> Judged | None:
     """Return the checked claims of the shown answer and the verdict; None where it has no label either.
 
-    `checker` is that of the workspace's chunks, None without any; `follows` is that of `AnswerChecker`.
+    `checker` is that of the workspace's chunks, None without any; `follows` and `trails` are those of
+    `AnswerChecker`.
     """
     gold = {} if view.gold is None else {view.trace.q_id: view.gold}
-    answers = AnswerChecker(view.profile, checker, gold, follows=follows)
+    answers = AnswerChecker(view.profile, checker, gold, follows=follows, trails=trails)
     return answers.judged(view.trace, view.row, view.omissions or ())
 
 

@@ -113,8 +113,10 @@ def run_stability(store: Store, run_id: str) -> Stability:
 
 def question_stability(store: Store, run_id: str, q_id: str) -> Steadiness | None:
     """Return the stability of one question of a run; None if it was asked once."""
-    frame = store.variants(run_id, q_id=q_id)
-    return next(iter(_steadiness(frame[frame["traces"] > 1], {})), None)
+    frame = store.variants(run_id)
+    place = int(frame["q_id"].searchsorted(q_id))  # the questions are in order
+    found = frame.iloc[place : place + 1]
+    return next(iter(_steadiness(found[(found["q_id"] == q_id) & (found["traces"] > 1)], {})), None)
 
 
 def least_steady_first(questions: Iterable[Steadiness]) -> tuple[Steadiness, ...]:

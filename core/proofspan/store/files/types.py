@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from proofspan.contracts.records.records import LineIssue, SourceLine, TraceKey
+from proofspan.contracts.records.records import Label, LineIssue, SourceLine, TraceKey
 from proofspan.diagnosis.suggest import Suggestion
 from proofspan.diagnosis.types import Profile
+from proofspan.diagnosis.verdicts.types import Cause, Correct, Grounded
 from proofspan.errors import Problem
 from proofspan.store.files.checked import CheckedFile
 from proofspan.store.files.located import PlacedFile
@@ -159,3 +160,15 @@ class Found:
 
     source: SourceLine
     row: Mapping[str, object]
+
+
+class TraceVerdict(NamedTuple):
+    """A trace of a question with its verdicts, as the index has them."""
+
+    paraphrase: int
+    seed: int
+    repeat: int
+    label: Label | None
+    grounded: Grounded | None
+    correct: Correct | None
+    cause: Cause | None

@@ -49,8 +49,8 @@ ALL_COLUMNS = ("row", *ROW_SCHEMA.names, "repeat", "stored_label", *ROW_STATES.n
 
 #: Up to this many rows are read by their places rather than with all others of their columns.
 FEW_ROWS = 1_000
-#: How many results are cached per run.
-CACHED_RESULTS = 128
+#: How many results are cached per run, and how many bytes of arrays among them, such as a list's order.
+CACHED_RESULTS, CACHED_ARRAY_BYTES = 512, 256 << 20
 #: How many bytes of columns are cached, of the runs used last; this many runs in any case.
 CACHED_BYTES = 512 << 20
 CACHED_RUNS = 2
@@ -98,9 +98,13 @@ class LoadedRun:
     def cache(self, key: Hashable, result: V) -> V:
         """Cache a result and return it."""
         with self._results_lock:
+            self._results.pop(key, None)
             self._results[key] = result
-            while len(self._results) > CACHED_RESULTS:
-                self._results.popitem(last=False)
+            used = sum(map(_nbytes, self._results.values())) if _nbytes(result) else 0
+            while len(self._results) > CACHED_RESULTS or (
+                used > CACHED_ARRAY_BYTES and len(self._results) > 1
+            ):
+                used -= _nbytes(self._results.popitem(last=False)[1])
         return result
 
     def get_or_make(self, key: Hashable, make: Callable[[], V]) -> V:
@@ -129,6 +133,24 @@ class LoadedRun:
         found = self._taken([row], names)
         values = {name: found[name][0].as_py() for name in names}
         return {name: None if value != value else value for name, value in values.items()}
+
+    def rows_of(self, q_id: str) -> np.ndarray:
+        """Return the rows of a question's traces by paraphrase, seed and repeat, the headline one first.
+
+        Compared here rather than in DuckDB, which takes longer to plan a query than to read a question.
+        """
+        column = self.table(("q_id",)).column("q_id")
+        same = pc.indices_nonzero(pc.equal(column, pa.scalar(q_id, column.type)))
+        rows = np.asarray(same, dtype=np.int64)
+        if len(rows) > 1:
+            repeats, seeds, paraphrases = self.lists(rows, ("repeat", "seed", "paraphrase"))
+            rows = rows[np.lexsort((repeats, seeds, paraphrases))]
+        return rows
+
+    def lists(self, rows: np.ndarray, names: Sequence[str]) -> list[list[Any]]:
+        """Return the values of small columns in some rows, each column as a list; missing ones are None."""
+        taken = self.table(names).take(pa.array(rows))
+        return [taken.column(name).to_pylist() for name in names]
 
     def _taken(self, rows: Sequence[int] | np.ndarray, names: Sequence[str]) -> dict[str, pa.ChunkedArray]:
         wanted = np.asarray(rows, dtype=np.int64)
@@ -194,13 +216,19 @@ class LoadedRun:
             parts = self._checked_parts()
         return (lambda rows: [None] * len(rows)) if parts is None else parts.texts
 
-    def citations(self, columns: Sequence[str]) -> pd.DataFrame | None:
-        """Return columns of every located citation, `row` in its segment; None while not located."""
+    def citations(self, columns: Sequence[str], *, q_id: str | None = None) -> pd.DataFrame | None:
+        """Return columns of every located citation, or of a question's, `row` in its segment.
+
+        None while not located.
+        """
         placed = self.placed()
         if placed is None:
             return None
-        table = read_placed(self.folder, placed.parts, columns)
-        return _data_frame(table, columns)
+        parts, key = placed.parts, ("citations", *columns)
+        if q_id is None:
+            return _data_frame(read_placed(self.folder, parts, columns), columns)
+        table = self.get_or_make(key, lambda: read_placed(self.folder, parts, columns))
+        return _data_frame(table.filter(pc.equal(table.column("q_id"), q_id)), columns)
 
     def _all_scores(self) -> pa.Table:
         with self._lock:
@@ -433,6 +461,10 @@ class RunCache:
             checked, is_valid = time.monotonic(), placed.agrees_with(self._manifest)
         self._placed[folder] = stamp, placed, checked, is_valid
         return placed if is_valid else None
+
+
+def _nbytes(result: object) -> int:
+    return int(getattr(result, "nbytes", 0))
 
 
 def results_of(

@@ -30,7 +30,7 @@ from proofspan.store.files.evidence_states import EVIDENCE_STATES, EvidenceState
 from proofspan.store.files.located import PLACED_SCHEMA
 from proofspan.store.files.scores import ScoreName, export_columns
 from proofspan.store.files.segment_files import DamagedError
-from proofspan.store.files.types import FailureCount, Flips, Found, Neighbours, RunFacts
+from proofspan.store.files.types import FailureCount, Flips, Found, Neighbours, RunFacts, TraceVerdict
 from proofspan.store.index.build import discard_damaged
 from proofspan.store.query import metrics
 from proofspan.store.query.database import Database, selection, statement
@@ -63,8 +63,8 @@ _CHOICES: Mapping[str, str] = {
     "difference": "difference_kinds",
     "cause": "cause",
 }
-#: The columns of a question in another run.
-VERDICT_COLUMNS = (*KEY_COLUMNS, "label", "grounded", "correct", "cause")
+#: The columns of a question's other traces in its run.
+VARIANT_COLUMNS = (*KEY_COLUMNS, "q", "label", "lambda_state", "rank1_section", "unranked", "section_rank")
 #: The columns of a step through a list.
 PLACE_COLUMNS = (*KEY_COLUMNS, "q", "label", "line", "offset", "length")
 #: The columns of a located citation.
@@ -146,25 +146,30 @@ class Store:
     def run_facts(self, run: str) -> RunFacts:
         """Return the facts that are shown beside the run's numbers."""
         loaded = self._kept.loaded(run)
-        about = loaded.run_file
-        repeat = loaded.table(["repeat"]).column("repeat").to_numpy()
-        return RunFacts(
-            run_id=run,
-            file=about.file,
-            profile=self._profile,
-            traces=about.rows,
-            questions=self.total(run),
-            repeats=int((repeat > 1).sum()),
-            line_issues=about.line_issues,
-            unmatched=about.unmatched,
-            waiting_bytes=about.waiting_bytes,
-            from_report=about.from_report,
-            problems=about.problems,
-            suggestion=suggest_profile(about.facts, self._profile),
-            placed=loaded.placed(),
-            checked=loaded.checked(),
-            unread_bytes=about.unread_bytes,
-        )
+        placed, checked = loaded.placed(), loaded.checked()
+
+        def compute() -> RunFacts:
+            about = loaded.run_file
+            repeat = loaded.table(["repeat"]).column("repeat").to_numpy()
+            return RunFacts(
+                run_id=run,
+                file=about.file,
+                profile=self._profile,
+                traces=about.rows,
+                questions=self.total(run),
+                repeats=int((repeat > 1).sum()),
+                line_issues=about.line_issues,
+                unmatched=about.unmatched,
+                waiting_bytes=about.waiting_bytes,
+                from_report=about.from_report,
+                problems=about.problems,
+                suggestion=suggest_profile(about.facts, self._profile),
+                placed=placed,
+                checked=checked,
+                unread_bytes=about.unread_bytes,
+            )
+
+        return loaded.get_or_make(("facts", placed is None, checked is None), compute)
 
     @_retried
     def settings(self, run: str) -> list[tuple[str, str, str, int]]:
@@ -194,13 +199,13 @@ class Store:
     # Citations
 
     @_retried
-    def placed(self, run: str) -> pd.DataFrame | None:
-        """Return every citation of a run with its location, in the order of the traces.
+    def placed(self, run: str, *, q_id: str | None = None) -> pd.DataFrame | None:
+        """Return every citation of a run, or of one question, with its location, in the order of the traces.
 
         None while the citations are not located, or where the index or a document changed since. The columns
         are those of `proofspan.store.files.located.PLACED_SCHEMA` except `row`.
         """
-        return self._kept.loaded(run).citations(CITATION_COLUMNS)
+        return self._kept.loaded(run).citations(CITATION_COLUMNS, q_id=q_id)
 
     @_retried
     def placed_stamp(self, run: str) -> str | None:
@@ -319,19 +324,22 @@ class Store:
         alike = self._where(run, same, ("answer_print",), {"row": row})
         return self._key(run, key.run_id, alike[0]) if len(alike) and alike[0] != row else None
 
-    def same_question(self, q_id: str) -> pd.DataFrame:
-        """Return all traces of a question in every indexed run, with their verdicts, run by run."""
-        frames = [frame for run in self.runs() if len(frame := self.traces_of(q_id, run, VERDICT_COLUMNS))]
-        empty = pd.DataFrame(columns=["run_id", *VERDICT_COLUMNS, "file"])
-        return pd.concat(frames, ignore_index=True) if frames else empty
+    def same_question(self, q_id: str) -> dict[str, list[TraceVerdict]]:
+        """Return all traces of a question in every indexed run that has it, with their verdicts, by run."""
+        found = {run: self._judged(q_id, run) for run in self.runs()}
+        return {run: traces for run, traces in found.items() if traces}
 
     @_retried
-    def traces_of(self, q_id: str, run: str, columns: Sequence[str] = FULL_COLUMNS) -> pd.DataFrame:
+    def _judged(self, q_id: str, run: str) -> list[TraceVerdict]:
+        loaded = self._kept.loaded(run)
+        columns = loaded.lists(loaded.rows_of(q_id), TraceVerdict._fields)
+        return [TraceVerdict(*values) for values in zip(*columns, strict=True)]
+
+    @_retried
+    def traces_of(self, q_id: str, run: str, columns: Sequence[str] = VARIANT_COLUMNS) -> pd.DataFrame:
         """Return all traces of a question in one run, the headline one first."""
         loaded = self._kept.loaded(run)
-        asked, order = {"q_id": q_id}, "paraphrase, seed, repeat"
-        rows = self._where(loaded, "q_id = $q_id", KEY_COLUMNS, asked, order=order)
-        return self._frame(loaded, run, rows, columns)
+        return self._frame(loaded, run, loaded.rows_of(q_id), columns)
 
     # Counts for filters
 
@@ -545,8 +553,8 @@ class Store:
         return frame.astype({"section_rank": "Int32", "top_rank": "Int32"})
 
     @_retried
-    def variants(self, run: str, *, q_id: str | None = None) -> pd.DataFrame:
-        """Return how stable each question of a run, or one, is over its paraphrases and seeds, by q_id.
+    def variants(self, run: str) -> pd.DataFrame:
+        """Return how stable each question of a run is over its paraphrases and seeds, by q_id.
 
         `traces` counts its traces without repeats, `paraphrases` and `seeds` the different ones.
         `same_rank1`, `same_cited` and `same_label` say whether all traces have the same rank-1 section, cited
@@ -554,10 +562,14 @@ class Store:
         `states` are the different λ states that were logged, in order.
         """
         loaded = self._kept.loaded(run)
-        rows = ListedRun(self._database, loaded).table(_VARIED)
-        result = self._database.table(statement("variants"), {"q_id": q_id}, {"rows": rows})
-        frame = pd.DataFrame({name: result.column(name).to_pylist() for name in result.column_names})
-        return frame.astype(dict.fromkeys(("same_rank1", "same_cited", "same_label"), "boolean"))
+
+        def compute() -> pd.DataFrame:
+            rows = ListedRun(self._database, loaded).table(_VARIED)
+            result = self._database.table(statement("variants"), {}, {"rows": rows})
+            frame = pd.DataFrame({name: result.column(name).to_pylist() for name in result.column_names})
+            return frame.astype(dict.fromkeys(("same_rank1", "same_cited", "same_label"), "boolean"))
+
+        return loaded.get_or_make("variants", compute)
 
     # Comparison with the run that a filter names in `vs`: headline traces, one per question. Where that run
     # has no index, nothing is in both.
@@ -710,10 +722,15 @@ class Store:
         compares: bool = False,
     ) -> list[metrics.Row]:
         """Return the rows of a statement about a list, which reads these columns besides the filter's."""
-        clause = shown.where()
-        sql, reads = statement(name).format(where=clause.sql, columns=columns), (*reads, *clause.columns)
         listed = self._listed(shown, compares=compares)
-        return self._database.rows(sql, clause.params, {"rows": listed.table(reads)})
+
+        def query() -> list[metrics.Row]:
+            clause = shown.where()
+            sql = statement(name).format(where=clause.sql, columns=columns)
+            return self._database.rows(sql, clause.params, {"rows": listed.table((*reads, *clause.columns))})
+
+        key = (name, columns, shown, listed.cohort, listed.other and listed.other.state)
+        return listed.run.get_or_make(key, query)
 
     def _select(
         self, listed: ListedRun, shown: Filter, sort: Sort, *, limit: int | None = None, offset: int = 0
@@ -741,9 +758,10 @@ class Store:
         return self._database.column(selection(sql, order=order), params, {"rows": run.table(columns)})
 
     def _row(self, run: LoadedRun, key: TraceKey) -> int | None:
-        same = " AND ".join(f"{name} = ${name}" for name in KEY_COLUMNS)
-        rows = self._where(run, same, KEY_COLUMNS, {name: getattr(key, name) for name in KEY_COLUMNS})
-        return int(rows[0]) if len(rows) else None
+        rows = run.rows_of(key.q_id)
+        found = zip(rows, *run.lists(rows, KEY_COLUMNS), strict=True)
+        wanted = tuple(getattr(key, name) for name in KEY_COLUMNS)
+        return next((int(row) for row, *values in found if tuple(values) == wanted), None)
 
     def _key(self, run: LoadedRun, name: str, row: int) -> TraceKey:
         return TraceKey(name, *run.record(row, KEY_COLUMNS).values())

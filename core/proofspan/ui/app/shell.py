@@ -9,6 +9,7 @@ from proofspan.errors import Fault
 from proofspan.ui.health import load
 from proofspan.ui.status.notices import fault_panel, run_names
 from proofspan.ui.visit import session
+from proofspan.ui.visit.files import looks_once
 from proofspan.ui.visit.links import follow, show_links
 from proofspan.ui.visit.routes import (
     HEALTH_PAGE,
@@ -29,6 +30,7 @@ from proofspan.wording import counted
 SIDEBAR_PIXELS = 210
 
 
+@looks_once
 def run() -> None:
     """Draw the whole dashboard for one script run; `app.py` calls it."""
     st.set_page_config(page_title="Proofspan", layout="wide", initial_sidebar_state=SIDEBAR_PIXELS)

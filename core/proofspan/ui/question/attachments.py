@@ -28,7 +28,7 @@ from proofspan.services.documents.drawings import BEING_DRAWN, Drawing, draw
 from proofspan.services.page.view import PageView, place_of
 from proofspan.ui.component import component
 from proofspan.ui.question import load
-from proofspan.ui.status import background, documents, workspace_status
+from proofspan.ui.status import background, documents
 from proofspan.ui.visit import session
 from proofspan.ui.visit.view_state import change_view
 from proofspan.ui.widgets import markup
@@ -225,7 +225,7 @@ def show_level(opened: session.Opened, loaded: load.Loaded, key: TraceKey) -> No
         return
     shelf = Shelf(opened.manifest, session.pdf_pool(), placer=documents.placer())
     sources = Sources(shelf, loaded.chunks, load.catalogue(opened))
-    task = ("level", *workspace_status.state_of_files(opened), key)
+    task = ("level", *session.run_state(opened, key.run_id), key)
     outcome = background.ask(task, partial(bundle_of, key, loaded.view, sources))
     if isinstance(outcome, Waiting):
         background.hint("Checking how much of the evidence can be shown …", [task])

@@ -34,6 +34,8 @@ from proofspan.ui.wording.claims import claim_lines
 from proofspan.ui.wording.question import short_id
 
 T = TypeVar("T")
+#: How many questions are kept for all visits as they were loaded, and as many with their claims.
+KEPT = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +51,14 @@ def question(opened: session.Opened, key: TraceKey, source: SourceLine, *, is_la
     """Load the question at a place of the run's traces. Raises `Fault` if its record no longer exists.
 
     A question without a label in the index gets none here either; the problems of its chunks are then among
-    the run's own. A run without traces shows the row of its report.
+    the run's own. A run without traces shows the row of its report. What was loaded is kept for as long as
+    no file changes: a click on the page shows the same question.
     """
+    state = (*session.run_state(opened, key.run_id), key, source, is_labelled)
+    return session.cached("question", state, lambda: _question(opened, key, source, is_labelled), most=KEPT)
+
+
+def _question(opened: session.Opened, key: TraceKey, source: SourceLine, is_labelled: bool) -> Loaded:
     problems: list[Problem] = []
     has_traces, profile, unpaged = opened.run.has_traces, opened.profile, opened.manifest.unpaged
     of_chunks = problems if is_labelled and has_traces else []
@@ -79,8 +87,14 @@ def claims(opened: session.Opened, loaded: Loaded, *, follows: bool) -> ShownCla
     """
     if loaded.view.row is None or loaded.view.stored is not None:
         return None
-    with session.checker_lender(opened)() as checker:
-        judged = judged_question(loaded.view, checker, follows=follows)
+    # A question that was loaded again is another object: its claims are kept with it.
+    key = (id(loaded), opened.manifest.unpaged, follows)
+    return session.cached("claims", key, lambda: (loaded, _claims(opened, loaded, follows)), most=KEPT)[1]
+
+
+def _claims(opened: session.Opened, loaded: Loaded, follows: bool) -> ShownClaims | None:
+    with session.judge_lender(opened)() as (checker, trails):
+        judged = judged_question(loaded.view, checker, follows=follows, trails=trails)
     if judged is None:
         return None
     checked = judged.checked

@@ -116,9 +116,12 @@ def _other_runs(
 ) -> None:
     if at_work is not None and not at_work():
         st.rerun()  # the page without this clock
-    indexed, rows = set(store.runs()), store.same_question(key.q_id)
-    kept = rows[(rows["paraphrase"] == key.paraphrase) & (rows["seed"] == key.seed)]
-    by_run = {str(row.run_id): row for row in kept.drop_duplicates("run_id").itertuples()}
+    indexed, variant = set(store.runs()), (key.paraphrase, key.seed)
+    by_run = {
+        run_id: row
+        for run_id, traces in store.same_question(key.q_id).items()
+        if (row := next((each for each in traces if (each.paraphrase, each.seed) == variant), None))
+    }
     shown = [run_id for run_id in runs if run_id in by_run or run_id not in indexed]
     if len(shown) < 2:
         return
@@ -126,7 +129,7 @@ def _other_runs(
         markup.note("In other runs:", "muted", width="content")
         for run_id in shown:
             row = by_run.get(run_id)
-            name = question_name(key.q_id, int(str(row.repeat))) if row else question_name(key.q_id)
+            name = question_name(key.q_id, row.repeat) if row else question_name(key.q_id)
             if row is not None:
                 judged = verdict if verdict is not None and run_id == key.run_id else row
                 chip = run_chip(row.label, judged.grounded, judged.correct, judged.cause)

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 
-from proofspan.errors import Fault
-from proofspan.fingerprints import file_state
 from proofspan.manifest.check import CheckReport, check_workspace
-from proofspan.manifest.paths import artifact_path
-from proofspan.manifest.types import Artifact, Manifest
 from proofspan.services.documents.background import Failed, Waiting
 from proofspan.services.workspace.contents_check import everything
 from proofspan.services.workspace.open import goals_of
 from proofspan.services.workspace.readable import rows_of
 from proofspan.ui.status import background
 from proofspan.ui.visit import session
+from proofspan.ui.visit.files import state_of as state_of
 
 #: So much of a page's patience is spent on the files.
 SHARE = 0.15
@@ -61,13 +58,3 @@ def state_of_files(opened: session.Opened) -> tuple[str, ...]:
     """Return what changes whenever a report on the workspace may."""
     manifest = opened.manifest
     return (*session.identity(opened), *(state_of(manifest, artifact) for artifact in manifest.artifacts()))
-
-
-def state_of(manifest: Manifest, artifact: Artifact | None) -> str:
-    """Return what changes when the artifact's file does, or appears, or disappears; "" for None."""
-    if artifact is None:
-        return ""
-    try:
-        return file_state(artifact_path(manifest, artifact))
-    except Fault as fault:
-        return fault.problems[0].code

@@ -21,6 +21,7 @@ from proofspan.contracts.records.records import Attachment, Chunk, GoldQuestion,
 from proofspan.diagnosis.claims.check import Checker
 from proofspan.diagnosis.corpus import Corpus
 from proofspan.diagnosis.types import Profile, profile_from
+from proofspan.diagnosis.verdicts.gold_text import GoldTrails
 from proofspan.errors import Fault, ManifestFault, Problem, StoreFault
 from proofspan.evidence.attachments import CatalogueIndex
 from proofspan.evidence.pdf.pool import PdfPool
@@ -48,6 +49,7 @@ from proofspan.traces.records.chunks import place_of
 from proofspan.traces.records.gold import read_gold
 from proofspan.traces.records.redirects import gold_of_today, mapped
 from proofspan.traces.records.stored_reports import StoredRow, read_report
+from proofspan.ui.visit.files import states_of_run
 from proofspan.ui.visit.view_state import ViewState, read_view
 
 T = TypeVar("T")
@@ -113,9 +115,14 @@ def index(opened: Opened) -> tuple[Store | None, IndexJob | None]:
     the shown run is up to date, its claims are checked, its citations located and the other runs indexed.
     """
     manifest, run_id, known = opened.manifest, opened.run.run_id, identity(opened)
+    store = store_of(opened)
 
     def is_fresh(name: str) -> bool:
-        return index_state(manifest, name, cache_dir().path) == "fresh"
+        # An index is compared with its files again only when either has changed.
+        key = (*run_state(opened, name), store.stamp(name))
+        if not (was_fresh := recent("fresh", 64)).get(key):
+            was_fresh.put(key, index_state(manifest, name, cache_dir().path) == "fresh")
+        return bool(was_fresh.get(key))
 
     def index_others() -> list[str] | None:
         behind = [run.run_id for run in manifest.runs if not is_fresh(run.run_id)]
@@ -130,7 +137,6 @@ def index(opened: Opened) -> tuple[Store | None, IndexJob | None]:
         job = job if job is not None and (job.is_running or job.failure) else None
     if fresh:
         jobs().once(("others", *known), index_others)
-    store = store_of(opened)
     if store.stamp(run_id) is None:
         return None, job
     if fresh:
@@ -304,13 +310,16 @@ def _corpus(_manifest: Manifest, path: str, file: str, state: str) -> tuple[Corp
 
 
 @st.cache_resource(max_entries=2, show_spinner=False)
-def _checker(_manifest: Manifest, path: str, file: str, state: str) -> tuple[Checker, threading.Lock]:
+def _checker(
+    _manifest: Manifest, path: str, file: str, state: str
+) -> tuple[Checker, GoldTrails, threading.Lock]:
     known, _ = _chunks(_manifest, path, file, state)
     corpus, lock = _corpus(_manifest, path, file, state)
     with lock:
         survey = corpus.survey
     places = mapped(known, place_of)
-    return Checker(corpus.texts, survey, places, cache_bytes=CHECKER_BYTES), threading.Lock()
+    checker = Checker(corpus.texts, survey, places, cache_bytes=CHECKER_BYTES)
+    return checker, GoldTrails(checker.texts, checker.places), threading.Lock()
 
 
 def gold(opened: Opened) -> tuple[Mapping[str, GoldQuestion], list[LineIssue]]:
@@ -407,12 +416,24 @@ def corpus_lender(opened: Opened) -> Callable[[], AbstractContextManager[Corpus]
 
 def checker_lender(opened: Opened) -> Callable[[], AbstractContextManager[Checker]]:
     """Return a function that lends the chunks prepared for checking claims, as `corpus_lender` does."""
-    shared, lock = _checker(opened.manifest, *_chunk_file(opened.manifest))
+    lender = judge_lender(opened)
 
     @contextmanager
     def locked() -> Iterator[Checker]:
+        with lender() as (checker, _):
+            yield checker
+
+    return locked
+
+
+def judge_lender(opened: Opened) -> Callable[[], AbstractContextManager[tuple[Checker, GoldTrails]]]:
+    """Return a function that lends the same with what is known of where gold passages are in the chunks."""
+    checker, trails, lock = _checker(opened.manifest, *_chunk_file(opened.manifest))
+
+    @contextmanager
+    def locked() -> Iterator[tuple[Checker, GoldTrails]]:
         with lock:
-            yield shared
+            yield checker, trails
 
     return locked
 
@@ -437,6 +458,11 @@ def identity(opened: Opened) -> tuple[str, str, str]:
     file = opened.manifest.file or opened.manifest.folder / MANIFEST_NAME
     profile = opened.profile
     return str(opened.manifest.folder), file_state(file), repr((profile.template, profile.refusal))
+
+
+def run_state(opened: Opened, run_id: str) -> tuple[str, ...]:
+    """Return what changes whenever a file of a run does, or one that all runs share."""
+    return *identity(opened), run_id, *states_of_run(opened.manifest, run_id)
 
 
 def indexes_key(opened: Opened, store: Store, *run_ids: str) -> tuple[Hashable, ...]:

@@ -1,4 +1,4 @@
--- How steady each question of a run, or the one named $q_id, is over its paraphrases and seeds.
+-- How steady each question of a run is over its paraphrases and seeds.
 -- Grain: one row a question; repeats are no traces of their own.
 -- Columns: q_id; traces, paraphrases and seeds, counts; same_rank1, same_cited and same_label, whether all
 --   traces agree: false where two differ, null where one has none and the others agree, or with one trace
@@ -22,6 +22,6 @@ SELECT
     END AS same_label,
     coalesce(list_sort(list(DISTINCT lambda_state) FILTER (lambda_state IS NOT NULL)), []) AS states
 FROM rows
-WHERE repeat = 1 AND ($q_id IS NULL OR q_id = $q_id)
+WHERE repeat = 1
 GROUP BY q_id
 ORDER BY q_id
