@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, WebSocketRoute, expect
+from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from tests.browser.conftest import PageAt, Serve, WaitForRun
@@ -155,3 +156,31 @@ class HeldWire:
             self._waiting[way].append(message)
         else:
             self._to[way](message)
+
+
+def test_a_page_runs_again_when_its_task_is_done_though_the_browser_does_not_ask(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, tmp_path: Path
+) -> None:
+    page, gate = page_at(own=True), tmp_path / "gate"
+
+    def without_looks(route: WebSocketRoute) -> None:
+        server = route.connect_to_server()
+
+        def pass_on(sent: str | bytes) -> None:
+            is_look = isinstance(sent, bytes) and BackMsg.FromString(sent).rerun_script.fragment_id
+            if not is_look:
+                server.send(sent)
+
+        route.on_message(pass_on)
+
+    page.route_web_socket("**/_stcore/stream", without_looks)
+    page.goto(serve(app=APPS / "waiting.py", GATE=str(gate)).url)
+    expect(page.get_by_text("waiting")).to_be_visible()
+    page.get_by_role("textbox").fill("words")
+    page.get_by_role("textbox").press("Enter")
+    expect(page.get_by_text("typed")).to_be_visible()
+    gate.touch()
+    expect(page.get_by_text("made")).to_be_visible()
+    expect(page.get_by_text("typed")).to_be_visible()
+    expect(page.get_by_role("textbox")).to_have_value("words")
+    expect(page.get_by_text("waiting")).to_have_count(0)

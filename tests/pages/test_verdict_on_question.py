@@ -28,6 +28,7 @@ from proofspan.display_names import CAUSE_NAMES, CORRECT_NAMES, GROUNDED_NAMES
 from proofspan.services.question.claims import Judged
 from proofspan.store.query.store import Store
 from proofspan.ui.question import load
+from proofspan.ui.visit import session
 from tests.pages.conftest import CHUNKS, MakeWorkspace, Open, marked_texts, shown, trace
 from tests.pages.manual import DOCUMENTS, PAGE, PAGED, labels, manual
 
@@ -68,6 +69,7 @@ def show(folder: Path, open_app: Open, monkeypatch: pytest.MonkeyPatch) -> Show:
         evidence = ClaimEvidence("prompt", "c2", 0, len(text), text, "manual", 1)
         claim = CheckedClaim(Claim(ANSWER[:31], 0, 31, "sentence"), "supported", 1.0, evidence)
         judged = Judged(CheckedAnswer((claim,), 1.0), verdict) if verdict else None
+        session.recent("claims", load.KEPT).clear()
         monkeypatch.setattr(load, "judged_question", lambda view, checker, **_: judged)
         app = open_app(folder, page=PAGE, q="Q1", **url)
         assert not app.exception

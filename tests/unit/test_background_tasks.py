@@ -201,3 +201,19 @@ def test_an_outcome_taken_once_is_not_cached(gate: Gate) -> None:
     eventually(lambda: tasks.is_done("a"))
     assert tasks.get("a", lambda: "made too early", 0, once=True) == Done("a"), "kept for who waits for it"
     assert tasks.get("a", lambda: "anew", LONG_S, once=True) == Done("anew")
+
+
+def test_who_waits_is_called_once_when_all_is_done() -> None:
+    tasks, gates, calls = BackgroundTasks(), (Gate(), Gate()), list[str]()
+    for name, gate in zip("ab", gates, strict=True):
+        assert tasks.get(name, gate.work(name), 0) == Waiting()
+    tasks.when_done("one", ("a", "b"), lambda: calls.append("forgotten"))
+    tasks.when_done("one", ("a", "b"), lambda: calls.append("both"))
+    tasks.when_done("another", ("a",), lambda: calls.append("a"))
+    assert not calls
+    gates[0].open()
+    eventually(lambda: calls == ["a"])
+    gates[1].open()
+    eventually(lambda: calls == ["a", "both"])
+    tasks.when_done("late", ("a", "b", "never asked for"), lambda: calls.append("at once"))
+    assert calls == ["a", "both", "at once"]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Collection, Hashable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -67,6 +67,8 @@ class BackgroundTasks:
         self._max_threads, self._max_prefetched = threads, prefetched
         self._threads = 0
         self._is_prefetching = False
+        #: By the name of who waits: the tasks that are not done, and what is called when all are.
+        self._waiting: dict[Hashable, tuple[set[Hashable], Callable[[], object]]] = {}
 
     def get(
         self, key: Hashable, make: Callable[[], T], wait_s: float, *, once: bool = False
@@ -108,6 +110,19 @@ class BackgroundTasks:
         with self._lock:
             return key not in self._tasks
 
+    def when_done(self, name: Hashable, keys: Collection[Hashable], call: Callable[[], object]) -> None:
+        """Have `call` called once, in any thread, when there is nothing to wait for of all `keys`.
+
+        It takes the place of what waits under the same `name`.
+        """
+        with self._lock:
+            left = {key for key in keys if key in self._tasks}
+            self._waiting.pop(name, None)
+            if left:
+                self._waiting[name] = left, call
+        if not left:
+            call()
+
     def has(self, key: Hashable) -> bool:
         """Whether the outcome of a task is cached, or the task is queued or running."""
         with self._lock:
@@ -121,7 +136,7 @@ class BackgroundTasks:
         queue[key] = self._tasks[key] = task
         if len(queue) > limit:
             oldest = next(iter(queue))
-            del queue[oldest], self._tasks[oldest]
+            del queue[oldest], self._tasks[oldest]  # who still waits for it looks by themselves
         if self._threads < self._max_threads:
             self._threads += 1
             threading.Thread(target=self._work, name="background", daemon=True).start()
@@ -150,4 +165,14 @@ class BackgroundTasks:
                 self._outcomes.put(key, outcome)
                 del self._tasks[key]
                 self._is_prefetching &= not is_prefetch
+                calls = self._ended(key)
             task.finished.set()
+            for call in calls:
+                call()
+
+    def _ended(self, key: Hashable) -> list[Callable[[], object]]:
+        """Return what is called now that a task is done."""
+        for left, _ in self._waiting.values():
+            left.discard(key)
+        done = [name for name, (left, _) in self._waiting.items() if not left]
+        return [self._waiting.pop(name)[1] for name in done]

@@ -1,7 +1,7 @@
 """Background tasks of a page, and placeholders for what is not ready: the rest of the page never waits long.
 
-All visits share one `BackgroundTasks`. A part that is not ready after a moment is a placeholder, which checks
-by itself and reruns the page when the task is done.
+All visits share one `BackgroundTasks`. A part that is not ready after a moment is a placeholder. The task
+itself has the page run again when it is done.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import streamlit as st
 from proofspan.errors import Problem
 from proofspan.services.documents.background import BackgroundTasks, Done, Failed, Waiting
 from proofspan.services.documents.document_cache import COSTLY
-from proofspan.ui.status.fragments import fragment
+from proofspan.ui.status.fragments import fragment, waker
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.markup import Piece
 
@@ -29,9 +29,9 @@ LEAST_S = 0.02
 #: Seconds after which a thread that computes lets another run, a tenth of Python's. A page's thread waits as
 #: long after each file that it looks at, some hundreds, while a task computes.
 SWITCH_S = 0.0005
-#: Seconds between two checks of a placeholder.
+#: Seconds between two checks of a part that shows progress.
 LOOK_S = 0.4
-#: Seconds after which the placeholder reports that it takes long.
+#: Seconds after which the placeholder looks by itself, and reports that it takes long.
 LONG_S = 2.5
 #: Height of the placeholder in CSS pixels, about that of the page.
 HEIGHT = 620
@@ -99,10 +99,12 @@ def is_worth_another_try(problem: Problem | None) -> bool:
     return problem is not None and problem.code in COSTLY
 
 
-@fragment(run_every=LOOK_S)
+@fragment(run_every=LONG_S)
 def _look(words: str, keys: tuple[Hashable, ...], since: float) -> None:
     if all(map(tasks().is_done, keys)):
         st.rerun()
+    if (found := waker()) is not None:
+        tasks().when_done(found.name, keys, found.wake)
     if not words:
         return
     lines = [words]

@@ -12,23 +12,25 @@ up the whole page over that. So fragments are never nested.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache, wraps
-from typing import Any, ParamSpec
-from weakref import WeakKeyDictionary
+from typing import Any, NamedTuple, ParamSpec
+from weakref import ReferenceType, WeakKeyDictionary, ref
 
 import streamlit as st
+from streamlit import runtime
 from streamlit.delta_generator_singletons import context_dg_stack, get_dg_singleton_instance
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.runtime.app_session import AppSession, AppSessionState
-from streamlit.runtime.scriptrunner import RerunData
+from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_requests import (
     ScriptRequests,
     ScriptRequestType,
     _is_full_app_rerun,
 )
-from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
+from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext, ThreadState
 
 P = ParamSpec("P")
 
@@ -68,6 +70,59 @@ def fragment(
     return decorated
 
 
+# A page that runs again when something elsewhere has happened, without asking for it over and over.
+
+
+class Waker(NamedTuple):
+    """The name of a waiting fragment, and the function that runs its page again, callable from any thread.
+
+    The page runs as soon as the session is at rest, unless the fragment is gone by then, or the reader has
+    left the page or the dashboard.
+    """
+
+    name: tuple[str, str]
+    wake: Callable[[], None]
+
+
+def waker() -> Waker | None:
+    """Return the waker of the fragment that is being drawn; None outside of a browser's session."""
+    context = get_script_run_ctx(suppress_warning=True)
+    if context is None or not runtime.exists():
+        return None
+    fragment_id = ThreadState.get().fragment_id
+    session = runtime.get_instance().get_app_session(context.session_id)
+    if fragment_id is None or not isinstance(session, AppSession):
+        return None
+    known, page = ref(session), context.page_script_hash
+
+    def wake() -> None:
+        if (session := known()) is not None:
+            with suppress(RuntimeError):  # the server has ended
+                session._event_loop.call_soon_threadsafe(_wake, known, page, fragment_id)
+
+    return Waker((context.session_id, fragment_id), wake)
+
+
+def _wake(known: ReferenceType[AppSession], page: str, fragment_id: str) -> None:
+    """Run a page again for a fragment of it. While a run is under way nobody knows which page is shown."""
+    session = known()
+    if session is None or session._state == AppSessionState.SHUTDOWN_REQUESTED:
+        return
+    if session._scriptrunner is not None or _sessions.setdefault(session, _Asked()).waiting:
+        session._event_loop.call_later(_LOOK_AGAIN_S, _wake, known, page, fragment_id)
+        return
+    state = session._client_state
+    is_there = runtime.get_instance().is_active_session(session.id) and session.has_fragment(fragment_id)
+    if is_there and state.page_script_hash == page:
+        session._create_scriptrunner(
+            RerunData(
+                query_string=state.query_string,
+                page_script_hash=page,
+                context_info=state.context_info if state.HasField("context_info") else None,
+            )
+        )
+
+
 # Four faults in how Streamlit runs fragments, corrected.
 #
 # Each needs a fragment's request at an unlucky moment, which a busy machine has often:
@@ -97,17 +152,19 @@ class _Asked:
     waiting: list[RerunData] = field(default_factory=list)
 
 
+_sessions: WeakKeyDictionary[AppSession, _Asked] = WeakKeyDictionary()
+
+
 @cache
 def correct_fragment_requests() -> None:
     """Change Streamlit's classes for this process, once, to correct these faults."""
-    sessions: WeakKeyDictionary[AppSession, _Asked] = WeakKeyDictionary()
     request_now = AppSession.request_rerun
     create_now = AppSession._create_scriptrunner
     reset_now = ScriptRunContext.reset
     merge_now = ScriptRequests._request_rerun_locked
 
     def request_rerun(self: AppSession, client_state: ClientState | None) -> None:
-        asked = sessions.setdefault(self, _Asked())
+        asked = _sessions.setdefault(self, _Asked())
         page = client_state.page_script_hash if client_state is not None else ""
         # Known where no run is under way: a run may turn out to show another page than was asked for.
         shown = self._client_state.page_script_hash if self._scriptrunner is None else None
@@ -120,7 +177,7 @@ def correct_fragment_requests() -> None:
         request_now(self, client_state)
 
     def create_scriptrunner(self: AppSession, initial_rerun_data: RerunData) -> None:
-        waiting = sessions.setdefault(self, _Asked()).waiting
+        waiting = _sessions.setdefault(self, _Asked()).waiting
         if self._scriptrunner is None and not waiting:
             create_now(self, initial_rerun_data)
             return
