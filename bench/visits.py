@@ -17,26 +17,24 @@ from websockets.asyncio.client import ClientConnection, connect
 
 #: Nothing takes that long unless it hangs.
 RUN_SECONDS = 120
-_ERRORS = ("exception", "FINISHED_WITH_COMPILE_ERROR")
 
 
 @dataclass
 class Visit:
     """One open page: it asks for runs as a browser does, and again where the page asks for that.
 
-    `sent` are the bytes received, `errors` the exceptions that the page showed, `runs` the script runs that
-    have ended, `auto_runs` those that a part of the page asked for by itself.
+    `received` are bytes, `errors` the exceptions that the page showed, `looks` the runs that a part of the
+    page asked for by itself.
     """
 
     connection: ClientConnection
-    sent: int = 0
-    runs: int = 0
-    auto_runs: int = 0
+    received: int = 0
+    looks: int = 0
     errors: list[str] = field(default_factory=list)
+    #: Streamlit's hash of each page by its path.
     pages: dict[str, str] = field(default_factory=dict)
-    #: Components and buttons of the page by the end of their id, which is the key that the script gave them.
+    #: The ids of the page's components and buttons by the key that the script gave them.
     widgets: dict[str, str] = field(default_factory=dict)
-    texts: list[str] = field(default_factory=list)
     _page: str = ""
     _query: str = ""
     _ended: asyncio.Event = field(default_factory=asyncio.Event)
@@ -81,7 +79,7 @@ class Visit:
         """Receive what the server sends until the connection ends."""
         async for data in self.connection:
             assert isinstance(data, bytes)
-            self.sent += len(data)
+            self.received += len(data)
             self._receive(ForwardMsg.FromString(data))
 
     def _receive(self, message: ForwardMsg) -> None:
@@ -102,7 +100,6 @@ class Visit:
             if asked.fragment_id not in self._timers:
                 self._timers[asked.fragment_id] = asyncio.create_task(self._again(asked))
         elif kind == "script_finished":
-            self.runs += 1
             if message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
                 self._ended.set()
         elif kind == "delta" and message.delta.WhichOneof("type") == "new_element":
@@ -113,8 +110,7 @@ class Visit:
         if kind == "exception":
             self.errors.append(f"{element.exception.type}: {element.exception.message}")
         elif kind in ("bidi_component", "button"):
-            widget = getattr(element, kind).id
-            self.widgets[widget.rpartition("-")[2] if kind == "button" else widget] = widget
+            widget = getattr(element, kind).id  # `$$ID-HASH-KEY`
             self.widgets[widget.split("-", 2)[-1]] = widget
 
     async def _again(self, asked: Any) -> None:
@@ -124,7 +120,7 @@ class Visit:
             again = message.rerun_script
             again.query_string, again.page_script_hash = self._query, self._page
             again.fragment_id, again.is_auto_rerun = asked.fragment_id, True
-            self.auto_runs += 1
+            self.looks += 1
             await self.connection.send(message.SerializeToString())
 
 

@@ -22,6 +22,7 @@ from proofspan.ui.visit.routes import (
     ROOT_NAME,
     WALKTHROUGH_TITLE,
 )
+from proofspan.ui.visit.turns import in_turn
 from proofspan.ui.visit.view_state import read_view, write_view
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.controls import select
@@ -30,6 +31,7 @@ from proofspan.wording import counted
 SIDEBAR_PIXELS = 210
 
 
+@in_turn
 @looks_once
 def run() -> None:
     """Draw the whole dashboard for one script run; `app.py` calls it."""
