@@ -21,6 +21,7 @@ from proofspan.ui.question import (
     load,
     navigation,
     panels,
+    steps,
     verdict,
 )
 from proofspan.ui.question.navigation import show_other_runs
@@ -29,6 +30,7 @@ from proofspan.ui.status import notices
 from proofspan.ui.viewer import page_panel
 from proofspan.ui.visit import session
 from proofspan.ui.visit.view_state import read_view, write_view
+from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.chunk_choice import show_choice
 
 asked = read_view()
@@ -70,7 +72,10 @@ else:
     notices.notes(navigation.passage_notes(view, state, chosen, claims=len(claims.lines) if claims else 0))
     if choice:
         show_choice(asked_chunk or "", choice, state)
-    panels.header(view, repeat=key.repeat, beside=beside, has_verdict=claims is not None)
+    of = steps.place_name(key, chosen, state)
+    wire = panels.header(
+        view, repeat=key.repeat, beside=beside, has_verdict=claims is not None, of=steps.header_mark(of)
+    )
     if claims is not None:
         verdict.banner(view, claims.verdict, claims=claims.targets)
     notices.fault_panel((*facts.problems, *loaded.problems))
@@ -91,13 +96,21 @@ else:
     # From top to bottom: what is drawn later would move what a reader is about to click.
     answer, page, reading = panels.sides()
     with answer:
-        answer_panel.answer(view, shown, found, claims, claim=state.at_claim)
+        answer_panel.answer(view, shown, found, claims, claim=state.at_claim, of=markup.place("answer", of))
     with page:
         if shown is not None and not shown.is_pending:
             notices.notes(navigation.outline_notes(state, seen))
         level = page_panel.page(
-            shown, view=view, region=region, claims=claims, gold=apart and apart[1], gold_page=gold_page
+            shown,
+            view=view,
+            region=region,
+            claims=claims,
+            gold=apart and apart[1],
+            gold_page=gold_page,
+            of=of,
         )
+    with wire:
+        steps.show_steps_ahead(store, beside, shown=shown, targets=targets)
     with reading:
         answer_panel.claims_panel(view, claims, chosen=state.at_claim)
         if claims is None:
@@ -135,6 +148,7 @@ else:
         panels.copy_for_llm(view, claims)
         panels.raw_record(view)
     with level:
+        markup.show(markup.place("level", of))
         if shown is None or not shown.is_pending:
             attachments.show_level(opened, loaded, key)
     load.prefetch(opened, store, shown=shown, targets=targets, following=beside.next)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, WebSocketRoute, expect
+from playwright.sync_api import WebSocketRoute, expect
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from tests.browser.conftest import PageAt, Serve, WaitForRun
+from tests.browser.held_wire import HeldWire
 
 pytestmark = pytest.mark.browser
 
@@ -109,55 +109,6 @@ def test_a_run_of_the_page_that_is_left_adds_no_entry_to_the_history(
     expect(page.get_by_text("page two")).to_be_visible()
     assert page.url.endswith("/second")
     assert page.evaluate("history.length") == before + 1
-
-
-class HeldWire:
-    """The websocket of a page that is opened later, with messages that can be held back both ways."""
-
-    def __init__(self, page: Page) -> None:
-        self._page = page
-        self._is_held = {"sent": False, "received": False}
-        self._waiting: dict[str, list[str | bytes]] = {"sent": [], "received": []}
-        self._to: dict[str, Callable[[str | bytes], None]] = {}
-        page.route_web_socket("**/_stcore/stream", self._route)
-
-    def hold(self) -> None:
-        """Hold back every message from now on."""
-        self._is_held = dict.fromkeys(self._is_held, True)
-
-    def release_sent(self) -> None:
-        """Send what the page has sent so far, once there is something."""
-        self._flush("sent")
-
-    def release_received(self) -> None:
-        """Let the page have what it was sent so far and from now on."""
-        self._flush("received")
-        self._is_held["received"] = False
-
-    def release(self) -> None:
-        """Send what the page has sent, and hold nothing back any more."""
-        self._is_held["sent"] = False
-        self._flush("sent")
-
-    def _flush(self, way: str) -> None:
-        while not self._waiting[way]:
-            self._page.wait_for_timeout(10)
-        while self._waiting[way]:
-            self._to[way](self._waiting[way].pop(0))
-
-    def _route(self, route: WebSocketRoute) -> None:
-        server = route.connect_to_server()
-        self._to = {"sent": server.send, "received": route.send}
-        route.on_message(lambda message: self._pass("sent", message))
-        server.on_message(lambda message: self._pass("received", message))
-
-    def _pass(self, way: str, message: str | bytes) -> None:
-        if self._is_held[way]:
-            self._waiting[way].append(message)
-        else:
-            self._to[way](message)
-
-
 def test_a_page_runs_again_when_its_task_is_done_though_the_browser_does_not_ask(
     serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, tmp_path: Path
 ) -> None:

@@ -17,7 +17,7 @@ from proofspan.ui.visit.view_state import change_view
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.annotated_text import show_marked
 from proofspan.ui.widgets.claims import show_claims
-from proofspan.ui.widgets.markup import Piece
+from proofspan.ui.widgets.markup import Markup, Piece
 from proofspan.ui.widgets.text import sentence_start, shortened
 from proofspan.ui.wording import answer as answer_words
 from proofspan.ui.wording import claims as claim_words
@@ -48,11 +48,12 @@ def answer(
     claims: ShownClaims | None = None,
     *,
     claim: int | None = None,
+    of: Markup,
 ) -> None:
     """Show the answer beside the expected one, and its citations and gold as a list that chooses a place.
 
     `found` holds the located passages by their id; `claim` is the number of the chosen claim. What differs is
-    marked in both answers.
+    marked in both answers. `of` marks what it is drawn for.
     """
     correctness = claims.verdict.correctness if claims else None
     unexpected = _unexpected(view.trace.answer, correctness)
@@ -63,7 +64,7 @@ def answer(
     is_longer = len(expected) > len(view.trace.answer)  # the longer text has the wider column
     with st.container(key="compared-with-longer" if is_longer else "compared"):
         with st.container(key="answered"):
-            markup.note("Answer", "strong", role="line")
+            markup.show(of, markup.text([Piece("Answer", "strong")], role="line"))
             if view.stored is not None:
                 markup.note(NO_TRACE, role="text")
             elif view.trace.answer.strip():

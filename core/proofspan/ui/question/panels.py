@@ -30,7 +30,7 @@ from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.chart import LABEL_COLOURS
 from proofspan.ui.widgets.controls import feed, show_steps
 from proofspan.ui.widgets.copy_button import show_copying
-from proofspan.ui.widgets.markup import Piece
+from proofspan.ui.widgets.markup import Markup, Piece
 from proofspan.ui.widgets.table import NOTHING, Cell, Column, Grid, Row, show_grid
 from proofspan.ui.widgets.text import variant
 from proofspan.ui.wording import question
@@ -43,11 +43,14 @@ STAGE_KEY = "stage"
 MOST_SCORES = 40
 
 
-def header(view: QuestionView, *, repeat: int, beside: Neighbours, has_verdict: bool) -> None:
+def header(
+    view: QuestionView, *, repeat: int, beside: Neighbours, has_verdict: bool, of: Markup
+) -> DeltaGenerator:
     """Show the question, and its position in the list with the neighbours.
 
     A question that the filter does not show has no neighbours. Without a verdict its label leads, with the
-    reason, or the reason why it has no label.
+    reason, or the reason why it has no label. `of` marks what the page is drawn for. Return the container of
+    the component that steps (see `navigation.show_steps_ahead`).
     """
     trace = view.trace
     key = TraceKey(trace.run_id or "", trace.q_id, trace.paraphrase, trace.seed, repeat)
@@ -59,10 +62,12 @@ def header(view: QuestionView, *, repeat: int, beside: Neighbours, has_verdict: 
     run = trace.run_id or shown.run
     walk = shown.change(run=run, chunk=None, page=None, stage=None, ids=shown.ids, at=1)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        markup.show(markup.text([name, *lead], role="line"))
+        markup.show(of, markup.text([name, *lead], role="line"))
         show_steps(beside, "shown", walk=walk)
+        wire = st.container(key="steps-wire")
     if view.is_question_known:
         markup.show(markup.text([Piece(view.trace.q)], role="title", limit=1_000))
+    return wire
 
 
 def sides() -> tuple[DeltaGenerator, DeltaGenerator, DeltaGenerator]:

@@ -35,18 +35,19 @@ from proofspan.ui.wording.citation import reference
 _BESIDE_GOLD = {"cited": "Cited", "claim": "Claim", "retrieved": "Retrieved"}
 
 
-def _header(shown: PageView, *, gold: Target | None = None, is_beside: bool = False) -> None:
+def _header(shown: PageView, *, gold: Target | None = None, is_beside: bool = False, of: str = "") -> None:
     """Title and place of the document; with `gold` on another page, a switch that shows both pages."""
+    mark = [markup.place("page", of)] if of else []
     document = shown.document
     title = (document.title or document.doc_id) if document else shown.target.doc_id or "No document"
     words = markup.text(
         [Piece(f"{title}  ", "strong"), Piece(question.place_words(shown), "muted")], role="hint"
     )
     if gold is None:
-        markup.show(words)
+        markup.show(*mark, words)
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="page-head"):
-        markup.show(words)
+        markup.show(*mark, words)
         st.button(
             markup.label(f"{_BESIDE_GOLD.get(shown.target.kind, 'Cited')} | Gold"),
             key="beside",
@@ -65,22 +66,27 @@ def page(
     claims: ShownClaims | None = None,
     gold: Target | None = None,
     gold_page: PageView | None = None,
+    of: str,
 ) -> DeltaGenerator:
     """Draw the page of the chosen passage and how well it agrees, or a panel without a page.
 
     `region` of the page is outlined and scrolled to; evidence of `claims` is lit when they are pointed at.
-    `gold` is a gold passage on another page, `gold_page` that page where it is shown beside. Return the
-    container above the page for the level of the answer's evidence.
+    `gold` is a gold passage on another page, `gold_page` that page where it is shown beside. `of` names what
+    is shown (see `markup.place`), on the first and on the last element. Return the container above the page
+    for the level of the answer's evidence.
     """
     if shown is None:
         markup.show(
+            markup.place("page", of),
             markup.text(
                 [Piece("No citation, candidate or gold span names a document.", "strong")], role="line"
             ),
             markup.text([Piece("There is no page to show for this question.")], role="hint"),
         )
-        return st.container(key="level")
-    _header(shown, gold=gold, is_beside=gold_page is not None)
+        level = st.container(key="level")
+        _end(of)
+        return level
+    _header(shown, gold=gold, is_beside=gold_page is not None, of=of)
     targets = targets_of(view)
     origins = {target.id: citation.origin(view, target) for target in (*targets, shown.target)}
     answer = view.trace.answer
@@ -89,18 +95,26 @@ def page(
     level = st.container(key="level")
     cards = cards_of(shown, targets, answer=answer, origins=origins)
     if gold_page is None:
-        _place(shown, targets, cards, region, claims)
+        _place(shown, targets, cards, region, claims, of=of)
+        _end(of)
         return level
     with st.container(key="both-pages"):
         with st.container(key="page-of-passage", gap="xsmall"):
             markup.note(_BESIDE_GOLD.get(shown.target.kind, "Cited"), "strong")
-            _place(shown, targets, cards, region, claims)
+            _place(shown, targets, cards, region, claims, of=of)
         with st.container(key="page-of-gold", gap="xsmall"):
-            _beside(gold_page, cards_of(gold_page, targets, answer=answer, origins=origins))
+            _beside(gold_page, cards_of(gold_page, targets, answer=answer, origins=origins), of=of)
+    _end(of)
     return level
 
 
-def _beside(shown: PageView, cards: Mapping[str, SpanCard]) -> None:
+def _end(of: str) -> None:
+    """Mark the end of what belongs to a question: what follows is of another one (see question.css)."""
+    with st.container(key="page-end"):
+        markup.show(markup.place("page", of))
+
+
+def _beside(shown: PageView, cards: Mapping[str, SpanCard], *, of: str) -> None:
     """Draw the gold page beside the other one; it is not turned."""
     place = f"PDF page {shown.page_idx + 1}" if shown.page_idx is not None else question.place_words(shown)
     tip = question.place_words(shown)
@@ -115,7 +129,8 @@ def _beside(shown: PageView, cards: Mapping[str, SpanCard]) -> None:
     elif shown.text is not None:
         text_frame.show_text(shown.text, name=_named(shown), focus=shown.target.id, key="text-reveal-gold")
     else:
-        drawn_page(replace(shown, page_count=None), (shown.target,), cards=cards, key="page-of-gold-drawn")
+        alone = replace(shown, page_count=None)
+        drawn_page(alone, (shown.target,), cards=cards, key="page-of-gold-drawn", of=of)
 
 
 def chunk_alone(shown: PageView, *, region: Percent | None = None) -> None:
@@ -155,6 +170,8 @@ def _place(
     cards: Mapping[str, SpanCard],
     region: Percent | None = None,
     claims: ShownClaims | None = None,
+    *,
+    of: str = "",
 ) -> None:
     if claims is not None and shown.image is None and not shown.is_pending:
         send_places(claims, shown, viewer="page", picture_id="")
@@ -172,7 +189,7 @@ def _place(
     elif shown.text is not None:
         text_frame.show_text(shown.text, name=_named(shown), focus=shown.target.id)
     elif shown.image is not None:
-        drawn_page(shown, targets, cards=cards, region=region, claims=claims)
+        drawn_page(shown, targets, cards=cards, region=region, claims=claims, of=of)
         if shown.document is None or not shown.page_count or shown.page_idx is None:
             return
         labels: Sequence[str] = ()
@@ -200,6 +217,7 @@ def drawn_page(
     height: markup.Size = "panel",
     region: Percent | None = None,
     claims: ShownClaims | None = None,
+    of: str = "",
 ) -> None:
     """Draw the viewer with the shown page, if it has a picture. "Next span" steps through `targets`.
 
@@ -222,6 +240,7 @@ def drawn_page(
         region=region,
         answer=claims.answer if claims else "",
         claims=tuple(each.id for each in claims.targets.values()) if claims else (),
+        of=of,
     )
     of_claims = claims.targets.values() if claims else ()
     by_id = {target.id: target for target in (*of_claims, *targets, shown.target)}

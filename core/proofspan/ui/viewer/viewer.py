@@ -53,7 +53,7 @@ class ViewerPage:
     view, without one the chosen span, else the first cited one. `order` has the ids of all passages that
     "next span" steps through, on whatever page, starting from `chosen`. Without a `page_count` the page
     cannot be turned. `answer` names the answer whose claims have the ids `claims`: their boxes follow by
-    `proofspan.ui.viewer.claim_places`.
+    `proofspan.ui.viewer.claim_places`. `of` names what the page is shown for (see `markup.place`).
     """
 
     image: PageImage
@@ -67,6 +67,7 @@ class ViewerPage:
     region: Percent | None = None
     answer: str = ""
     claims: tuple[str, ...] = ()
+    of: str = ""
 
     @property
     def picture_id(self) -> str:
@@ -139,6 +140,7 @@ def packed(page: ViewerPage, *, key: str, height: Size, with_picture: bool = Tru
         "region": page.region,
         "chosen": clean(page.chosen),
         "answer": page.answer,
+        "of": page.of,
         "spans": [
             {
                 "id": clean(span.id),

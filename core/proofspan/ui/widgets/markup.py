@@ -185,6 +185,16 @@ def gauge(value: float, low: float | None, high: float | None, goal: float) -> M
     return Markup(f'<div class="ps-gauge" data-testid="ps-gauge" aria-hidden="true">{drawn}</div>')
 
 
+def place(part: str, name: str, **counts: int) -> Markup:
+    """Return an invisible mark of what a part of the page was drawn for, by which `ui/question/steps.js`
+    hides one that is behind the others. All names are our own letters and digits.
+    """
+    if not all(each.isalnum() for each in (part, name, *counts)):
+        raise ValueError(f"letters and digits: {part!r}, {name!r}, {counts!r}"[:200])
+    numbers = "".join(f' data-{key}="{int(value)}"' for key, value in counts.items())
+    return Markup(f'<span data-testid="ps-place" data-part="{part}" data-of="{name}"{numbers} hidden></span>')
+
+
 def row(left: Iterable[Piece], right: Iterable[Piece] = ()) -> Markup:
     """Return a line with something at each end; the right end wraps below where the width is short."""
     return _block("row", f"<span>{_inline(left)}</span><span>{_inline(right)}</span>")

@@ -23,6 +23,8 @@ function opened(root) {
     wanted: null, isAwaiting: false,
   };
   views.set(root, view);
+  view.host = view.root.getRootNode().host ?? root;
+  view.host.dataset.of = "";
   listenToKeys(view);
   listenToBar(view);
   listenToZoom(view);
@@ -43,6 +45,7 @@ function opened(root) {
 
 function closed(root, view) {
   views.delete(root);
+  delete view.host.dataset.of;
   view.turn += 1;
   view.resized.disconnect();
   view.moved.disconnect();
@@ -97,6 +100,7 @@ async function show(view, header, bytes) {
   }
   refocus(view, focused);
   wantDetail(view);
+  view.host.dataset.of = header.of;
 }
 
 async function decoded(bytes, mime) {

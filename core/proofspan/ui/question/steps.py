@@ -1,0 +1,88 @@
+"""Steps from question to question, and the name of what the page is drawn for.
+
+A component of our own, because presses follow each other faster than the page is drawn, and because no page
+that a reader turns away from may be seen below another question, not even until the server answers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import TypeGuard
+
+import orjson
+import streamlit as st
+
+from proofspan.contracts.records.records import TraceKey
+from proofspan.services.page.target import Target
+from proofspan.services.page.view import PageView
+from proofspan.store.files.types import Neighbours
+from proofspan.store.query.store import Store
+from proofspan.ui.component import component
+from proofspan.ui.question.candidates import row_key
+from proofspan.ui.visit.view_state import ViewState, question_name, read_view, write_view
+from proofspan.ui.widgets import markup
+from proofspan.ui.widgets.markup import Markup
+
+_KEY, _PRESSES, _RUNS = "steps-ahead", "steps:presses", "steps:runs"
+#: The largest whole number that JavaScript counts exactly.
+_MAX = 2**53
+
+
+def place_name(key: TraceKey, chosen: Target | None, state: ViewState) -> str:
+    """Return a name of what the page is drawn for: the question, the chosen passage and the asked page."""
+    seen = repr((key, chosen.id if chosen else None, state.page, state.beside))
+    return hashlib.sha1(seen.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()[:16]
+
+
+def header_mark(of: str) -> Markup:
+    """Return the mark of the question: with it the browser compares all others (see `steps.js`).
+
+    It counts the runs of the page, and names the press that this run answers.
+    """
+    runs = st.session_state[_RUNS] = int(st.session_state.get(_RUNS, 0)) + 1
+    return markup.place("question", of, run=runs, presses=int(st.session_state.get(_PRESSES, 0)))
+
+
+def show_steps_ahead(
+    store: Store, beside: Neighbours, *, shown: PageView | None, targets: Sequence[Target]
+) -> None:
+    """Mount the component that steps by keys and buttons, and hides what is left.
+
+    It gets the position in the list, and what lies on the `shown` page, which a choice does not leave.
+    """
+    spans = [span.id for span in shown.spans] if shown is not None else []
+    drawn = set(spans)
+    here = [row_key(each.chunk_id or "") for each in targets if each.kind == "retrieved" and each.id in drawn]
+
+    def step() -> None:
+        asked = asked_step(st.session_state[_KEY].get("step"))
+        if asked is None:
+            return
+        to, st.session_state[_PRESSES] = asked
+        state = read_view()
+        for row in store.page(state.filter, state.sort, limit=1, offset=to).to_dict("records"):
+            name = question_name(str(row["q_id"]), int(row["repeat"]))
+            variant = {"p": int(row["paraphrase"]), "s": int(row["seed"])}
+            write_view(state.change(q=name, **variant, cite=None, chunk=None, page=None))
+
+    data = {
+        "position": None if beside.position is None else beside.position - 1,
+        "total": beside.total,
+        "presses": int(st.session_state.get(_PRESSES, 0)),
+        "spans": [markup.clean(each) for each in spans],
+        "here": here,
+    }
+    component("ui/question/steps")(key=_KEY, data=orjson.dumps(data), on_step_change=step)
+
+
+def asked_step(sent: object) -> tuple[int, int] | None:
+    """Return the asked position, from 0, and the number of the press, if a browser may send them."""
+    if not isinstance(sent, Mapping):
+        return None
+    to, presses = sent.get("to"), sent.get("presses")
+    return (to, presses) if _is_count(to) and _is_count(presses) else None
+
+
+def _is_count(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MAX
