@@ -90,7 +90,7 @@ def test_the_page_is_drawn_from_top_to_bottom(
     page.on("websocket", lambda websocket: websocket.on("framereceived", note))
     page.reload()
     wait_for_run(page)
-    apart = [path for path, name in names.items() if name in ("level", "steps-wire")]
+    apart = [path for path, name in names.items() if name in ("level", "ahead")]
     assert {"answer", "reading", "why"} <= {*names.values()}
     # The level's height is reserved, the wire takes no room.
     in_place = [path for path in drawn if not any(path[: len(each)] == each for each in apart)]

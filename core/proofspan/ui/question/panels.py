@@ -64,7 +64,7 @@ def header(
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         markup.show(of, markup.text([name, *lead], role="line"))
         show_steps(beside, "shown", walk=walk)
-        wire = st.container(key="steps-wire")
+        wire = st.container(key="ahead")
     if view.is_question_known:
         markup.show(markup.text([Piece(view.trace.q)], role="title", limit=1_000))
     return wire
