@@ -40,7 +40,7 @@ else:
             state, walk.playlist, walk.materials.stored, whole=partial(load.whole, opened, store, walk)
         )
     with title:
-        markup.show(markup.text([Piece(stop.q)], role="title", limit=MAX_QUESTION))
+        markup.show(markup.text([Piece(stop.q, "h1")], role="title", limit=MAX_QUESTION))
     with page:
         if scene is not None:
             panels.page(scene, see=state.see)
@@ -58,4 +58,4 @@ else:
         panels.bar(scene, state, walk.playlist, position)
     load.ahead(walk, position)
 if state.present:  # hide everything but the evidence
-    markup.stylesheet("walkthrough", state="presenting")
+    markup.page_stylesheet("walkthrough", "presenting")

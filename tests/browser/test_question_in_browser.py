@@ -290,7 +290,7 @@ def test_a_line_that_could_not_be_read_is_reported_where_its_question_is_missing
     page.goto(f"{serve(DEMO).url}/question?run=R005&q=Q98")
     wait_for_run(page)
     main = page.get_by_test_id("stMain")
-    expect(main).to_contain_text("Run R005 has no question Q98")
+    expect(main).to_contain_text("Question Q98 isn't in run R005")
     expect(main).to_contain_text("A line that names Q98 could not be read: the line is not valid JSON")
     expect(main).to_contain_text("runs/R005/trace.jsonl:25")
 

@@ -299,8 +299,8 @@ def test_a_run_with_a_report_alone_lists_its_rows_and_says_that_there_is_no_trac
 
 
 ASKED_IN_VAIN = (
-    ({"q": "Q999"}, "Run R1 has no question Q999"),
-    ({"q": "' OR 1=1 --"}, "Run R1 has no question ' OR 1=1 --"),
+    ({"q": "Q999"}, "Question Q999 isn't in run R1"),
+    ({"q": "' OR 1=1 --"}, "Question ' OR 1=1 -- isn't in run R1"),
     ({"q": "", "chunk": "<b>none</b>"}, "The workspace has no chunk <b>none</b>"),
 )
 

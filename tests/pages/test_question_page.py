@@ -223,7 +223,7 @@ def test_a_question_that_the_run_does_not_hold_says_where_to_look(
     build_index(manifest, cache_dir=tmp_path / "cache")
     state = ViewState(q="Q999").change(run="R1")
     assert state.key is not None
-    with pytest.raises(InputFault, match=r"R1 has no question Q999 — choose one on the Triage page"):
+    with pytest.raises(InputFault, match=r"Q999 isn't in run R1 — choose one on the Triage page"):
         navigation.find(Store(manifest, tmp_path / "cache"), state, state.key, bad_lines=list)
 
 

@@ -12,15 +12,15 @@ import hashlib
 import re
 from collections.abc import Iterable
 from functools import lru_cache
-from pathlib import Path
 from typing import Final
 
-import streamlit
 from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import config
+
+from proofspan.ui.app.index_page import IndexPage, index_html
 
 _INLINE_SCRIPT: Final = re.compile(
     r"<script(?![^>]*\bsrc\s*=)[^>]*>(.*?)</script\s*>", re.DOTALL | re.IGNORECASE
@@ -37,13 +37,12 @@ def inline_script_hashes(html: str) -> tuple[str, ...]:
 def response_headers() -> dict[str, str]:
     """Return the headers for the installed Streamlit.
 
-    The policy allows everything from this server alone, and no script but Streamlit's own, with the hash of
-    its inline script. `blob:` in `script-src` is how Streamlit loads components given as text; WebAssembly is
-    allowed for its table and chart code. `'self'` in `connect-src` covers the websocket, which has this
-    server's host and port.
+    The policy allows everything from this server alone, and no script but Streamlit's own, with the hashes of
+    the inline scripts of the page. `blob:` in `script-src` is how Streamlit loads components given as text;
+    WebAssembly is allowed for its table and chart code. `'self'` in `connect-src` covers the websocket, which
+    has this server's host and port.
     """
-    index = Path(streamlit.__file__).parent / "static" / "index.html"
-    hashes = inline_script_hashes(index.read_text(encoding="utf-8"))
+    hashes = inline_script_hashes(index_html())
     directives = {
         "default-src": "'self'",
         "script-src": " ".join(["'self'", "blob:", "'wasm-unsafe-eval'", *hashes]),
@@ -89,7 +88,7 @@ class SecurityHeaders:
 
 def middleware() -> list[Middleware]:
     """Return the middleware that `app.py` passes to `streamlit.starlette.App`, the outermost first."""
-    return [Middleware(SecurityHeaders), Middleware(OwnRequestsOnly)]
+    return [Middleware(SecurityHeaders), Middleware(OwnRequestsOnly), Middleware(IndexPage)]
 
 
 # Refuse requests for another host and requests that another site's page sends, before Streamlit sees them.

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
+from streamlit.navigation.page import StreamlitPage
+from streamlit.runtime.scriptrunner import StopException, get_script_run_ctx
 
 from proofspan.errors import Fault
+from proofspan.ui.app.frame import show_frame
+from proofspan.ui.app.titles import NAME, SIDEBAR_PIXELS, tab_title
 from proofspan.ui.health import load
-from proofspan.ui.status.notices import fault_panel, run_names
+from proofspan.ui.status.notices import fault_panel, run_names, to_triage
 from proofspan.ui.visit import session
 from proofspan.ui.visit.files import looks_once
 from proofspan.ui.visit.links import follow, show_links
@@ -15,6 +19,7 @@ from proofspan.ui.visit.routes import (
     HEALTH_PAGE,
     HEALTH_TITLE,
     MOVED,
+    NO_PAGE_TITLE,
     OPEN_PAGE,
     OPEN_PATH,
     OPEN_TITLE,
@@ -28,50 +33,106 @@ from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.controls import select
 from proofspan.wording import counted
 
-SIDEBAR_PIXELS = 210
+#: The address that was opened and that no page has.
+_UNKNOWN = "shell:unknown"
 
 
 @in_turn
 @looks_once
 def run() -> None:
     """Draw the whole dashboard for one script run; `app.py` calls it."""
-    st.set_page_config(page_title="Proofspan", layout="wide", initial_sidebar_state=SIDEBAR_PIXELS)
+    st.set_page_config(layout="wide", initial_sidebar_state=SIDEBAR_PIXELS)
+    page = _navigation()
+    markup.page_stylesheet(page.url_path)
+    if page.url_path in MOVED:
+        follow(read_view().link(MOVED[page.url_path]), replaces=True)
+    show_links()
+    opened = _opened()
+    title = _show_title(page.title, opened)
+    markup.HAS_TITLE.set(False)
+    is_framed = page.title != WALKTHROUGH_TITLE or not read_view().present
+    health_link = _sidebar(opened) if is_framed else None
+    show_frame(page.url_path)  # after the sidebar, whose room is reserved until this is there
+    try:
+        page.run()
+    except Fault as fault:  # everything around its panel still works
+        fault_panel(fault.problems, as_page=True)
+        if opened is not None and page.url_path:
+            to_triage(opened.view)
+    except StopException:
+        _finish(page.title, opened, title)
+        raise
+    _finish(page.title, opened, title)
+    if health_link is not None and page.title == HEALTH_TITLE:  # now that this page's number is known
+        _health_link(*health_link)
+
+
+def _navigation() -> StreamlitPage:
+    """Return the page of the address; for one that no page has, a page that says so."""
     titles = {path: title for group in PAGES.values() for _, title, path in group}
-    page = st.navigation(
+    known = {*titles, *MOVED, OPEN_PATH}
+    context = get_script_run_ctx(suppress_warning=True)
+    asked = (context.pages_manager.intended_page_name or "") if context is not None else ""
+    if asked and asked not in known and "/" not in asked:
+        st.session_state[_UNKNOWN] = asked
+    unknown = st.session_state.get(_UNKNOWN)
+    return st.navigation(
         [
             st.Page(script, title=title, url_path=path or ROOT_NAME, default=not path)
             for group in PAGES.values()
             for script, title, path in group
         ]
         + [st.Page(OPEN_PAGE, title=OPEN_TITLE, url_path=OPEN_PATH)]
-        + [st.Page(_moved, title=titles[path], url_path=old) for old, path in MOVED.items()],
+        + [st.Page(_moved, title=titles[path], url_path=old) for old, path in MOVED.items()]
+        + ([st.Page(_no_page, title=NO_PAGE_TITLE, url_path=unknown)] if unknown else []),
         position="hidden",
     )
-    markup.stylesheet(page.url_path)
-    if page.url_path in MOVED:
-        follow(read_view().link(MOVED[page.url_path]), replaces=True)
-    show_links()
-    is_framed = page.title != WALKTHROUGH_TITLE or not read_view().present
-    health_link = _sidebar() if is_framed else None
-    try:
-        page.run()
-    except Fault as fault:  # everything around its panel still works
-        fault_panel(fault.problems)
-    if health_link is not None and page.title == HEALTH_TITLE:  # now that this page's number is known
-        _health_link(*health_link)
 
 
 def _moved() -> None:
     """Show nothing at an address that no page has: the browser moves on to the page's own."""
 
 
-def _sidebar() -> tuple[DeltaGenerator, session.Opened] | None:
+def _no_page() -> None:
+    """Show that the address is that of no page, with the way to the first one."""
+    markup.page_title(NO_PAGE_TITLE)
+    asked = markup.Piece(f"/{st.session_state[_UNKNOWN]}", "code")
+    markup.show(markup.text([markup.Piece("Proofspan has no page at "), asked]))
+    to_triage(read_view())
+
+
+def _opened() -> session.Opened | None:
+    """Return the workspace; None where none can be opened: the page shows why, with room for the details."""
+    try:
+        return session.current(needs_run=False)
+    except Fault:
+        return None
+
+
+def _show_title(page: str, opened: session.Opened | None, shown: str = "") -> str:
+    """Title the browser's tab by the page and what its address says now; `shown` is its title so far."""
+    view = None
+    if opened is not None:
+        view = read_view().with_run([run.run_id for run in opened.manifest.runs], opened.run.run_id)
+    title = tab_title(page, view)
+    if title != shown:
+        st.set_page_config(page_title=title)
+    return title
+
+
+def _finish(page: str, opened: session.Opened | None, title: str) -> None:
+    """Title the tab by what the page has completed its address with, and a page that still waits."""
+    _show_title(page, opened, title)
+    if not markup.HAS_TITLE.get():
+        with st.container(key="unseen-title"):
+            markup.page_title(page)
+
+
+def _sidebar(opened: session.Opened | None) -> tuple[DeltaGenerator, session.Opened] | None:
     """Draw the sidebar and return the place of its link to Health; None where no workspace can be opened."""
     with st.sidebar:
-        markup.note("Proofspan", role="title")
-        try:
-            opened = session.current(needs_run=False)
-        except Fault:  # the page shows it, with room for the details
+        markup.note(NAME, role="title")
+        if opened is None:
             markup.note("This workspace cannot be opened.", "muted")
             st.page_link(OPEN_PAGE, label=OPEN_TITLE)
             return None

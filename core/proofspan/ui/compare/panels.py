@@ -84,7 +84,7 @@ def heading(view: ViewState, manifest: Manifest) -> None:
     titles = " compared with ".join(each.title for each in (run, other) if each is not None and each.title)
     with st.container(key="compare-title", gap="xxsmall"):
         with st.container(horizontal=True, vertical_alignment="center", key="compare-head"):
-            markup.titled("Compare", f"  {against}", role="title", width="content")
+            markup.page_title("Compare", f"  {against}", width="content")
             st.space("stretch")
             names = notices.run_names(manifest.runs, but=view.run)
             if names:
@@ -223,7 +223,7 @@ def flips(lists: Mapping[FlipKind, pd.DataFrame], counts: Flips, view: ViewState
                 was, now = (wrong, right) if kind == "fixed" else (right, wrong)
                 listed = f", the first {MOST_LISTED:,} of them listed" if total > MOST_LISTED else ""
                 about = f"{was} in {view.vs}, {now} in {view.run}{listed}"
-                markup.titled(f"{axis} {kind}: {counted(total, 'question')} ", about)
+                markup.titled(f"{axis} {kind}: {counted(total, 'question')} ", about, level="h3")
                 rows = lists[kind].iloc[(at - 1) * ROWS_A_PAGE : at * ROWS_A_PAGE]
                 if len(rows):
                     show_grid(flips_grid(rows, linked, kind), key=f"grid-{kind}")
@@ -346,7 +346,7 @@ def pins(found: Pins, view: ViewState) -> None:
             return Cell(line)
         return Cell(f"{line[: MAX_VALUE - 1]}…", tip=value[:2_000])
 
-    markup.note("Configuration changes", "strong", role="line")
+    markup.note("Configuration changes", "h2", role="line")
     notices.fault_panel(found.problems)
     if found.differing:
         rows = tuple(Row(Cell(each.key), (pinned(each.was), pinned(each.now))) for each in found.differing)

@@ -55,7 +55,7 @@ def header(view: ViewState, beside: Neighbours, what: str, was: Side, now: Side)
         st.space("stretch")
         show_steps(beside, what)
     q = next((side.loaded.view.trace.q for side in (now, was) if side.loaded), "")
-    markup.show(markup.text([Piece(f"{q}  "), Piece(name, "muted")], role="title", limit=1_000))
+    markup.show(markup.text([Piece(f"{q}  ", "h2"), Piece(name, "muted")], role="title", limit=1_000))
 
 
 def answers(was: Side, now: Side) -> None:
@@ -93,9 +93,7 @@ def _answer(when: When, side: Side, parts: Sequence[Part]) -> None:
             return
         view = side.loaded.view
         chip, reason = question.label_chip(view)
-        markup.show(
-            markup.text([Piece(f"{side.run_id} ", "strong"), chip, Piece(reason, "muted")], role="line")
-        )
+        markup.show(markup.text([Piece(f"{side.run_id} ", "h3"), chip, Piece(reason, "muted")], role="line"))
         pieces = [Piece(part.text, _KINDS[when][part.change]) for part in parts]
         empty = NO_TRACE if view.stored else "The answer is empty."
         markup.show_long(pieces or [Piece(empty, "muted")], key=f"answer:{when}:{view.trace.q_id}")
@@ -132,7 +130,7 @@ def _page(when: str, side: Side) -> None:
             document, target = shown.document, shown.target
             title = (document.title or document.doc_id) if document else target.doc_id or "no document"
             passage = [Piece(f"{target.tag} "), Piece(f"{title}  {place_words(shown)}", "muted")]
-        markup.show(markup.text([Piece(f"{side.run_id} ", "strong"), *passage], role="hint"))
+        markup.show(markup.text([Piece(f"{side.run_id} ", "h3"), *passage], role="hint"))
         if shown is not None and view is not None and not shown.is_pending:
             if shown.problem is not None:
                 notices.fault_panel([shown.problem])

@@ -47,10 +47,8 @@ _OPENS = {
 
 def heading(manifest: Manifest) -> None:
     """Show the workspace's name and folder."""
-    markup.show(
-        markup.text([Piece("Health"), Piece(f"  {manifest.name}", "muted")], role="title"),
-        markup.text([Piece(str(manifest.folder), "code")], role="hint"),
-    )
+    markup.page_title("Health", f"  {manifest.name}")
+    markup.note(str(manifest.folder), "code")
 
 
 def show_release(verdict: ReleaseVerdict | None, view: ViewState) -> None:
@@ -107,11 +105,11 @@ def show_first(health: Health, view: ViewState) -> None:
     findings = fix_first(health.table, health.findings)
     if not findings:
         return
-    markup.note("Fix first", role="heading")
+    markup.note("Fix first", "h2", role="heading")
     with st.container(key="health-cards"):
         for number, finding in enumerate(findings[:FIRST]):
             with st.container(border=True, key=f"card-of-finding-{number}"):
-                markup.note(sentence_start(finding.title), "strong", role="line")
+                markup.note(sentence_start(finding.title), "h3", role="line")
                 markup.show(
                     markup.text(markup.coded(finding.problem.message, "muted"), role="hint"),
                     markup.text(markup.coded(finding.problem.fix), role="hint"),
@@ -194,7 +192,7 @@ def problems(report: CheckReport) -> None:
 
 def artifacts(report: CheckReport, rows: Mapping[str, int], *, now: float) -> None:
     """Show the table of all files that the manifest names; `now` is the time in seconds."""
-    markup.note("Artifacts", role="heading")
+    markup.note("Artifacts", "h2", role="heading")
     notes = [problem.message.replace("`", "") for problem in report.problems if problem.severity == "note"]
     for message in notes[:MAX_NOTES]:
         markup.note(f"{message}.", "muted")
@@ -292,7 +290,7 @@ def runs(manifest: Manifest, view: ViewState, facts: Mapping[str, RunFacts], row
 
     Runs without an index have no counts.
     """
-    markup.note("Runs", role="heading")
+    markup.note("Runs", "h2", role="heading")
     key = f"runs:{view.run}"
 
     def choose_run() -> None:
@@ -367,7 +365,7 @@ def line_issues(frame: pd.DataFrame, undeclared: pd.Index, run_id: str) -> None:
 
     `undeclared` are the rows of files with more such lines than the manifest declares.
     """
-    markup.note(f"Line issues of {run_id}", role="heading")
+    markup.note(f"Line issues of {run_id}", "h2", role="heading")
     if frame.empty:
         markup.note(f"Every line of {run_id} could be read and belongs to something.", "muted", role="line")
         return

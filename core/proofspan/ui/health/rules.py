@@ -198,7 +198,7 @@ def modes_panel(modes: tuple[FailureMode, ...] | None, view: ViewState) -> None:
             for mode in modes:
                 with st.container(border=True, key=f"card-of-{mode.problem.code}"):
                     markup.show(
-                        markup.text([Piece(mode.problem.message, "strong")], role="line"),
+                        markup.text([Piece(mode.problem.message, "h3")], role="line"),
                         markup.text(markup.coded(mode.problem.fix), role="hint"),
                     )
                     for reason in mode.reasons:
@@ -330,7 +330,7 @@ def cited_pages(known: Mapping[str, CitedPages], writer: Writer) -> None:
 
     The column of fixes is left out if it is empty.
     """
-    markup.note("Cited pages", role="heading")
+    markup.note("Cited pages", "h2", role="heading")
     rows = []
     for run_id, cited in known.items():
         for finding in sorted(cited.findings, key=lambda each: not each.is_systematic):

@@ -32,7 +32,7 @@ _FAILED = "opening:failed"
 
 def heading() -> None:
     """Draw the title, and which formats are opened."""
-    markup.note("Open your data", role="title")
+    markup.page_title("Open your data")
     names = sorted((each.title for each in formats()), key=str.casefold)
     markup.note(
         f"Traces, exports and responses in {len(names)} formats, recognized by their content. "
@@ -130,7 +130,7 @@ def opened_before() -> None:
     folder = opened_folder(view.opened, cache)
     summary = summaries.read(folder)
     with st.container(border=True, key="opened"):
-        markup.note("Opened", "strong", role="line")
+        markup.note("Opened", "h2", role="line")
         for line in summaries.lines_of(summary, lists_all=True) if summary else ():
             markup.note(line)
         first = session.cached(

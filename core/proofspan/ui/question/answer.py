@@ -64,7 +64,7 @@ def answer(
     is_longer = len(expected) > len(view.trace.answer)  # the longer text has the wider column
     with st.container(key="compared-with-longer" if is_longer else "compared"):
         with st.container(key="answered"):
-            markup.show(of, markup.text([Piece("Answer", "strong")], role="line"))
+            markup.show(of, markup.text([Piece("Answer", "h2")], role="line"))
             if view.stored is not None:
                 markup.note(NO_TRACE, role="text")
             elif view.trace.answer.strip():
@@ -123,7 +123,7 @@ def _expected(view: QuestionView, correctness: Correctness | None) -> None:
     if gold is None or not (gold.answerable is False or (gold.answer and gold.answer.strip())):
         return
     with st.container(key="expected"):
-        markup.note("Expected", "strong", role="line")
+        markup.note("Expected", "h3", role="line")
         if gold.answer and gold.answer.strip():
             marks = telling(correctness, correctness.expected_marks, gold.answer) if correctness else ()
             pieces = answer_words.marked_expected(gold.answer, marks)
@@ -140,7 +140,7 @@ def claims_panel(view: QuestionView, claims: ShownClaims | None, *, chosen: int 
     if claims is None or not view.trace.answer.strip():
         return
     with st.container(border=True, key="claims", gap="xxsmall"):
-        title = [Piece("Claims ", "strong")]
+        title = [Piece("Claims ", "h2")]
         if not claims.lines:
             title.append(Piece(claim_words.nothing_to_check(view), "muted"))
             markup.show(markup.text(title, role="line"))

@@ -144,7 +144,7 @@ def show_belonging(opened: session.Opened, shown: PageView) -> None:
     items = attached(place_of(shown), load.catalogue(opened))
     if not items:
         return
-    markup.note("At this place", "strong", role="line")
+    markup.note("At this place", "h2", role="line")
     target = shown.target.id.encode("utf-8", "replace")
     key = f"attached-{hashlib.sha1(target, usedforsecurity=False).hexdigest()[:12]}"
     show_attachments(items, manifest=opened.manifest, placer=documents.placer(), key=key)

@@ -37,7 +37,7 @@ def show_chunk(name: str) -> None:
     opened = session.current(needs_run=False)
     notices.notes(opened.view.notes)
     chunk_id, choice = load.chunk_named(session.chunks(opened)[0], name)
-    markup.note("Chunk", "strong", role="line")
+    markup.page_title("Chunk")
     if chunk_id is None:
         show_choice(name, choice, opened.view)
         return

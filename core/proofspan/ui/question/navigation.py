@@ -49,7 +49,7 @@ def find(
         )
     missing = Problem(
         "no_such_question",
-        f"run {key.run_id} has no question {state.q}",
+        f"question {state.q} isn't in run {key.run_id}",
         where=f"?run={key.run_id}&q={state.q}",
         fix="choose one on the Triage page; the question may be in another run",
     )

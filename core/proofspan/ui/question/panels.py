@@ -66,7 +66,7 @@ def header(
         show_steps(beside, "shown", walk=walk)
         wire = st.container(key="ahead")
     if view.is_question_known:
-        markup.show(markup.text([Piece(view.trace.q)], role="title", limit=1_000))
+        markup.show(markup.text([Piece(view.trace.q, "h1")], role="title", limit=1_000))
     return wire
 
 
@@ -106,7 +106,7 @@ def why(view: QuestionView, indexed: Mapping[str, Any], *, has_verdict: bool) ->
         return
     with st.container(border=True, key="why", gap="xsmall"):
         if stored is not None:
-            head = [Piece("As stored ", "strong"), Piece(stored.source.file, "muted")]
+            head = [Piece("As stored ", "h2"), Piece(stored.source.file, "muted")]
             markup.show(markup.text(head, role="line"), markup.facts(question.stored_rows(view, stored)))
         elif view.is_question_known:
             message = "Without usable chunks there is no evidence to judge by, and so no label, no signals."
@@ -120,7 +120,7 @@ def _why(
 ) -> None:
     tip = f"How answers are read here: {view.profile.describe()}. The manifest's triage part sets it."
     profile = Piece(f"profile: template {view.profile.template}", "muted", tip=tip)
-    title = [Piece("Why this label ", "strong")] if view.profile.template != "none" else []
+    title = [Piece("Why this label ", "h2")] if view.profile.template != "none" else []
     markup.show(
         *([markup.text(lead, role="line")] if lead else []),
         markup.text([*title, profile], role="line"),
@@ -228,7 +228,7 @@ def no_such_variant(missing: TraceKey, instead: TraceKey) -> None:
     name = question_name(instead.q_id, instead.repeat)
     link = read_view().change(run=instead.run_id, q=name, p=instead.paraphrase, s=instead.seed)
     with st.container(border=True, key="no-variant"):
-        markup.note(message, "strong", role="line", tip=missing.q_id)
+        markup.note(message, "h1", role="line", tip=missing.q_id)
         st.page_link(
             "pages/question.py",
             label=markup.label(f"Open {' · '.join([q_id, *variant(instead)])}"),
@@ -240,7 +240,7 @@ def no_such_variant(missing: TraceKey, instead: TraceKey) -> None:
 def nothing_to_open(*, is_filtered: bool) -> None:
     """Show that the list is empty, with the way back."""
     words = "No question matches the filter." if is_filtered else "This run has no question yet."
-    markup.note(words, "strong", role="line")
+    markup.note(words, "h1", role="title")
     st.page_link("pages/triage.py", label="Back to Triage")
 
 
@@ -267,7 +267,7 @@ def heading(broken: Sequence[BrokenRule]) -> list[Piece]:
     severities = [each.rule.severity for each in broken]
     counts = [counted(severities.count(each), each) for each in _SEVERITIES if each in severities]
     total = f"{counted(len(broken), 'rule')} broken: {', '.join(counts)}"
-    return [Piece("Contract ", "strong"), Piece(total, "muted")]
+    return [Piece("Contract ", "h2"), Piece(total, "muted")]
 
 
 def rule_rows(each: BrokenRule) -> Iterator[tuple[str, list[Piece]]]:

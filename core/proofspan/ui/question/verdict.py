@@ -61,7 +61,7 @@ def trail(view: QuestionView, followed: GoldTrail | None) -> None:
     """Show each gold passage's way through the stages; nothing without one to follow."""
     if followed is None or not followed.parts:
         return
-    title = [Piece("Where the right passage went ", "strong"), Piece(words.trail_note(followed), "muted")]
+    title = [Piece("Where the right passage went ", "h2"), Piece(words.trail_note(followed), "muted")]
     shown = _parts(followed, names_document=is_of_several_documents(view))
     with st.container(border=True, key="trail", gap="xsmall"):
         markup.show(markup.text(title, role="line"), *chain(*shown[:MAX_PARTS]))
@@ -103,7 +103,7 @@ def next_step(
     if not step:
         return
     with st.container(border=True, key="next"):
-        markup.show(markup.text([Piece("Next step ", "strong"), Piece(step)], role="line"))
+        markup.show(markup.text([Piece("Next step ", "h2"), Piece(step)], role="line"))
         cause = verdict.cause if verdict is not None else None
         alike = causes.get(cause, 0) if cause is not None and cause != "none" else 0
         if cause is not None and alike > 1:

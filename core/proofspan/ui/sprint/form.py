@@ -85,7 +85,7 @@ def _form(draft: Draft, shown: Shown, known_of: Callable[[str], Mapping[str, Jso
 
     is_new = draft.corrects is None
     if is_new:
-        markup.note("Add to the record", "strong", role="line")
+        markup.note("Add to the record", "h2", role="line")
         names = {kind: KIND_NAMES[kind] for kind in ADDED}
         segments("Kind of entry", names, draft.kind, key="draft-kind", on_choose=choose)
     else:
@@ -294,7 +294,7 @@ def _as_shown(entry: SprintEntry, shown: Shown) -> None:
     item = after.item_of(entry)
     if item is not None:
         show_item(item, to_come, None, place="preview")
-        markup.note("New in its history", role="heading")
+        markup.note("New in its history", "h3", role="heading")
     corrected = after.entries.get(entry.corrects or "")
     show_entry(corrected or entry, to_come, place="preview")
 

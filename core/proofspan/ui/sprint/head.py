@@ -62,7 +62,7 @@ def title_line(sprint: Sprint) -> None:
     entries = sprint.record.entries
     about = f"  {counted(len(entries), 'entry', 'entries')}"
     about += f" by {counted(len(authors(entries)), 'author')} on {counted(len(days(entries)), 'day')}"
-    markup.titled(shortened(sprint.record.title, 120) or "Sprint", about, role="title", width="content")
+    markup.page_title(shortened(sprint.record.title, 120) or "Sprint", about, width="content")
 
 
 def about_line(record: SprintRecord) -> None:
@@ -80,7 +80,7 @@ def about_line(record: SprintRecord) -> None:
 
 def nothing_named(manifest: Manifest) -> None:
     """Draw what the page is for, and how a workspace gets a record."""
-    markup.titled("Sprint", f"  {manifest.name}", role="title")
+    markup.page_title("Sprint", f"  {manifest.name}")
     markup.note(
         "The living record of a sprint: goals against the runs, decisions, work packages, risks, log.",
         role="line",
@@ -128,7 +128,7 @@ def _card(goal: GoalNow, *, is_reading: bool) -> Iterable[Markup]:
     """Yield a goal's name, its number with a bar, what it takes, and what moved it."""
     metric = METRICS.get(goal.metric_id or "")
     name = name_of(goal.item) or (metric.name if metric is not None else goal.item.key)
-    title = [Piece(shortened(name, 120), "strong")]
+    title = [Piece(shortened(name, 120), "h2")]
     if metric is not None and name.casefold() != metric.name.casefold():
         title.append(Piece(f" by {metric.name}", "muted"))
     yield markup.text(title, role="line")
@@ -240,7 +240,7 @@ def release_line(verdict: ReleaseVerdict | None, view: ViewState) -> None:
             markup.note("Release check: the metrics are being read …", "muted")
             return
         first, *rest = verdict_line(verdict)
-        first = Piece(f"{first.text.rstrip(': ')} of {verdict.run_id}: ", "strong")
+        first = Piece(f"{first.text.rstrip(': ')} of {verdict.run_id}: ", "h2")
         markup.show(markup.text([first, *rest], role="line"), width="content")
         query = view.with_nothing_chosen().change(run=verdict.run_id).params()
         st.page_link("pages/trends.py", label="See why in Trends", query_params=query)

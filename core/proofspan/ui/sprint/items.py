@@ -101,7 +101,7 @@ def show_item(item: Item, shown: Shown, edit: Edit | None, *, place: str = "") -
     name = f"{place}{item.kind}-{item.key}"
     with st.container(horizontal=True, vertical_alignment="center", key=f"item-head-{name}"):
         title = " · ".join(filter(None, (item.name, unmarked(item.line("title")))))
-        markup.note(shortened(title, 200), "strong", role="line", width="content")
+        markup.note(shortened(title, 200), "h3", role="line", width="content")
         if sign := sign_of(item):
             markup.show(markup.text([Piece(sign.words, sign.kind)], role="line"), width="content")
         if not place:

@@ -47,7 +47,7 @@ def sections(shown: Shown) -> None:
     """Draw the other texts of the record, each folded."""
     texts = [item for item in shown.sprint.record.sections if item.fields.keys() - {"title"}]
     if texts:
-        markup.note("Other sections", role="heading")
+        markup.note("Other sections", "h2", role="heading")
         with st.container(key="sprint-sections"):
             for item in texts:
                 _section(item, shown)

@@ -37,7 +37,7 @@ def log_panel(shown: Shown) -> None:
         if not found:
             markup.note("No entry is like that.", role="line")
         for day, entries in groupby(found[(leaf - 1) * A_PAGE : leaf * A_PAGE], key=day_of):
-            markup.note(day_in_words(day), role="heading")
+            markup.note(day_in_words(day), "h3", role="heading")
             for entry in entries:
                 show_entry(entry, shown, place="log")
         if (view.item or "").startswith("entry:"):

@@ -15,7 +15,7 @@ from proofspan.store.files.types import RunFacts
 from proofspan.store.query.store import Store
 from proofspan.ui.status.fragments import fragment
 from proofspan.ui.visit import session
-from proofspan.ui.visit.routes import HEALTH_PAGE
+from proofspan.ui.visit.routes import HEALTH_PAGE, TRIAGE_PAGE
 from proofspan.ui.visit.view_state import ViewState
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.markup import Kind, Role
@@ -25,15 +25,29 @@ from proofspan.wording import counted
 LINES_IN_PANELS = 3
 
 
-def fault_panel(problems: Iterable[Problem]) -> None:
-    """Draw a panel per problem: what happened, where, and how to fix it."""
+def fault_panel(problems: Iterable[Problem], *, as_page: bool = False) -> None:
+    """Draw a panel per problem: what happened, where, and how to fix it.
+
+    Where nothing else is shown, with `as_page`, the first problem is the page's title.
+    """
     for problem in problems:
-        with st.container(border=True):
-            message = problem.message[:1].upper() + problem.message[1:]
-            facts = [("Where", [markup.Piece(problem.where, "code")])] if problem.where else []
-            facts += [("What to do", markup.coded(problem.fix))] if problem.fix else []
+        message = problem.message[:1].upper() + problem.message[1:]
+        facts = [("Where", [markup.Piece(problem.where, "code")])] if problem.where else []
+        facts += [("What to do", markup.coded(problem.fix))] if problem.fix else []
+        if as_page and not markup.HAS_TITLE.get():
+            title = markup.text([markup.Piece(message.replace("`", ""), "h1")], role="title")
+        else:
             title = markup.text(markup.coded(message, "strong"), role="line")
+        with st.container(border=True):
             markup.show(title, markup.facts(facts))
+
+
+def to_triage(view: ViewState) -> None:
+    """Draw the way to Triage where there is nothing else to do."""
+    with st.container(key="way-out"):
+        st.page_link(
+            TRIAGE_PAGE, label="Back to Triage", query_params=view.as_list().params(), width="content"
+        )
 
 
 def store_or_progress(opened: session.Opened) -> Store:

@@ -92,7 +92,7 @@ def verdict_line(verdict: ReleaseVerdict) -> list[Piece]:
     """Return `✗ Not ready, compared with R004. 16 of 20 checks pass, 4 fail.` in pieces."""
     sign, kind = _SIGNS[verdict.state]
     return [
-        Piece("Release check: ", "strong"),
+        Piece("Release check: ", "h2"),
         Piece(f"{sign} {verdict.words}", kind),
         Piece(f"{verdict.compared}. {verdict.counts_in_words()}."),
     ]

@@ -107,7 +107,7 @@ def metrics_panel(
             for group, title in GROUPS.items():
                 metrics = [metric for metric in METRICS.values() if metric.group == group]
                 markup.show(
-                    markup.text([Piece(title)], role="heading"),
+                    markup.text([Piece(title, "h3")], role="heading"),
                     markup.facts(
                         [
                             (each.name, [Piece(each.counted), Piece(f"  {each.source}.", "muted")])

@@ -44,7 +44,7 @@ def heading(trends: Trends, view: ViewState) -> None:
     about = f"  {run.run_id} · {counted(run.questions, 'question')} · {counted(len(trends.runs), 'run')}"
     about += f" · compared with {trends.other.run_id}" if trends.other is not None else ""
     with st.container(horizontal=True, vertical_alignment="center", key="trends-head"):
-        markup.titled("Trends", about, role="title", width="content")
+        markup.page_title("Trends", about, width="content")
         if trends.other is not None:
             st.space("stretch")
             st.page_link(
@@ -207,7 +207,7 @@ def card(
 ) -> Iterable[Markup]:
     """Return a number with its count, its goal, and its difference from the other run's."""
     metric, value = METRICS[metric_id], run.measured.values[metric_id]
-    yield markup.text([Piece(metric.name, "strong")], role="line")
+    yield markup.text([Piece(metric.name, "h2")], role="line")
     if value.value is None:
         yield markup.text([Piece("–"), Piece(missing_in_words(value), "muted")], role="title")
         yield markup.text([Piece(left_out_in_words(value) or f"no {metric.of}", "muted")], role="hint")

@@ -60,7 +60,7 @@ FLIPS_SHOWN: Mapping[Flip, str] = {
 def heading(view: ViewState, runs: Sequence[Run], *, total: int, profile: Profile) -> None:
     """Draw the page's title with the profile that every count depends on, and the choice of another run."""
     noun = "trace" if view.filter.all_variants else "question"
-    markup.titled("Triage", f"  {view.run} · {counted(total, noun)} · {profile.describe()}", role="title")
+    markup.page_title("Triage", f"  {view.run} · {counted(total, noun)} · {profile.describe()}")
     if names := run_names(runs, but=view.run):
         select(
             "Compare with",
@@ -310,7 +310,7 @@ def next_steps(
     if not (steps or lost or failed):
         return
     with st.container(border=True, key="next-step"):
-        markup.note("Next step", "strong", role="text")
+        markup.note("Next step", "h2", role="text")
         for group, words in steps:
             draw(group.name, group.questions, group.means, words)
         for bucket in failed:

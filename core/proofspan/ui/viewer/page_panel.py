@@ -40,9 +40,7 @@ def _header(shown: PageView, *, gold: Target | None = None, is_beside: bool = Fa
     mark = [markup.place("page", of)] if of else []
     document = shown.document
     title = (document.title or document.doc_id) if document else shown.target.doc_id or "No document"
-    words = markup.text(
-        [Piece(f"{title}  ", "strong"), Piece(question.place_words(shown), "muted")], role="hint"
-    )
+    words = markup.text([Piece(f"{title}  ", "h2"), Piece(question.place_words(shown), "muted")], role="hint")
     if gold is None:
         markup.show(*mark, words)
         return
@@ -100,7 +98,7 @@ def page(
         return level
     with st.container(key="both-pages"):
         with st.container(key="page-of-passage", gap="xsmall"):
-            markup.note(_BESIDE_GOLD.get(shown.target.kind, "Cited"), "strong")
+            markup.note(_BESIDE_GOLD.get(shown.target.kind, "Cited"), "h3")
             _place(shown, targets, cards, region, claims, of=of)
         with st.container(key="page-of-gold", gap="xsmall"):
             _beside(gold_page, cards_of(gold_page, targets, answer=answer, origins=origins), of=of)
@@ -118,7 +116,7 @@ def _beside(shown: PageView, cards: Mapping[str, SpanCard], *, of: str) -> None:
     """Draw the gold page beside the other one; it is not turned."""
     place = f"PDF page {shown.page_idx + 1}" if shown.page_idx is not None else question.place_words(shown)
     tip = question.place_words(shown)
-    markup.show(markup.text([Piece("Gold  ", "strong"), Piece(place, "muted", tip=tip)], role="hint"))
+    markup.show(markup.text([Piece("Gold  ", "h3"), Piece(place, "muted", tip=tip)], role="hint"))
     if shown.problem is not None:
         notices.fault_panel([shown.problem])
         return

@@ -60,7 +60,7 @@ def panel(asked: Asked, logged: Logged, profile: Profile, *, is_reranked: bool, 
 
 
 def _group(title: str, absent: str = "") -> None:
-    markup.note(title, role="heading")
+    markup.note(title, "h3", role="heading")
     if absent:
         markup.note(absent, "muted")
 

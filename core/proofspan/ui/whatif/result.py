@@ -50,7 +50,7 @@ SPLITS: Mapping[str, Split] = {
 def heading(view: ViewState) -> None:
     """Draw the page's title and the question that it answers."""
     about = f"  What would {view.run} have ranked with other settings?"
-    markup.titled("What-if", about, role="title", width="content")
+    markup.page_title("What-if", about, width="content")
     st.space("stretch")
 
 
@@ -150,7 +150,7 @@ def cards(found: WhatIf, view: ViewState) -> None:
 
 def _card(pair: MetricPair, *, is_changed: bool) -> Iterable[Markup]:
     metric, there, here = pair.metric, pair.there, pair.here
-    yield markup.text([Piece(metric.name, "strong")], role="line")
+    yield markup.text([Piece(metric.name, "h2")], role="line")
     numbers = [number_in_words(metric, value.value) if value else "–" for value in (there, here)]
     counts = [counted_in_words(value) for value in (there, here) if value is not None and value.denominator]
     if not is_changed:

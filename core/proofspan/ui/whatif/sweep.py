@@ -122,7 +122,7 @@ def panel(key: Hashable, found: Lists, result: WhatIf, asked: Asked, view: ViewS
     metrics = {pair.metric.metric_id: pair.metric.name for pair in result.pairs}
     with st.container(border=True, key="figure-sweep"):
         markup.show(
-            markup.text([Piece("Sweep", "strong")], role="line"),
+            markup.text([Piece("Sweep", "h2")], role="line"),
             markup.text(
                 [Piece("One setting over a range, the others as they are set.", "muted")], role="hint"
             ),

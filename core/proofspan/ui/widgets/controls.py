@@ -153,7 +153,7 @@ def panel(name: str, title: str, about: str) -> Iterator[None]:
     """Draw a box with a title and a sentence that explains it."""
     with st.container(border=True, key=f"figure-{name}"):
         markup.show(
-            markup.text([Piece(title, "strong")], role="line"),
+            markup.text([Piece(title, "h2")], role="line"),
             markup.text([Piece(about, "muted")], role="hint"),
         )
         yield

@@ -11,6 +11,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterable, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal, NamedTuple, get_args
@@ -25,6 +26,9 @@ from proofspan.services.page.text_view import TextRun, TextView
 
 Kind = Literal[
     "plain",
+    "h1",
+    "h2",
+    "h3",
     "strong",
     "muted",
     "aside",
@@ -60,11 +64,16 @@ Width = Literal["stretch", "content"]
 Size = Literal["panel", "stage"]
 Role = Literal["title", "heading", "text", "line", "hint", "quote", "says", "verdict"]
 
+#: Whether the page that is being drawn has its title, the heading of the first level.
+HAS_TITLE: ContextVar[bool] = ContextVar("HAS_TITLE", default=False)
+
 #: Characters shown at once; what lies beyond waits behind "Show more".
 LIMIT = 50_000
 
 _MARKS = ("phrase", "unsupported", "claimed", "unexpected", "expected", "differs")
 _TAGS = dict.fromkeys(_MARKS, "mark") | {"strong": "strong", "code": "code"}
+#: Headings in a line look as the words around them do: the page's title, a panel's, and that of a part of it.
+_TAGS |= {"h1": "h1", "h2": "h2", "h3": "h3"}
 _TAGS |= {"removed": "del", "removed-number": "del", "added": "ins", "added-number": "ins"}
 _UNSHOWABLE = re.compile(
     r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
@@ -250,7 +259,10 @@ def cut(pieces: Iterable[Piece], *, limit: int) -> tuple[tuple[Piece, ...], int]
 
 def show(*parts: Markup, width: Width = "stretch") -> None:
     """Put the parts on the page as one element."""
-    st.html("".join(part.html for part in parts), width=width)
+    drawn = "".join(part.html for part in parts)
+    if "<h1" in drawn:
+        HAS_TITLE.set(True)
+    st.html(drawn, width=width)
 
 
 def note(
@@ -260,10 +272,22 @@ def note(
     show(text([Piece(words, kind, tip)], role=role), width=width)
 
 
-def titled(title: str, about: str, *, role: Role = "line", tip: str = "", width: Width = "stretch") -> None:
-    """Draw a title with muted words after it; `tip` is theirs."""
-    first = Piece(title, "plain" if role == "title" else "strong")
-    show(text([first, Piece(about, "muted", tip)], role=role), width=width)
+def titled(
+    title: str,
+    about: str,
+    *,
+    level: Kind = "h2",
+    role: Role = "line",
+    tip: str = "",
+    width: Width = "stretch",
+) -> None:
+    """Draw a heading with muted words after it; `tip` is theirs."""
+    show(text([Piece(title, level), Piece(about, "muted", tip)], role=role), width=width)
+
+
+def page_title(title: str, about: str = "", *, width: Width = "stretch") -> None:
+    """Draw the page's title, its one heading of the first level, with muted words after it."""
+    titled(title, about, level="h1", role="title", width=width)
 
 
 def show_long(pieces: Sequence[Piece], *, key: str, role: Role = "text", limit: int = LIMIT) -> None:
@@ -287,19 +311,25 @@ def show_more(pieces: Sequence[Piece], *, key: str, limit: int = LIMIT) -> None:
         st.button("Show more", key=f"more:{key}", on_click=more)
 
 
-def stylesheet(page: str = "", *, state: str = "") -> None:
-    """Add the dashboard's stylesheet and that of a page by its address: `ui/trends/trends.css` for trends.
-
-    With a `state`, add only what the page looks like in that state: `ui/walkthrough/presenting.css`.
-    """
-    st.html(f"<style>{text_of(f'ui/{page}/{state}.css') if state else _css(page)}</style>")
-
-
 @cache
-def _css(page: str) -> str:
-    own = f"ui/{page}/{page}.css"
-    common = [f"ui/css/{name}.css" for name in ("style", "pieces", "frame", "attached")]
-    return "\n".join(map(text_of, [*common, *([own] if (PACKAGE / own).exists() else [])]))
+def common_css() -> str:
+    """Return the rules of all pages, which the page that loads the dashboard has in it."""
+    return "\n".join(text_of(f"ui/css/{name}.css") for name in ("style", "pieces", "frame", "attached"))
+
+
+def stylesheet() -> None:
+    """Add the rules of all pages to a page that was loaded without them."""
+    st.html(f"<style>{common_css()}</style>")
+
+
+def page_stylesheet(page: str, state: str = "") -> None:
+    """Add the rules of a page by its address, where it has any: `ui/trends/trends.css` for trends.
+
+    With a `state`, add those of what it looks like in that state: `ui/walkthrough/presenting.css`.
+    """
+    own = f"ui/{page}/{state or page}.css"
+    if (PACKAGE / own).exists():
+        st.html(f"<style>{text_of(own)}</style>")
 
 
 def _escape(raw: str) -> str:

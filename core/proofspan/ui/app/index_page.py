@@ -1,0 +1,87 @@
+"""The HTML page that loads the dashboard, with its stylesheet: nothing moves when the rest arrives.
+
+Streamlit sends a stylesheet as an element of the page, which the browser draws after the words around it.
+This page is Streamlit's own with the rules of all pages in it, the room of the sidebar, our title, and the
+server's address: without it Streamlit's script tries the page's own first, and waits when that fails.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+import streamlit
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from proofspan.ui.app.titles import NAME, SIDEBAR_PIXELS
+from proofspan.ui.widgets.markup import common_css
+
+#: The server is where the page's scripts are, which have relative addresses too.
+_SERVER: Final = (
+    "<script>window.__streamlit = { BACKEND_BASE_URL: new URL('.', location.href).href }</script>"
+)
+#: A font that the theme does not use.
+_FONT: Final = re.compile(r"<link\s+rel=\"preload\"[^>]*woff2[^>]*>", re.DOTALL)
+_TITLE: Final = re.compile(r"<title>[^<]*</title>")
+#: The room of the sidebar before it is there; in a narrow window it lies over the page.
+_ROOM: Final = (
+    "@media (min-width: 769px) { .stAppViewContainer:not(:has([data-testid=stSidebar], .st-key-frame))"
+    " > div:has(.stMain) { margin-left: %dpx } }"
+)
+
+
+@lru_cache(maxsize=1)
+def index_html() -> str:
+    """Return Streamlit's page with our additions."""
+    html = (Path(streamlit.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
+    html = _TITLE.sub(f"<title>{NAME}</title>\n    {_SERVER}", _FONT.sub("", html), count=1)
+    # Behind Streamlit's own rules, which are added to the head, and before those of a single page.
+    return html.replace("<body>", f"<body>\n    <style>{common_css()}</style>", 1)
+
+
+@lru_cache(maxsize=4)
+def _body(*, is_framed: bool, is_compressed: bool) -> bytes:
+    html = index_html()
+    if is_framed:
+        html = html.replace("</style>", f"\n{_ROOM % SIDEBAR_PIXELS}</style>", 1)
+    return gzip.compress(html.encode(), mtime=0) if is_compressed else html.encode()
+
+
+class IndexPage:
+    """ASGI middleware: where Streamlit answers with its HTML page, answer with ours.
+
+    A file that is downloaded, which may be HTML too, has a dot in its address; an address of a page has none.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or "." in scope["path"].rpartition("/")[2]:
+            await self._app(scope, receive, send)
+            return
+        is_compressed = "gzip" in Headers(scope=scope).get("accept-encoding", "")
+        body = _body(is_framed=b"present=" not in scope["query_string"], is_compressed=is_compressed)
+        is_ours = False
+
+        async def send_ours(message: Message) -> None:
+            nonlocal is_ours
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                is_ours = message["status"] == 200 and headers.get("content-type", "").startswith("text/html")
+                if is_ours:
+                    for name in ("etag", "last-modified", "accept-ranges", "content-encoding"):
+                        del headers[name]
+                    headers["content-length"] = str(len(body))
+                    headers.update({"content-encoding": "gzip"} if is_compressed else {})
+            elif is_ours and message["type"] == "http.response.body":
+                if message.get("more_body"):
+                    return
+                message = {"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body}
+            await send(message)
+
+        await self._app(scope, receive, send_ours)
