@@ -344,6 +344,8 @@ def test_any_question_id_opens_from_the_url(tmp_path: Path, open_page: OpenPage)
         assert f"The oil of {q_id}?" in words(app)
 
 
+#: A link to the glossary.
+OWN_LINK = re.compile(r'<a class="ps-term" href="\?help=[a-z_.]+">')
 HOSTILE = (
     "**b** _i_ # h\n\n- x | y | :red[c] :material/home: $x^2$ <b>bold</b> <script>alert(1)</script>"
     '<img src="http://canary.invalid/a.png" onerror=alert(1)> ![a](http://canary.invalid/b.png) '
@@ -360,8 +362,9 @@ def test_hostile_text_stays_text_on_every_page(tmp_path: Path, open_page: OpenPa
     for page in (TRIAGE, QUESTION, HEALTH):
         go(app, page)
         assert not app.exception
+        text = OWN_LINK.sub("", shown(app))
         for part in ("<script", "<img", "<b>", "<a ", "\u202e", "\x1b"):
-            assert part not in shown(app)
+            assert part not in text
         assert not app.markdown, "foreign words would be marked up there"
         assert not any(re.search(r"(?<!\\)(!\[|<)", button.label) for button in app.button)
 

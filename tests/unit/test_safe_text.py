@@ -54,7 +54,7 @@ def seen(markup: safe.Markup) -> _Seen:
 @given(st.lists(st.tuples(ANY_TEXT, st.sampled_from(KINDS), ANY_TEXT), max_size=4))
 def test_no_text_becomes_a_tag_or_an_attribute(parts: list[tuple[str, safe.Kind, str]]) -> None:
     result = seen(safe.text([Piece(text, kind, tip) for text, kind, tip in parts]))
-    assert result.tags <= {"div", "span", "mark", "strong", "code", "del", "ins", "h1", "h2", "h3"}
+    assert result.tags <= {"div", "span", "mark", "strong", "code", "kbd", "del", "ins", "h1", "h2", "h3"}
     assert result.attributes <= {"class", "data-testid", "title"}
 
 
@@ -113,10 +113,21 @@ def test_an_unknown_kind_is_a_defect_not_a_class_name() -> None:
         safe.text([Piece("x", 'a"><script>')])  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_a_link_leads_to_an_address_of_our_own(hostile: str) -> None:
+    term, way = Piece("x", term=hostile), Piece("x", href=f"./{hostile}")
+    for piece in (term, way):
+        result = seen(safe.text([piece]))
+        assert result.tags == {"div", "a"} and result.attributes == {"class", "data-testid", "href"}
+    for address in (hostile, "javascript:alert(1)", "https://canary.invalid/", "//canary.invalid/"):
+        with pytest.raises(ValueError, match="an address of our own"):
+            safe.text([Piece("x", href=address)])
+
+
 def test_every_label_has_a_chip_and_a_rule() -> None:
     css = safe.common_css()
     for name in LABELS:
-        assert safe.chip(name) == Piece(LABEL_NAMES[name], name, tip=name)
+        assert safe.chip(name) == Piece(LABEL_NAMES[name], name, tip=name, term=f"label.{name}")
         assert f".ps-{name}" in css
     assert safe.chip(None).text == NO_LABEL
 

@@ -67,7 +67,7 @@ class FailureMode(NamedTuple):
 
 
 #: The failures with their symptoms and fixes, those of retrieval first.
-_FAILURES: tuple[Problem, ...] = (
+FAILURES: tuple[Problem, ...] = (
     Problem(
         "other_section",
         "The citation looks right, but the text is from another section",
@@ -179,7 +179,7 @@ def failure_modes(counts: FailureCounts, audits: Iterable[Audit] = ()) -> tuple[
         ],
     }
     return tuple(
-        FailureMode(problem, tuple(reasons[problem.code])) for problem in _FAILURES if reasons[problem.code]
+        FailureMode(problem, tuple(reasons[problem.code])) for problem in FAILURES if reasons[problem.code]
     )
 
 

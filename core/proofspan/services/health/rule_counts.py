@@ -42,7 +42,8 @@ _FAMILY_FIX = (
     "Pass every field of the contract on in the adapter that writes the record, and let it fail rather than "
     "leave one out."
 )
-_UNSUPPORTED = Problem(
+#: The finding on an answer with a number that no evidence has.
+UNSUPPORTED = Problem(
     "numbers_unsupported",
     "A number in the answer is nowhere in the evidence that the answerer saw.",
     fix="Check these numbers against the page before the answers are used.",
@@ -186,7 +187,7 @@ def _page_rows(store: Store, runs: Sequence[str]) -> list[HealthRow]:
     numbers = (store.matching(Filter(run_id, unsupported=True)) for run_id in runs)
     counts = tuple(Count(number, number) for number in numbers)
     title = "number without evidence"
-    rows.append(HealthRow("unsupported", ("unsupported",), title, _UNSUPPORTED, ON_THE_PAGE, counts))
+    rows.append(HealthRow("unsupported", ("unsupported",), title, UNSUPPORTED, ON_THE_PAGE, counts))
     return [row for row in rows if any(count.traces for count in row.counts)]
 
 

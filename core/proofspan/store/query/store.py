@@ -336,6 +336,17 @@ class Store:
         return [TraceVerdict(*values) for values in zip(*columns, strict=True)]
 
     @_retried
+    def named_like(self, run: str, beginning: str, *, limit: int) -> pd.DataFrame:
+        """Return the headline traces whose question id begins so, in either case, the shortest id first.
+
+        At most `limit` rows, with the columns of `page`.
+        """
+        loaded = self._kept.loaded(run)
+        sql = f"starts_with(lower(q_id), lower($beginning)) AND {HEADLINE.sql}"
+        rows = self._where(loaded, sql, KEY_COLUMNS, {"beginning": beginning}, order="length(q_id), q_id")
+        return self._frame(loaded, run, rows[:limit], PAGE_COLUMNS)
+
+    @_retried
     def traces_of(self, q_id: str, run: str, columns: Sequence[str] = VARIANT_COLUMNS) -> pd.DataFrame:
         """Return all traces of a question in one run, the headline one first."""
         loaded = self._kept.loaded(run)

@@ -11,6 +11,7 @@ from proofspan.errors import Fault
 from proofspan.ui.app.frame import show_frame
 from proofspan.ui.app.titles import NAME, SIDEBAR_PIXELS, tab_title
 from proofspan.ui.health import load
+from proofspan.ui.help.show import show_help, sidebar_links
 from proofspan.ui.status.notices import fault_panel, run_names, to_triage
 from proofspan.ui.visit import session
 from proofspan.ui.visit.files import looks_once
@@ -47,6 +48,7 @@ def run() -> None:
     if page.url_path in MOVED:
         follow(read_view().link(MOVED[page.url_path]), replaces=True)
     show_links()
+    show_help(page.url_path)
     opened = _opened()
     title = _show_title(page.title, opened)
     markup.HAS_TITLE.set(False)
@@ -153,6 +155,7 @@ def _sidebar(opened: session.Opened | None) -> tuple[DeltaGenerator, session.Ope
                     _health_link(place, opened)
                 else:
                     st.page_link(script, label=title, query_params=opened.view.params())
+        sidebar_links()
     return place, opened
 
 

@@ -164,6 +164,10 @@ def _cell(table: HealthTable, row: HealthRow, place: int, view: ViewState) -> Ce
     return Cell(f"{count.questions:,}", tip=share, tone=tone, look=look, href=href, spoken=spoken)
 
 
+#: The kinds of the glossary's entries by those of rows.
+_TERMS = {"code": "rule", "suspicion": "issue", "evidence": "evidence", "unsupported": "finding"}
+
+
 def _fixes(table: HealthTable) -> None:
     found = sorted(
         (row for row in table.rows if table.now(row).traces),
@@ -174,7 +178,8 @@ def _fixes(table: HealthTable) -> None:
         return
     advice = []
     for row in found:
-        title = Piece(f"{sentence_start(title_of(row))}. ", "strong", tip=", ".join(row.codes))
+        term = f"{_TERMS[row.kind]}.{row.codes[0]}"
+        title = Piece(f"{sentence_start(title_of(row))}. ", "strong", tip=", ".join(row.codes), term=term)
         meaning = markup.coded(f"{row.problem.message} ", "muted")
         advice.append(markup.text([title, *meaning, *markup.coded(row.problem.fix)], role="hint"))
     for each in advice[:STEPS_SHOWN]:

@@ -283,7 +283,8 @@ def rule_rows(each: BrokenRule) -> Iterator[tuple[str, list[Piece]]]:
     if len(messages) > MAX_MESSAGES:
         yield "", [Piece(f"and {counted(len(messages) - MAX_MESSAGES, 'more finding')} like these", "muted")]
     step = markup.coded(f"Next step: {each.rule.fix}", "muted") if each.rule.fix else []
-    yield "", [Piece(each.rule.code, "code", tip=each.rule.meaning), Piece("  "), *step]
+    code = Piece(each.rule.code, "code", tip=each.rule.meaning, term=f"rule.{each.rule.code}")
+    yield "", [code, Piece("  "), *step]
 
 
 def _places(fields: Sequence[str]) -> Iterator[Piece]:

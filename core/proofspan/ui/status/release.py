@@ -93,7 +93,7 @@ def verdict_line(verdict: ReleaseVerdict) -> list[Piece]:
     sign, kind = _SIGNS[verdict.state]
     return [
         Piece("Release check: ", "h2"),
-        Piece(f"{sign} {verdict.words}", kind),
+        Piece(f"{sign} {verdict.words}", kind, term=f"release.{verdict.state}"),
         Piece(f"{verdict.compared}. {verdict.counts_in_words()}."),
     ]
 

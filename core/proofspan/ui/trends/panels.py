@@ -207,7 +207,7 @@ def card(
 ) -> Iterable[Markup]:
     """Return a number with its count, its goal, and its difference from the other run's."""
     metric, value = METRICS[metric_id], run.measured.values[metric_id]
-    yield markup.text([Piece(metric.name, "h2")], role="line")
+    yield markup.text([Piece(metric.name, "h2", term=f"metric.{metric_id}")], role="line")
     if value.value is None:
         yield markup.text([Piece("–"), Piece(missing_in_words(value), "muted")], role="title")
         yield markup.text([Piece(left_out_in_words(value) or f"no {metric.of}", "muted")], role="hint")

@@ -18,11 +18,12 @@ export default function ({ data }) {
   return () => document.removeEventListener("click", clicked, true);
 }
 
-// Runs before Streamlit's own handler. With a modifier key the browser treats it as any link.
+// Runs before Streamlit's own handler; the others are links in texts. With a modifier key the browser treats it as any link.
 function clicked(event) {
-  const link = event.target.closest?.("a[data-testid=stPageLink-NavLink]");
+  const link = event.target.closest?.("a[data-testid=stPageLink-NavLink], a.ps-link");
   if (!link || link.target || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
   event.preventDefault();
   event.stopPropagation();
-  follow(`./${link.getAttribute("href")}`); // the first page's begins with its query
+  const address = link.getAttribute("href");
+  follow(address.startsWith("./") ? address : `./${address}`); // the first page's begins with its query
 }

@@ -229,9 +229,15 @@ def read_view() -> ViewState:
     return ViewState.parse(query_params.read())
 
 
+#: Parameters that the browser alone reads: the open term of Help, and the step of the tour. Links leave them.
+BROWSER_NAMES = ("help", "tour")
+
+
 def write_view(state: ViewState) -> None:
-    """Write `state` to the page's URL in one step; unknown parameters are removed."""
-    query_params.write(state.params())
+    """Write `state` to the page's URL in one step; unknown parameters but `BROWSER_NAMES` are removed."""
+    asked = query_params.read()
+    kept = {name: asked[name] for name in BROWSER_NAMES if name in asked}
+    query_params.write({**state.params(), **kept})
 
 
 def change_view(**changes: Any) -> None:

@@ -10,6 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from proofspan.store.files.types import Neighbours
+from proofspan.ui.keys import NEXT, PREVIOUS
 from proofspan.ui.visit.view_state import ViewState, change_view, question_name
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.markup import Piece
@@ -134,7 +135,7 @@ def show_steps(beside: Neighbours, what: str, *, walk: ViewState | None = None) 
                 width="content",
                 help="This list one question at a time, large: for a demo",
             )
-        for title, key, to in (("← Previous", "K", beside.previous), ("Next →", "J", beside.next)):
+        for title, key, to in (("← Previous", PREVIOUS, beside.previous), ("Next →", NEXT, beside.next)):
             place: dict[str, Any] = {"cite": None, "chunk": None, "page": None}
             if to is not None:
                 place |= {"q": question_name(to.q_id, to.repeat), "p": to.paraphrase, "s": to.seed}

@@ -15,6 +15,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal, NamedTuple, get_args
+from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -33,6 +34,7 @@ Kind = Literal[
     "muted",
     "aside",
     "code",
+    "key",
     "phrase",
     "unsupported",
     "claimed",
@@ -71,7 +73,7 @@ HAS_TITLE: ContextVar[bool] = ContextVar("HAS_TITLE", default=False)
 LIMIT = 50_000
 
 _MARKS = ("phrase", "unsupported", "claimed", "unexpected", "expected", "differs")
-_TAGS = dict.fromkeys(_MARKS, "mark") | {"strong": "strong", "code": "code"}
+_TAGS = dict.fromkeys(_MARKS, "mark") | {"strong": "strong", "code": "code", "key": "kbd"}
 #: Headings in a line look as the words around them do: the page's title, a panel's, and that of a part of it.
 _TAGS |= {"h1": "h1", "h2": "h2", "h3": "h3"}
 _TAGS |= {"removed": "del", "removed-number": "del", "added": "ins", "added-number": "ins"}
@@ -85,8 +87,9 @@ _MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")
 class Piece:
     """A run of text and its meaning, with a tooltip.
 
-    `cite` is the number of the run's citation and `claim` that of its claim, in a text in which they can be
-    chosen.
+    `term` is the entry of the glossary that explains it (see `proofspan.ui.help.glossary`), `href` an address
+    that `ViewState.link` made; both make the run a link. `cite` is the number of the run's citation and
+    `claim` that of its claim, in a text in which they can be chosen.
     """
 
     text: str
@@ -94,6 +97,8 @@ class Piece:
     tip: str = ""
     cite: int | None = None
     claim: int | None = None
+    term: str = ""
+    href: str = ""
 
 
 class Stop(NamedTuple):
@@ -135,7 +140,11 @@ def label(text: str, *, limit: int = 80) -> str:
 
 def chip(name: Label | None) -> Piece:
     """Return a label as a chip: the name carries the meaning, the colour repeats it."""
-    return Piece(LABEL_NAMES[name], name, tip=name) if name else Piece(NO_LABEL, "no-label")
+    return (
+        Piece(LABEL_NAMES[name], name, tip=name, term=f"label.{name}")
+        if name
+        else Piece(NO_LABEL, "no-label")
+    )
 
 
 def coded(message: str, kind: Kind = "plain") -> list[Piece]:
@@ -314,7 +323,7 @@ def show_more(pieces: Sequence[Piece], *, key: str, limit: int = LIMIT) -> None:
 @cache
 def common_css() -> str:
     """Return the rules of all pages, which the page that loads the dashboard has in it."""
-    return "\n".join(text_of(f"ui/css/{name}.css") for name in ("style", "pieces", "frame", "attached"))
+    return "\n".join(text_of(f"ui/css/{name}.css") for name in ("style", "pieces", "frame", "attached", "help"))
 
 
 def stylesheet() -> None:
@@ -349,8 +358,21 @@ def _inline(pieces: Iterable[Piece]) -> str:
         tag, words = tag_of(piece.kind), keep_percent(_escape(piece.text))
         tip = f' title="{_escape(piece.tip)}"' if piece.tip else ""
         is_bare = piece.kind == "plain" and not tip
-        parts.append(words if is_bare else f'<{tag} class="ps-{piece.kind}"{tip}>{words}</{tag}>')
+        parts.append(
+            _linked(piece, words if is_bare else f'<{tag} class="ps-{piece.kind}"{tip}>{words}</{tag}>')
+        )
     return "".join(parts)
+
+
+def _linked(piece: Piece, inner: str) -> str:
+    """Return a piece as a link to its explanation or its page, which the browser follows in place."""
+    if piece.term:
+        return f'<a class="ps-term" href="?{urlencode({"help": piece.term})}">{inner}</a>'
+    if not piece.href:
+        return inner
+    if not piece.href.startswith("./"):
+        raise ValueError(f"an address of our own: {piece.href!r}"[:200])
+    return f'<a class="ps-link" href="{_escape(piece.href)}">{inner}</a>'
 
 
 def _run(run: TextRun) -> str:

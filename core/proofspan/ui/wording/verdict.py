@@ -73,9 +73,12 @@ UNKNOWN_CAUSE = "Cause unknown: made from another prompt"
 
 def chips(grounded: Grounded | None, correct: Correct) -> list[Piece]:
     """Return the chips of both axes; one alone for an answer without claims."""
-    named = [(GROUNDED_SIGNS[grounded], GROUNDED_NAMES[grounded])] if grounded else []
-    named.append((CORRECT_SIGNS[correct], CORRECT_NAMES[correct]))
-    return [Piece(f"{sign.sign} {name}", _KINDS[sign.tone], tip=sign.means) for sign, name in named]
+    named = [(GROUNDED_SIGNS[grounded], GROUNDED_NAMES[grounded], f"grounded.{grounded}")] if grounded else []
+    named.append((CORRECT_SIGNS[correct], CORRECT_NAMES[correct], f"correct.{correct}"))
+    return [
+        Piece(f"{sign.sign} {name}", _KINDS[sign.tone], tip=sign.means, term=term)
+        for sign, name, term in named
+    ]
 
 
 def tone(grounded: Grounded | None, correct: Correct, cause: Cause | None) -> Tone:
@@ -168,20 +171,22 @@ _OWN_LEAD = re.compile(r"((?:[A-Za-z-]+ ){0,2}[A-Za-z-]+): (?=\S)")
 def cause_pieces(verdict: Verdict) -> list[Piece]:
     """Return the cause's sentence after its name in bold; a name that the sentence begins with comes once."""
     own = _OWN_LEAD.match(verdict.sentence)
+    term = f"cause.{verdict.cause}" if verdict.cause else ""
     if own is not None:
-        return [Piece(f"{own[1]}: ", "strong"), Piece(verdict.sentence[own.end() :])]
+        return [Piece(f"{own[1]}: ", "strong", term=term), Piece(verdict.sentence[own.end() :])]
     if verdict.cause in (None, "none") and verdict.sentence:
         return [Piece(verdict.sentence)]
     name = _named(verdict.cause)
     if not verdict.sentence:
-        return [Piece(name, "strong")]
-    return [Piece(f"{name}: ", "strong"), Piece(verdict.sentence)]
+        return [Piece(name, "strong", term=term)]
+    return [Piece(f"{name}: ", "strong", term=term), Piece(verdict.sentence)]
 
 
 def certainty_piece(verdict: Verdict) -> Piece:
     """Return `certain` or `likely` with what that means; nothing where there is no cause to be certain of."""
     certainty = verdict.certainty
-    return Piece("" if verdict.cause in (None, "none") else certainty, "muted", tip=CERTAINTIES[certainty])
+    shown = "" if verdict.cause in (None, "none") else certainty
+    return Piece(shown, "muted", tip=CERTAINTIES[certainty], term=f"certainty.{certainty}")
 
 
 #: The most ways to a cause's evidence.

@@ -1,0 +1,124 @@
+"""Help in a browser: the drawer, the palette, the keys, the welcome and the tour of the demo."""
+
+from __future__ import annotations
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import PageAt, Serve, WaitForRun, query, wait_for_query
+from tests.places import DEMO
+
+pytestmark = pytest.mark.browser
+
+SHIFTS = """() => {
+  window.shifted = 0;
+  new PerformanceObserver((list) => { for (const each of list.getEntries()) window.shifted += each.value; })
+    .observe({ type: "layout-shift" });
+}"""
+
+
+def violations(page: Page) -> list[str]:
+    """The ids of all that axe finds in Help."""
+    return [each["id"] for each in Axe().run(page, context=".st-key-help").response["violations"]]
+
+
+def opened(page: Page, name: str) -> bool:
+    is_open: bool = page.locator(f"dialog.{name}").evaluate("dialog => dialog.open")
+    return is_open
+
+
+@pytest.fixture(scope="module")
+def url(serve: Serve) -> str:
+    return serve(DEMO).url
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_drawer_and_palette_by_keys(url: str, page_at: PageAt, wait_for_run: WaitForRun, dark: bool) -> None:
+    """Neither moves the page, and Escape gives the focus back."""
+    page = page_at(1400, 900, dark=dark)
+    page.goto(f"{url}/question?run=R005&q=Q84")
+    following = page.locator(".st-key-step-J button")
+    expect(following).to_be_enabled()
+    wait_for_run(page)
+    following.focus()
+    page.evaluate(SHIFTS)
+    page.keyboard.press("?")
+    assert page.evaluate("window.shifted") == 0
+    assert violations(page) == []
+    page.keyboard.type("refusal_suspect J")  # no key of the page
+    expect(page.locator(".entry:visible")).to_have_count(0)
+    page.keyboard.press("Backspace")
+    page.keyboard.press("Backspace")
+    expect(page.locator(".entry:visible")).to_have_count(2)  # a label, and the metric that counts it
+    page.get_by_role("tab", name="Keys").click()
+    expect(page.locator("#keys kbd", has_text="Ctrl+K")).to_be_visible()
+    page.keyboard.press("Escape")
+    assert not opened(page, "drawer")
+    expect(following).to_be_focused()
+    page.evaluate("window.shifted = 0")
+    page.keyboard.press("Control+k")
+    assert page.evaluate("window.shifted") == 0
+    assert violations(page) == []
+    page.keyboard.type("no such words")
+    expect(page.get_by_role("option")).to_have_count(0)
+    page.keyboard.press("Escape")
+    assert not opened(page, "palette")
+    expect(following).to_be_focused()
+    assert query(page) == {"run": ["R005"], "q": ["Q84"]}
+
+
+def test_the_ways_of_keys_and_words(url: str, page_at: PageAt, wait_for_run: WaitForRun) -> None:
+    """One page load: an entry by its address and by a word, a question, a page and the search by keys."""
+    page = page_at(1400, 900)
+    page.goto(f"{url}/question?run=R005&q=Q84&help=rule.missing_rev")
+    expect(page.locator(".entry.chosen code")).to_have_text("missing_")
+    page.keyboard.press("Escape")
+    expect(page.locator(".st-key-step-J button")).to_be_enabled()
+    assert query(page) == {"run": ["R005"], "q": ["Q84"]}
+    page.get_by_role("link", name="Contradicted").click()
+    expect(page.locator(".entry.chosen code")).to_have_text("contradicted")
+    assert page.get_by_role("searchbox").input_value() == ""
+    page.keyboard.press("Control+k")
+    page.keyboard.type("Q97")
+    page.keyboard.press("Enter")
+    wait_for_query(page, run="R005", q="Q97")
+    page.keyboard.press("Control+k")  # while the page loads
+    page.keyboard.type("trends")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/trends?run=R005")
+    page.keyboard.press("/")
+    search = page.locator(".st-key-search input")
+    expect(search).to_be_focused()
+    page.keyboard.type("?/")
+    expect(search).to_have_value("?/")
+    assert not opened(page, "drawer")
+    wait_for_run(page)
+
+
+def test_welcome_and_tour(url: str, page_at: PageAt, wait_for_run: WaitForRun) -> None:
+    """Back leads to the step before, Escape leaves; a dismissed welcome stays away from this browser."""
+    page = page_at(1400, 900, own=True)
+    page.goto(f"{url}/")
+    page.get_by_role("link", name="Start the 60-second tour").click()
+    wait_for_query(page, tour="1")
+    step = page.locator(".tour .step")
+    expect(step).to_have_text("1 of 6")
+    page.keyboard.press("Enter")
+    wait_for_query(page, tour="2", q="Q84")
+    expect(step).to_have_text("2 of 6")
+    page.go_back()
+    expect(step).to_have_text("1 of 6")
+    expect(page.locator(".st-key-triage-table")).to_be_visible()
+    page.keyboard.press("Enter")
+    expect(step).to_have_text("2 of 6")
+    page.keyboard.press("Escape")
+    expect(step).to_be_hidden()
+    assert query(page) == {"run": ["R005"], "q": ["Q84"]}
+    page.goto(f"{url}/")
+    page.locator(".st-key-welcome-dismiss button").click()
+    expect(page.locator(".st-key-welcome")).to_have_count(0)
+    page.reload()
+    expect(page.locator(".st-key-triage-table")).to_be_visible()
+    wait_for_run(page)
+    expect(page.locator(".st-key-welcome")).to_have_count(0)
