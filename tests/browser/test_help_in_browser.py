@@ -51,6 +51,9 @@ def test_drawer_and_palette_by_keys(url: str, page_at: PageAt, wait_for_run: Wai
     page.keyboard.press("Backspace")
     page.keyboard.press("Backspace")
     expect(page.locator(".entry:visible")).to_have_count(2)  # a label, and the metric that counts it
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    assert query(page)["help"] == ["label.refusal_suspect"]
     page.get_by_role("tab", name="Keys").click()
     expect(page.locator("#keys kbd", has_text="Ctrl+K")).to_be_visible()
     page.keyboard.press("Escape")
@@ -94,6 +97,11 @@ def test_the_ways_of_keys_and_words(url: str, page_at: PageAt, wait_for_run: Wai
     expect(search).to_have_value("?/")
     assert not opened(page, "drawer")
     wait_for_run(page)
+    page.keyboard.press("Escape")
+    page.keyboard.press("Control+k")
+    page.keyboard.type("dark theme")
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => getComputedStyle(document.querySelector('.stApp')).colorScheme === 'dark'")
 
 
 def test_welcome_and_tour(url: str, page_at: PageAt, wait_for_run: WaitForRun) -> None:

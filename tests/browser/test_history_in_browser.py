@@ -51,7 +51,12 @@ LINKS: dict[str, tuple[str, str, Found, str]] = {
     "rank of Trends": ("/trends?run=R002", TRENDS, in_table("Rank of the gold section"), QUESTION),
     "metric of Trends": ("/trends?run=R002", TRENDS, in_table("All metrics of R002"), TRIAGE),
     "point of a chart": ("/trends?run=R002", TRENDS, a_point, TRIAGE),
-    "card of Trends": ("/trends?run=R002", TRENDS, inside(".st-key-card-of-section_match_at_1 .stPageLink"), TRIAGE),
+    "card of Trends": (
+        "/trends?run=R002",
+        TRENDS,
+        inside(".st-key-card-of-section_match_at_1 .stPageLink"),
+        TRIAGE,
+    ),
     "pair of buckets": (
         "/compare?run=R002&vs=R001&outcome=section_match_at_1",
         COMPARE,

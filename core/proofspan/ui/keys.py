@@ -28,6 +28,10 @@ SHEET: Final[Mapping[str, Mapping[str, str]]] = {
         "PageUp PageDown": "One screen up or down",
         "Enter": "Open",
     },
+    "Help": {
+        "↑ ↓": "Next term, or next place or action",
+        "Enter": "Link to the term in the address, or go there",
+    },
     "Answer and claims": {
         "← → ↑ ↓": "Next citation or claim",
         "Home End": "First and last claim",

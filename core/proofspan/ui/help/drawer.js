@@ -7,6 +7,7 @@ function openedDrawer(view) {
   view.find(".close").onclick = () => view.drawer.close();
   view.drawer.addEventListener("close", () => { setParameter("help", null); view.term = null; });
   view.search.oninput = () => filterEntries(view);
+  view.find("#terms").onkeydown = (event) => moveInTerms(view, event);
   for (const tab of tabs(view)) tab.onclick = () => chooseTab(view, tab.id);
   view.find("[role=tablist]").onkeydown = (event) => {
     if (!["ArrowLeft", "ArrowRight", "Home", "End"].includes(event.key)) return;
@@ -48,7 +49,7 @@ function drawHelp(view) {
 }
 
 function drawnEntry(entry) {
-  const link = element("a", "#", { class: "anchor", href: `?help=${encodeURIComponent(entry.term)}`,
+  const link = element("a", "#", { class: "anchor", tabindex: "-1", href: `?help=${encodeURIComponent(entry.term)}`,
     "aria-label": `Link to ${entry.name}, ${entry.group}` });
   link.onclick = (event) => { stop(event); setParameter("help", entry.term); markTerm(link.closest(".entry")); };
   const code = entry.code ? [" ", element("code", entry.code)] : [];
@@ -57,6 +58,17 @@ function drawnEntry(entry) {
   drawn.entry = entry;
   drawn.words = `${entry.name} ${entry.code} ${entry.group} ${entry.meaning}`.toLowerCase();
   return drawn;
+}
+
+// From the field into the list, and in it; Enter puts the link of an entry into the address.
+function moveInTerms(view, event) {
+  const shown = drawnEntries(view).filter((drawn) => !drawn.hidden);
+  const here = shown.indexOf(event.target);
+  if (event.key === "Enter" && here >= 0) return shown[here].querySelector(".anchor").click();
+  const to = { ArrowDown: here + 1, ArrowUp: here - 1 }[event.key];
+  if (to === undefined || (here < 0 && event.key === "ArrowUp")) return;
+  event.preventDefault();
+  (to < 0 ? view.search : shown[Math.min(to, shown.length - 1)])?.focus();
 }
 
 const drawnKeys = ([keys, does]) => element("div", [

@@ -28,6 +28,7 @@ function opened(root) {
 function closed(root, view) {
   view.listening.abort();
   leftTour(view);
+  view.outline.remove();
   views.delete(root);
 }
 

@@ -9,7 +9,7 @@ from proofspan.contracts.records.records import LABELS, GoldQuestion
 from proofspan.diagnosis.answers import payload_ids
 from proofspan.diagnosis.gold import GoldOutcome, GoldState, gold_target
 from proofspan.diagnosis.labelling import GROUNDED
-from proofspan.diagnosis.messages import GOLD_MEANINGS, next_step, step_for, suspicion_text
+from proofspan.diagnosis.messages import GOLD_MEANINGS, SUSPICIONS, next_step, step_for, suspicion_text
 from proofspan.diagnosis.types import ReportRow, Signals
 from proofspan.diagnosis.verdicts.types import Verdict
 from proofspan.display_names import BUCKET_NAMES, GOLD_NAMES, LABEL_NAMES
@@ -111,7 +111,7 @@ def _ending(outcome: GoldOutcome, *, is_several: bool = False) -> list[Piece]:
     if is_several and name in _OF_SEVERAL:
         name = _OF_SEVERAL[name]
     kind: Kind = "plain" if state in ("cited", "declined") else "strong"
-    return [Piece(" · "), Piece(name, kind, tip=GOLD_MEANINGS[state])]
+    return [Piece(" · "), Piece(name, kind, tip=GOLD_MEANINGS[state], term=f"gold.{state}")]
 
 
 def _names(gold: GoldQuestion, *, names_document: bool) -> list[str]:
@@ -169,7 +169,12 @@ def ranking_rows(view: QuestionView, indexed: Mapping[str, object]) -> list[tupl
     meaning = f"{BUCKET_MEANINGS[bucket]} {BUCKET_STEPS.get(bucket) or ''}".strip()
     lever = BUCKET_LEVERS.get(bucket)
     pieces = [
-        Piece(BUCKET_NAMES[bucket], "strong" if lever else "plain", tip=f"{bucket}: {meaning}"),
+        Piece(
+            BUCKET_NAMES[bucket],
+            "strong" if lever else "plain",
+            tip=f"{bucket}: {meaning}",
+            term=f"bucket.{bucket}",
+        ),
         Piece(f" · gold {_ranked_kind(view)} {', '.join(places)}"),
     ]
     return [("Ranking", [*pieces, *([Piece(f" · next: {lever}")] if lever else [])])]
@@ -268,7 +273,10 @@ def signal_rows(
         ending = f" {verb} not in the {counted(len(view.trace.chunk_ids), 'chunk')}"
         rows.append(("Numbers", [*numbers, Piece(ending)]))
     rows += omission_rows(view)
-    issues = [[Piece(suspicion_text(code), tip=code)] for code in row.suspicions]
+    issues = [
+        [Piece(suspicion_text(code), tip=code, term=f"issue.{code}" if code in SUSPICIONS else "")]
+        for code in row.suspicions
+    ]
     rows += zip(["Issues", *[""] * len(issues)], issues, strict=False)
     refusal = view.explanation.refusal
     if refusal is not None:
@@ -288,7 +296,9 @@ def signal_rows(
     rows.append(("Question words", pieces))
     if signals.answer_coverage is not None:
         # `62 % in the evidence · not found: sprocket, flange`
-        pieces = [Piece(f"{percent(signals.answer_coverage)} in the evidence", tip=_COVERAGE)]
+        pieces = [
+            Piece(f"{percent(signals.answer_coverage)} in the evidence", tip=_COVERAGE, term="term.coverage")
+        ]
         lost = view.explanation.words_missing
         pieces += [Piece(f" · not found: {_listed(lost)}", "muted")] if lost else []
         rows.append(("Answer words", pieces))
@@ -298,8 +308,8 @@ def signal_rows(
     own = view.measures
     measures = (
         None if own.ok is None else Piece(f"ok: {'yes' if own.ok else 'no'}"),
-        None if own.delta_s is None else Piece(f"ΔS {own.delta_s:.2f}", tip=_DELTA_S),
-        None if own.lambda_state is None else Piece(f"λ {own.lambda_state}", tip=_LAMBDA),
+        None if own.delta_s is None else Piece(f"ΔS {own.delta_s:.2f}", tip=_DELTA_S, term="term.ΔS"),
+        None if own.lambda_state is None else Piece(f"λ {own.lambda_state}", tip=_LAMBDA, term="term.λ"),
         None if own.latency_ms is None else Piece(f"{own.latency_ms:,.0f} ms"),
     )
     measured = [each for piece in measures if piece is not None for each in (Piece(" · "), piece)]
