@@ -12,8 +12,8 @@ from tests.browser.conftest import PageAt, Serve, WaitForRun, wait_for_query
 
 pytestmark = pytest.mark.browser
 
-#: The places of the charts of both runs of the handbook.
-FIGURE = ".st-key-chart-section_match_at_1"
+#: The first chart, with two numbers of both runs of the handbook.
+FIGURE = ".st-key-chart-retrieval"
 #: Of every link and number in a grid: the colour of its words and of what is behind them, as #rrggbb.
 COLOURS = """grid => {
   const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
@@ -34,7 +34,7 @@ def opened(page: Page, url: str, wait_for_run: WaitForRun) -> None:
     """Trends with both runs: the other one is indexed meanwhile."""
     page.goto(url)
     wait_for_run(page)
-    expect(page.locator(f"{FIGURE} .point")).to_have_count(2, timeout=60_000)
+    expect(page.locator(f"{FIGURE} .point")).to_have_count(4, timeout=60_000)
 
 
 def missed(page: Page) -> int:
@@ -90,7 +90,34 @@ def test_ranks_are_walked_by_keys_and_everything_has_a_name(
     wait_for_run(page)
     page.go_back()
     wait_for_run(page)
-    expect(page.get_by_role("figure", name="SectionMatch@1 over 2 runs; R002: ")).to_be_visible()
+    expect(page.get_by_role("figure", name="Retrieval over 2 runs; R002: ")).to_be_visible()
+
+
+def test_a_chart_is_sent_when_it_comes_into_view_and_nothing_moves(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
+) -> None:
+    page = page_at(1400, 420)
+    opened(page, f"{serve().url}/trends?run=R002", wait_for_run)
+    assert page.locator(".stPlotlyChart").count() == 2, "those of the first row"
+    boxes = page.locator("[class*=st-key-figure-]")
+    expect(boxes).to_have_count(4)
+    heights = [box.bounding_box() for box in boxes.all()]
+    place = page.locator(".st-key-plot-buckets")
+    place.scroll_into_view_if_needed()
+    expect(page.locator(".st-key-chart-buckets .point").first).to_be_visible()
+    after = [box.bounding_box() for box in boxes.all()]
+    assert [box and box["height"] for box in after] == [box and box["height"] for box in heights]
+    folds = page.locator("[class*=st-key-fold-] summary")
+    expect(page.get_by_test_id("ps-grid")).to_have_count(1)  # the reasons alone: folds are not sent
+    for width in (1400, 1100, 900, 420):
+        page.set_viewport_size({"width": width, "height": 900})
+        main = page.locator("[data-testid=stMain]")
+        assert main.evaluate("main => main.scrollWidth <= main.clientWidth"), width
+        cards = [card.bounding_box() for card in page.locator("[class*=st-key-card-of-]").all()]
+        rows = [box["y"] for box in cards if box]
+        assert len({rows.count(row) for row in rows}) == 1, f"each row of cards is full at {width}"
+    folds.filter(has_text="All metrics").click()
+    expect(page.get_by_role("table", name="All metrics of R002")).to_be_visible()
 
 
 @pytest.mark.parametrize("dark", [False, True])
@@ -98,12 +125,13 @@ def test_numbers_can_be_read_in_both_schemes_and_nothing_runs_out_of_the_page(
     serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, dark: bool
 ) -> None:
     page = page_at(900, 1000, dark)
-    opened(page, f"{serve().url}/trends?run=R002", wait_for_run)
+    opened(page, f"{serve().url}/trends?run=R002&order=question&by=type", wait_for_run)
     main = page.locator("[data-testid=stMain]")
     assert main.evaluate("main => main.scrollWidth <= main.clientWidth")
-    for name in ("Rank of the gold section by question and run", "All metrics of R002"):
+    for name in ("Rank of the gold section by question and run", "Metrics of R002 by type"):
         for words, colour, behind in page.get_by_role("table", name=name).evaluate(COLOURS):
             assert contrast(colour, behind) >= 4.5, (name, words, colour, behind)
     label = page.locator(f"{FIGURE} .xtick text").first
-    colour = label.evaluate("text => getComputedStyle(text).fill")
-    assert colour == ("rgb(228, 230, 227)" if dark else "rgb(31, 35, 40)")
+    for text in (label, page.locator(f"{FIGURE} .legendtext").first):
+        colour = text.evaluate("text => getComputedStyle(text).fill")
+        assert colour == ("rgb(228, 230, 227)" if dark else "rgb(31, 35, 40)")

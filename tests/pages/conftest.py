@@ -16,6 +16,7 @@ import yaml
 from streamlit.components.v2 import manifest_scanner
 from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.testing.v1 import AppTest, local_script_runner
+from streamlit.testing.v1.element_tree import Block
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
 from proofspan.diagnosis.types import Profile
@@ -192,6 +193,32 @@ def open_shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, built: Callable
         return _opened(page, url)
 
     return start
+
+
+def keys(app: AppTest) -> list[str]:
+    """The keys of the containers and folds of the page, in order."""
+
+    def within(block: Block) -> Iterator[str]:
+        for child in block.children.values():
+            if isinstance(child, Block):
+                yield str(getattr(child.proto, "id", "")).partition("-")[2].partition("-")[2]
+                yield from within(child)
+
+    return [key for key in within(app.main) if key]
+
+
+def unfold(app: AppTest, *names: str) -> AppTest:
+    """Open these folds, or all that there are, with those inside of them."""
+    opened: set[str] = set()
+    while asked := {key for key in keys(app) if key.startswith("fold-")} - opened:
+        asked = {key for key in asked if not names or key.removeprefix("fold-") in names}
+        if not asked:
+            break
+        opened |= asked
+        for key in opened:
+            app.session_state[key] = True
+        app.run()
+    return app
 
 
 def _opened(page: str, url: Mapping[str, Any]) -> AppTest:

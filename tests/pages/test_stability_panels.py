@@ -18,7 +18,7 @@ from proofspan.ui.question.panels import stability_words, variants_grid
 from proofspan.ui.visit.view_state import ViewState
 from proofspan.ui.wording.question import gold_rows, ranking_rows
 from tests.made_traces import made_trace
-from tests.pages.conftest import MakeWorkspace, Open, grids, shown, trace
+from tests.pages.conftest import MakeWorkspace, Open, grids, shown, trace, unfold
 
 pytestmark = pytest.mark.slow
 
@@ -42,10 +42,10 @@ def asked_often(make_workspace: MakeWorkspace) -> Path:
 
 
 def test_trends_shows_what_stays(asked_often: Path, open_app: Open) -> None:
-    app = open_app(asked_often, page="pages/trends.py")
+    app = unfold(open_app(asked_often, page="pages/trends.py"), "stability")
     assert not app.exception
     text, tables = html.unescape(shown(app)), grids(app)
-    assert "over 1 question with several traces; 1 asked once" in text
+    assert "Over 1 question with several traces; 1 asked once" in text
     shares = {row["head"]["text"]: row["cells"][0]["text"] for row in tables["Stability of this run"]["rows"]}
     assert shares["Same top section"] == "1 of 1, 100 % (21–100 %)"
     assert shares["Same label"] == "0 of 1, 0 % (0–79 %)"
@@ -57,10 +57,10 @@ def test_trends_shows_what_stays(asked_often: Path, open_app: Open) -> None:
 
 
 def test_trends_of_a_run_without_variants_says_so(make_workspace: MakeWorkspace, open_app: Open) -> None:
-    app = open_app(make_workspace(), page="pages/trends.py")
+    app = unfold(open_app(make_workspace(), page="pages/trends.py"), "stability")
     text = html.unescape(shown(app))
     assert not app.exception
-    assert "each question was asked once, so stability cannot be measured" in text
+    assert "Each question was asked once, so stability cannot be measured" in text
 
 
 def test_question_lists_its_traces_with_the_way_to_each(asked_often: Path, open_app: Open) -> None:

@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 from proofspan.manifest.load import load_manifest
 from proofspan.services.workspace.index_job import IndexJobs
 from proofspan.ui.whatif import load, save
-from tests.pages.conftest import MakeWorkspace, Open, grids, send, shown, tables, trace
+from tests.pages.conftest import MakeWorkspace, Open, grids, send, shown, tables, trace, unfold
 from tests.places import DEMO
 
 pytestmark = pytest.mark.slow
@@ -156,7 +156,7 @@ def test_a_sweep_says_how_many_settings_were_tried_and_its_values_are_links(
     (chart,) = app.main.get("plotly_chart")
     assert chart.proto.alt.startswith("SectionMatch@1 by RRF k.")
     assert re.search(r"1[0-9] settings tried: .* chance \(Holm-corrected, 95 %\)", words(app))
-    rows = grids(app)["SectionMatch@1 by RRF k"]["rows"]
+    rows = grids(unfold(app, "chart-sweep-table"))["SectionMatch@1 by RRF k"]["rows"]
     assert [row["head"]["text"] for row in rows][:3] == ["1", "2", "3"]
     assert "60 (logged)" in [row["head"]["text"] for row in rows]
     assert parse_qs(urlsplit(rows[0]["head"]["href"]).query)["k"] == ["1"]
@@ -168,7 +168,7 @@ def test_a_sweep_says_how_many_settings_were_tried_and_its_values_are_links(
 
 def test_a_sweep_of_a_lists_weight_takes_range_and_metric_from_the_address(whatif: WhatIfPage) -> None:
     url = {"sweep": "weight", "sweep_of": "dense", "from": "0", "to": "1", "metric": "mrr"}
-    rows = grids(whatif(**url))["MRR by Weight of dense"]["rows"]
+    rows = grids(unfold(whatif(**url), "chart-sweep-table"))["MRR by Weight of dense"]["rows"]
     assert rows[0]["head"]["text"] == "0" and rows[-1]["head"]["text"] == "1 (logged)"
     assert parse_qs(urlsplit(rows[0]["head"]["href"]).query)["weight"] == ["dense:0"]
     lost = whatif(sweep="weight", sweep_of="gone")

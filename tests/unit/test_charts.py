@@ -50,9 +50,7 @@ def lines(names: list[str], *, palette: Palette = LIGHT) -> go.Figure:
         Point(0.5, 0.4, 0.6, lines=(name, "1 of 2, 50 % (9–91 %)"), target=f"./?run={place}")
         for place, name in enumerate(names)
     )
-    return line_figure(
-        names, [Line(names[0], "accent", points)], rules=[Rule(0.7, names[0])], palette=palette, shown=0
-    )
+    return line_figure(names, [Line(names[0], "accent", points)], rules=[Rule(0.7)], palette=palette, shown=0)
 
 
 @pytest.mark.parametrize("foreign", HOSTILE)
@@ -63,7 +61,6 @@ def test_foreign_text_enters_every_part_of_a_figure_escaped(foreign: str) -> Non
             *figure.layout.xaxis.ticktext,
             *(trace.name for trace in figure.data),
             *(text for trace in figure.data for text in trace.hovertext),
-            *(note.text for note in figure.layout.annotations),
         ]
         assert texts
         for text in texts:
@@ -93,7 +90,7 @@ def test_a_line_holds_values_intervals_targets_and_its_goal(palette: Palette) ->
     figure = line_figure(
         ["R1", "R2", "R3"],
         [Line("match", "accent", points)],
-        rules=[Rule(0.7, "goal ≥ 70 %")],
+        rules=[Rule(0.7), Rule(0.5, is_goal=False)],
         palette=palette,
         shown=2,
     )
@@ -106,17 +103,27 @@ def test_a_line_holds_values_intervals_targets_and_its_goal(palette: Palette) ->
     assert trace.hovertext[0] == "R1<br>1 of 4"
     assert trace.line.color == palette.accent
     assert figure.layout.xaxis.ticktext == ("R1", "R2", "<b>R3</b>")
-    assert figure.layout.shapes[0].y0 == 0.7
-    assert figure.layout.annotations[0].text == "goal ≥ 70 %"
+    assert [(shape.y0, shape.line.dash) for shape in figure.layout.shapes] == [(0.7, "dash"), (0.5, "dot")]
+    assert figure.layout.margin.r <= 16, "no room is left empty beside the runs"
     assert figure.layout.height == 250
 
 
 def test_several_lines_differ_in_more_than_colour_and_have_a_legend() -> None:
     one = (Point(0.5, 0.4, 0.6),)
-    figure = line_figure(["R1"], [Line("a", "accent", one), Line("b", "orange", one)], palette=LIGHT)
+    two = [Line("a", "accent", one), Line("b", "orange", one)]
+    figure = line_figure(["R1"], two, palette=LIGHT)
     first, second = figure.data
     assert first.line.dash != second.line.dash and first.marker.symbol != second.marker.symbol
-    assert figure.layout.showlegend and first.error_y.array is None
+    assert figure.layout.showlegend
+    assert first.error_y.array and first.x[0] < second.x[0], "intervals do not lie on each other"
+    (third, *_) = line_figure(["R1"], [*two, Line("c", "blue", one)], palette=LIGHT).data
+    assert third.error_y.array is None and third.x[0] == 0
+
+
+def test_a_long_legend_is_beside_the_bars_and_leaves_them_their_height() -> None:
+    bands = [Line(str(place), "red", (point(1),)) for place in range(9)]
+    assert stack_figure(["R1"], bands[:3], palette=LIGHT).layout.legend.orientation == "h"
+    assert stack_figure(["R1"], bands, palette=LIGHT).layout.legend.orientation == "v"
 
 
 def test_an_axis_that_is_no_share_reaches_over_the_largest_number_and_goal() -> None:
@@ -125,7 +132,7 @@ def test_an_axis_that_is_no_share_reaches_over_the_largest_number_and_goal() -> 
         figure = line_figure(
             [str(value) for value in values],
             [Line("ΔS", "violet", points)],
-            rules=[Rule(goal, "goal")],
+            rules=[Rule(goal)],
             palette=LIGHT,
             form="number",
         )

@@ -19,6 +19,7 @@ from proofspan.store.query.filters import Filter
 from proofspan.ui.trends.charts import (
     BY_STATE,
     address_behind,
+    band_table,
     bands,
     flows,
     goal_words,
@@ -78,17 +79,20 @@ def test_behind_every_number_there_is_a_list(metric_id: str, expected: dict[str,
 
 
 def test_goals_are_lines_where_a_number_passes_and_where_it_warns() -> None:
-    found = rules(DEFAULT_GOALS, {"delta_s_mean": "violet", "delta_s_p95": "orange"}, form="number")
-    assert [(rule.value, rule.words) for rule in found] == [(0.45, "goal ≤ 0.45"), (0.6, "warns < 0.60")]
-    percent = rules(DEFAULT_GOALS, {"citation_match": "orange", "bundle_coverage": "gray"}, form="percent")
-    assert [rule.words for rule in percent] == ["goal ≥ 95 %"], "of two at one place the first"
-    reported = goal_words(DEFAULT_GOALS, ("citation_match", "mrr"), form="percent")
-    assert reported == " Goal: Citation match ≥ 95 %."
+    found = rules(DEFAULT_GOALS, {"delta_s_mean": "violet", "delta_s_p95": "orange"})
+    assert [(rule.value, rule.is_goal) for rule in found] == [(0.45, True), (0.6, False)]
+    percent = rules(DEFAULT_GOALS, {"citation_match": "orange", "bundle_coverage": "gray"})
+    assert [rule.hue for rule in percent] == ["orange"], "of two at one place the first"
+    assert "Citation match ≥ 95 %" in goal_words(DEFAULT_GOALS, ("citation_match", "mrr"))
+    assert "Anchor coverage ≥ 0.70" in goal_words(DEFAULT_GOALS, ("anchor_coverage",)), (
+        "as its values are written"
+    )
+    assert goal_words(DEFAULT_GOALS, ("mrr",)) == ""
 
 
 def test_a_band_counts_of_those_that_fall_into_any_kind_and_links_to_them() -> None:
     runs = trends_of(run_of("R1", buckets=(20, 11, 6, 4)), run_of("R2", buckets=(0, 0, 0, 41)))
-    made, _ = bands(runs, "Buckets", BY_BUCKET, [run.buckets for run in runs.runs], VIEW)
+    made = bands(runs, BY_BUCKET, [run.buckets for run in runs.runs], VIEW)
     assert [band.name for band in made] == ["Hit", "Ranking miss", "Recall miss"]
     first, empty = made[0].points
     assert (first.label, first.value) == ("20", pytest.approx(20 / 37))
@@ -99,16 +103,18 @@ def test_a_band_counts_of_those_that_fall_into_any_kind_and_links_to_them() -> N
 
 def test_a_kind_that_no_run_has_is_no_band_and_without_kinds_there_are_no_bands() -> None:
     runs = trends_of(run_of("R1", labels={"ok": 3, None: 2}))
-    (band,), table = bands(runs, "Labels", BY_LABEL, [run.labels for run in runs.runs], VIEW)
+    labels = [run.labels for run in runs.runs]
+    (band,) = bands(runs, BY_LABEL, labels, VIEW)
     assert (band.name, band.points[0].label, band.points[0].value) == ("Grounded", "3", 1.0)
-    assert bands(runs, "States", BY_STATE, [run.measured.states for run in runs.runs], VIEW)[0] == ()
+    assert bands(runs, BY_STATE, [run.measured.states for run in runs.runs], VIEW) == ()
+    table = band_table(runs, "Labels", BY_LABEL, labels, VIEW)
     assert texts(table) == [["R1", "3", "0", "0", "0", "0", "2"]]
     assert table.columns[-1].head.text == "No label"
 
 
 def test_states_count_traces_and_their_list_shows_all_of_them() -> None:
     runs = trends_of(run_of("R1", states={"convergent": 6, "chaotic": 2, None: 9}))
-    (convergent, chaotic), _ = bands(runs, "States", BY_STATE, [runs.current.measured.states], VIEW)
+    convergent, chaotic = bands(runs, BY_STATE, [runs.current.measured.states], VIEW)
     assert (convergent.points[0].label, chaotic.points[0].value) == ("6", 2 / 8)
     assert query(chaotic.points[0].target) == {"run": ["R1"], "state": ["chaotic"], "all_variants": ["yes"]}
 
@@ -215,7 +221,7 @@ def test_the_table_of_metrics_has_all_of_them_under_their_groups() -> None:
         "70 %",
         "26 of 37",
         "54–83 %",
-        "✓\u00a0passes · ≥\u00a00.70",
+        "✓\u00a0passes · ≥\u00a070\u00a0%",
         "54 %",
         "+16 pts · better",
         "",
@@ -265,11 +271,10 @@ def test_every_check_is_a_row_with_a_link_to_its_questions() -> None:
 def test_a_card_says_number_goal_and_difference_in_that_order() -> None:
     now, then = (run_of(name, {SECTION: Tally(37, part, part)}) for name, part in (("R2", 26), ("R1", 20)))
     pair = paired(now, then)[SECTION]
-    reported = [part.html for part in card(now, then, SECTION, pair, "6 fixed, 0 regressed.")]
+    reported = [part.html for part in card(now, then, SECTION, pair)]
     assert "SectionMatch@1" in reported[0]
     assert "70\u00a0%" in reported[1] and "26 of 37 · 54–83\u00a0%" in reported[1]
     assert "✓ passes" in reported[2] and "at least 70" in reported[2]
-    assert "From R1 (54\u00a0%): +16 pts (+5 to +30), paired over 37 questions." in reported[3]
-    assert "6 fixed" in reported[3]
-    (_, nothing, why) = card(run_of("R2"), None, SECTION, None, "")
+    assert "From R1 (54\u00a0%): +16 pts (+5 to +30), paired over 37 questions, significant." in reported[3]
+    (_, nothing, why) = card(run_of("R2"), None, SECTION, None)
     assert "nothing to count" in nothing.html and "no gold question (3)" in why.html

@@ -9,7 +9,6 @@ from typing import Literal
 import plotly.graph_objects as go
 
 from proofspan.charts.theme import (
-    SMALL_SIZE,
     Hue,
     Palette,
     hover,
@@ -22,13 +21,18 @@ from proofspan.charts.theme import (
 #: How a value is written on its axis: in whole percent, as a number of 0–1, in milliseconds.
 Form = Literal["percent", "number", "ms"]
 _FORMS = {"number": ".2f", "ms": ",.0f"}
+_TITLES: dict[Form, str] = {"percent": "share", "number": "0 to 1", "ms": "ms"}
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross")
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 HEIGHT = 250
+#: That of bars with many parts, which a column of names is beside.
+TALL = 290
 #: Up to this many points are drawn large.
 MOST_LARGE = 15
-#: Room for the words of a goal beside the plot.
-RULE_WORDS = 88
+#: Up to this many lines have intervals, each a little beside the other's.
+MOST_WITH_INTERVALS, APART = 2, 0.09
+#: A longer legend is a column beside the bars: above them it would take their room.
+MOST_ABOVE = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +61,11 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A goal: a dashed line at `value`, with `words` at its right end."""
+    """A line over all runs at `value`: a goal, or dotted the bound of a warning."""
 
     value: float
-    words: str
     hue: Hue = "gray"
+    is_goal: bool = True
 
 
 def line_figure(
@@ -78,18 +82,17 @@ def line_figure(
     `customdata` of a point holds its target alone. A run without a number leaves a gap.
     """
     if form == "percent":
-        axis = value_axis(palette, top=1.04, form="percent")
+        axis = value_axis(palette, top=1.04, form="percent", title=_TITLES[form])
     else:  # from 0 to a little above the largest number and goal
         ends = [end for line in lines for point in line.points for end in (point.value, point.high) if end]
         top = 1.12 * max([*ends, *(rule.value for rule in rules)], default=1.0)
-        axis = value_axis(palette, top=top, form=_FORMS[form])
+        axis = value_axis(palette, top=top, form=_FORMS[form], title=_TITLES[form])
     return go.Figure(
-        data=[_trace(line, place, palette, is_alone=len(lines) == 1) for place, line in enumerate(lines)],
+        data=[_trace(line, place, palette, of=len(lines)) for place, line in enumerate(lines)],
         layout=layout(
             palette,
             height=HEIGHT,
-            legend=len(lines) > 1,
-            right=RULE_WORDS if rules else 12,
+            legend="above" if len(lines) > 1 else None,
             xaxis=run_axis([plain(run) for run in runs], palette, shown=shown),
             yaxis=axis,
             shapes=[
@@ -101,20 +104,11 @@ def line_figure(
                     "y0": rule.value,
                     "y1": rule.value,
                     "layer": "below",
-                    "line": {"color": palette.hue(rule.hue), "width": 1.5, "dash": "dash"},
-                }
-                for rule in rules
-            ],
-            annotations=[
-                {
-                    "xref": "paper",
-                    "x": 1,
-                    "xanchor": "left",
-                    "y": rule.value,
-                    "yanchor": "middle",
-                    "text": plain(rule.words),
-                    "showarrow": False,
-                    "font": {"size": SMALL_SIZE, "color": palette.small},
+                    "line": {
+                        "color": palette.hue(rule.hue),
+                        "width": 1.5,
+                        "dash": "dash" if rule.is_goal else "dot",
+                    },
                 }
                 for rule in rules
             ],
@@ -122,8 +116,9 @@ def line_figure(
     )
 
 
-def _trace(line: Line, place: int, palette: Palette, *, is_alone: bool) -> go.Scatter:
+def _trace(line: Line, place: int, palette: Palette, *, of: int) -> go.Scatter:
     colour, points = palette.hue(line.hue), line.points
+    aside = APART * (place - (of - 1) / 2) if of <= MOST_WITH_INTERVALS else 0.0
     ends = [
         (point.value - point.low, point.high - point.value)
         if point.value is not None and point.low is not None and point.high is not None
@@ -141,9 +136,9 @@ def _trace(line: Line, place: int, palette: Palette, *, is_alone: bool) -> go.Sc
     }
     return go.Scatter(
         name=plain(line.name),
-        x=list(range(len(points))),
+        x=[at + aside for at in range(len(points))],
         y=[point.value for point in points],
-        error_y=intervals if is_alone and any(map(any, ends)) else None,
+        error_y=intervals if of <= MOST_WITH_INTERVALS and any(map(any, ends)) else None,
         mode="lines+markers",
         line={"color": colour, "width": 2, "dash": _DASHES[place % len(_DASHES)]},
         marker={
@@ -164,7 +159,12 @@ LEAST_WITH_TEXT = 0.06
 
 
 def stack_figure(
-    runs: Sequence[str], bands: Sequence[Line], *, palette: Palette, shown: int | None = None
+    runs: Sequence[str],
+    bands: Sequence[Line],
+    *,
+    palette: Palette,
+    shown: int | None = None,
+    height: int = HEIGHT,
 ) -> go.Figure:
     """Build a bar of 100 % per run, its parts with their counts in them.
 
@@ -197,11 +197,11 @@ def stack_figure(
         ],
         layout=layout(
             palette,
-            height=HEIGHT,
-            legend=True,
+            height=height,
+            legend="beside" if len(bands) > MOST_ABOVE else "above",
             barmode="stack",
             xaxis=run_axis([plain(run) for run in runs], palette, shown=shown),
-            yaxis=value_axis(palette, top=1.0, form="percent"),
+            yaxis=value_axis(palette, top=1.0, form="percent", title=_TITLES["percent"]),
             uniformtext={"minsize": 10, "mode": "hide"},
         ),
     )

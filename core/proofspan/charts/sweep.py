@@ -58,7 +58,7 @@ def sweep_figure(
     is_log = min(xs, default=0) > 0 and max(xs) / min(xs) >= LOG_RATIO
     known = [mark for mark in marks if mark.y is not None]
     colour = palette.hue(HUE)
-    figure = go.Figure(layout=layout(palette, height=HEIGHT, legend=True))
+    figure = go.Figure(layout=layout(palette, height=HEIGHT, legend="above"))
     band = [mark for mark in known if mark.low is not None and mark.high is not None]
     if band:
         figure.add_scatter(

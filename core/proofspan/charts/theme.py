@@ -90,25 +90,26 @@ def contrast(one: str, other: str) -> float:
     return (light + 0.05) / (dark + 0.05)
 
 
-def layout(palette: Palette, *, height: int, legend: bool, right: int = 12, **own: Any) -> dict[str, Any]:
-    """Return what every figure has: fonts, colours, quiet lines, a fixed height, a legend above the plot.
+def layout(
+    palette: Palette, *, height: int, legend: Literal["above", "beside"] | None, **own: Any
+) -> dict[str, Any]:
+    """Return what every figure has: fonts, colours, quiet lines, a fixed height, a legend if it has one.
 
-    `right` is the room beside the plot in CSS pixels, and `own` what this figure has besides.
+    `own` is what this figure has besides.
     """
+    place = {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "traceorder": "normal"}
+    if legend == "beside":  # in the order of the bars, from the top
+        place = {"orientation": "v", "x": 1.01, "y": 1, "yanchor": "top", "traceorder": "reversed"}
     return {
         "height": height,
-        "margin": {"l": 8, "r": right, "t": 34 if legend else 12, "b": 8},
+        "margin": {"l": 8, "r": 12, "t": 34 if legend == "above" else 12, "b": 8},
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
         "font": {"family": FONT, "size": FONT_SIZE, "color": palette.text},
-        "showlegend": legend,
+        "showlegend": legend is not None,
         "legend": {
-            "orientation": "h",
-            "x": 0,
-            "y": 1,
+            **place,
             "xanchor": "left",
-            "yanchor": "bottom",
-            "traceorder": "normal",
             "font": {"size": SMALL_SIZE, "color": palette.text},
             "itemclick": False,
             "itemdoubleclick": False,
@@ -146,8 +147,11 @@ def run_axis(names: Sequence[str], palette: Palette, *, shown: int | None) -> di
     }
 
 
-def value_axis(palette: Palette, *, top: float, form: str) -> dict[str, Any]:
-    """Return the axis of values from 0 to `top`: in the d3 format `form`, or of shares in "percent"."""
+def value_axis(palette: Palette, *, top: float, form: str, title: str = "") -> dict[str, Any]:
+    """Return the axis of values from 0 to `top`: in the d3 format `form`, or of shares in "percent".
+
+    `title` is our own words, such as the unit.
+    """
     axis = {
         "range": [0, top],
         "tickformat": form,
@@ -158,6 +162,7 @@ def value_axis(palette: Palette, *, top: float, form: str) -> dict[str, Any]:
         "zeroline": False,
         "automargin": True,
         "tickfont": {"color": palette.small},
+        "title": {"text": title, "font": {"size": SMALL_SIZE, "color": palette.small}, "standoff": 6},
     }
     if form == "percent":
         steps = [place / 5 for place in range(6)]

@@ -6,6 +6,8 @@ from collections.abc import Hashable
 from dataclasses import replace
 from functools import partial
 
+import streamlit as st
+
 from proofspan.services.compare import other_run
 from proofspan.services.documents.background import Done, Failed
 from proofspan.services.gate import release_verdict
@@ -105,7 +107,8 @@ def show_verdict(verdict: ReleaseVerdict, view: ViewState, *, most: int = MOST_R
     if reasons[:most]:
         rows = tuple(_row(reason, verdict, view) for reason in reasons[:most])
         columns = (Column(Cell("Result"), "start"), Column(Cell("Questions"), "end"))
-        show_grid(Grid(f"Reasons for {verdict.run_id}", "Reason", columns, rows), key="reason-cells")
+        with st.container(key=f"reasons-{len(rows)}"):
+            show_grid(Grid(f"Reasons for {verdict.run_id}", "Reason", columns, rows), key="reason-cells")
     if len(reasons) > most:
         markup.note(f"{counted(len(reasons) - most, 'more reason')} among the checks.", "muted")
 

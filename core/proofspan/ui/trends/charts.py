@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import pairwise
 from typing import Any
@@ -10,11 +10,11 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from proofspan.charts.figures import Form, Line, Point, Rule, line_figure, stack_figure
+from proofspan.charts.figures import HEIGHT, TALL, Form, Line, Point, Rule, line_figure, stack_figure
 from proofspan.charts.theme import Hue
 from proofspan.contracts.records.records import LABELS
 from proofspan.display_names import BUCKET_NAMES
-from proofspan.metrics.catalogue import METRICS
+from proofspan.metrics.catalogue import METRICS, Metric
 from proofspan.metrics.goals import Bound, Goal
 from proofspan.metrics.ranked import BUCKETS
 from proofspan.metrics.statistics import share_in_words
@@ -34,6 +34,7 @@ from proofspan.ui.visit.view_state import ViewState
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.chart import BY_BUCKET, BY_CAUSE, BY_LABEL, Split, palette, show_chart
 from proofspan.ui.widgets.controls import panel
+from proofspan.ui.widgets.fold import fold
 from proofspan.ui.widgets.table import Cell, Column, Grid, Row
 from proofspan.wording import counted
 
@@ -53,34 +54,53 @@ ROOM = 44
 Counts = Mapping[Any, int]
 
 
-def figures(trends: Trends, known: Ranks, view: ViewState) -> None:
-    """Draw headline metrics, causes and buckets as shares, labels, what answers cite, ΔS, λ and latency."""
+def figures(trends: Trends, view: ViewState, ranks: Callable[[], Ranks]) -> None:
+    """Draw headline metrics, causes and buckets over the runs; labels and what is logged behind a fold.
+
+    What lies below the first row is made when it comes into view. `ranks` returns those of all runs.
+    """
     lines, stack, runs = partial(_lines, trends, view), partial(_stack, trends, view), trends.runs
+
+    def rest() -> None:
+        with side_by_side("rest"):
+            about = "Shares of the questions that have a label."
+            stack("labels", "Labels", about, BY_LABEL, lambda: [run.labels for run in runs])
+            about = "How much of the gold passage and of its section the cited chunks cover, 0 to 1."
+            lines("coverage", "Coverage", about, {"anchor_coverage": "accent", "section_coverage": "blue"})
+            about = "ΔS: the logged semantic distance between question and context, 0 to 1; lower is better."
+            lines(
+                "delta-s",
+                "Semantic distance (ΔS)",
+                about,
+                {"delta_s_mean": "violet", "delta_s_p95": "orange"},
+            )
+            about = "λ: how the pipeline's answers behaved under paraphrase, as it logged them, all traces."
+            stack("states", "Stability (λ)", about, BY_STATE, lambda: [run.measured.states for run in runs])
+            about = "Milliseconds per question: half of the questions took at most p50, 19 of 20 at most p95."
+            lines("latency", "Latency", about, {"latency_p50": "accent", "latency_p95": "orange"})
+
     with side_by_side("headlines"):
-        about = "Does the first candidate lie in the gold section? Bars are 95 % intervals."
-        lines("section_match_at_1", "SectionMatch@1", about, {"section_match_at_1": "accent"})
-        about = "Is the gold section among the first 20? Bars are 95 % intervals."
-        lines("gt_in_top_20", "GT-in-top-20", about, {"gt_in_top_20": "blue"})
+        lines(
+            "retrieval",
+            "Retrieval",
+            "Is the first candidate in the gold section, and one of the first 20?",
+            {"section_match_at_1": "accent", "gt_in_top_20": "blue"},
+            at_once=True,
+        )
+        lines(
+            "answers",
+            "Answers",
+            "Which answers are correct, and which cite the gold passage?",
+            {"correct_answers": "green", "citation_match": "orange"},
+            at_once=True,
+        )
     with side_by_side("outcomes"):
-        about = "Where questions fail first; claims are checked by `proofspan index`."
-        stack("causes", "Causes", about, BY_CAUSE, [run.causes for run in runs])
-        about = "Shares of the judged questions; hover for the run before."
-        before = flows([run.run_id for run in runs], known)
-        stack("buckets", "Buckets", about, BY_BUCKET, [run.buckets for run in runs], more=before)
-    with side_by_side("answers"):
-        about = "Shares of the questions that have a label."
-        stack("labels", "Labels", about, BY_LABEL, [run.labels for run in runs])
-        about = "Do answers cite the gold passage, and how much of it is covered?"
-        hues: dict[str, Hue] = {"citation_match": "orange", "anchor_coverage": "accent"}
-        hues |= {"section_coverage": "blue", "bundle_coverage": "gray"}
-        lines("citations", "Citations and coverage", about, hues)
-        about = "The logged semantic distance between question and context: lower is better."
-        lines("delta-s", "ΔS", about, {"delta_s_mean": "violet", "delta_s_p95": "orange"}, form="number")
-        about = "The logged states of all traces, paraphrases and seeds included."
-        states = [run.measured.states for run in runs]
-        stack("states", "Stability (λ as logged)", about, BY_STATE, states)
-        about = "p50 and p95 per question, in ms."
-        lines("latency", "Latency", about, {"latency_p50": "accent", "latency_p95": "orange"}, form="ms")
+        about = "Where questions fail first."
+        stack("causes", "Causes", about, BY_CAUSE, lambda: [run.causes for run in runs])
+        about = "Where the gold passage ranks, in shares of the judged questions."
+        more = lambda: flows([run.run_id for run in runs], ranks())  # noqa: E731
+        stack("buckets", "Buckets", about, BY_BUCKET, lambda: [run.buckets for run in runs], more=more)
+    fold("charts", "More charts: labels, coverage, semantic distance, stability, latency", rest)
 
 
 def side_by_side(name: str) -> DeltaGenerator:
@@ -96,29 +116,36 @@ def _lines(
     about: str,
     hues: Mapping[str, Hue],
     *,
-    form: Form = "percent",
+    at_once: bool = False,
 ) -> None:
     found = [one for one in hues if any(run.value(one) is not None for run in trends.runs)]
     goals = trends.current.measured.goals
-    with panel(name, title, about + (goal_words(goals, found, form=form) if len(found) > 1 else "")):
+    form = form_of(next(iter(hues)))
+    with panel(name, title, about + goal_words(goals, found)):
         lost = [METRICS[one].name for one in hues if _is_unavailable(trends.current, one)]
         if lost:
-            markup.note(f"Not available for {trends.current.run_id}: {', '.join(lost)}; see the table below.")
+            markup.note(f"Not available for {trends.current.run_id}: {', '.join(lost)}.")
         if not found:
             _nothing([METRICS[one].name for one in hues])
             return
-        figure = line_figure(
-            [run.run_id for run in trends.runs],
-            [metric_line(trends, one, hues[one], view) for one in found],
-            rules=rules(goals, {one: hues[one] for one in found}, form=form),
-            palette=palette(),
-            shown=trends.shown,
-            form=form,
-        )
+        if not lost:
+            _few(sum(any(run.value(one) is not None for one in found) for run in trends.runs), trends)
         values = [trends.current.measured.values[one] for one in found]
         numbers = ", ".join(f"{each.metric.name} {value_in_words(each)}" for each in values)
-        table = line_table(trends, found, view, name=title)
-        show_chart(figure, key=f"chart-{name}", alt=_alt(title, trends, numbers), table=table)
+        show_chart(
+            lambda: line_figure(
+                [run.run_id for run in trends.runs],
+                [metric_line(trends, one, hues[one], view) for one in found],
+                rules=rules(goals, {one: hues[one] for one in found}),
+                palette=palette(),
+                shown=trends.shown,
+                form=form,
+            ),
+            name=name,
+            alt=_alt(title, trends, numbers),
+            table=lambda: line_table(trends, found, view, name=title),
+            at_once=at_once,
+        )
 
 
 def _stack(
@@ -128,19 +155,41 @@ def _stack(
     title: str,
     about: str,
     split: Split,
-    counts: Sequence[Counts],
+    counts: Callable[[], Sequence[Counts]],
     *,
-    more: Sequence[Mapping[str, str]] = (),
+    more: Callable[[], Sequence[Mapping[str, str]]] = tuple,
 ) -> None:
-    shown, table = bands(trends, title, split, counts, view, more=more)
+    found = counts()
+    shown = [sum(each.get(value, 0) for value in split.looks) for each in found]
     with panel(name, title, about):
-        if not shown:
+        if not any(shown):
             _nothing([title])
             return
-        runs = [run.run_id for run in trends.runs]
-        figure = stack_figure(runs, shown, palette=palette(), shown=trends.shown)
-        numbers = ", ".join(f"{band.points[trends.shown].label} {band.name}" for band in shown)
-        show_chart(figure, key=f"chart-{name}", alt=_alt(title, trends, numbers), table=table)
+        _few(sum(map(bool, shown)), trends)
+        current = found[trends.shown]
+        numbers = ", ".join(
+            f"{current[value]:,} {split.names[value]}" for value in split.looks if current.get(value)
+        )
+        show_chart(
+            lambda: stack_figure(
+                [run.run_id for run in trends.runs],
+                bands(trends, split, found, view, more=more()),
+                palette=palette(),
+                shown=trends.shown,
+                height=TALL if split is BY_CAUSE else HEIGHT,
+            ),
+            name=name,
+            alt=_alt(title, trends, numbers),
+            table=lambda: band_table(trends, title, split, found, view),
+            at_once=False,
+        )
+
+
+def _few(measured: int, trends: Trends) -> None:
+    """Explain a chart that is empty for some of the runs."""
+    if measured < len(trends.runs):
+        without = counted(len(trends.runs) - measured, "run")
+        markup.note(f"{without} of {len(trends.runs):,} without a value: nothing to count there.", "muted")
 
 
 def _is_unavailable(run: RunTrend, metric_id: str) -> bool:
@@ -155,7 +204,7 @@ def _alt(title: str, trends: Trends, numbers: str) -> str:
 
 
 def _nothing(names: Sequence[str]) -> None:
-    markup.note(f"No run has a value for {', '.join(names)}; the table below gives the reason.")
+    markup.note(f"No run has a value for {', '.join(names)}; All metrics gives the reason.")
 
 
 def line_table(trends: Trends, metric_ids: Sequence[str], view: ViewState, *, name: str) -> Grid:
@@ -237,7 +286,7 @@ def metric_line(trends: Trends, metric_id: str, hue: Hue, view: ViewState) -> Li
     return Line(METRICS[metric_id].name, hue, tuple(points))
 
 
-def rules(goals: Mapping[str, Goal], hues: Mapping[str, Hue], *, form: Form) -> tuple[Rule, ...]:
+def rules(goals: Mapping[str, Goal], hues: Mapping[str, Hue]) -> tuple[Rule, ...]:
     """Return the goals of these metrics as lines in their colours: the passing bound, and the warning one.
 
     Of two goals at one place the first is drawn.
@@ -245,71 +294,95 @@ def rules(goals: Mapping[str, Goal], hues: Mapping[str, Hue], *, form: Form) -> 
     found: dict[float, Rule] = {}
     for metric_id, hue in hues.items():
         goal = goals.get(metric_id)
-        for bound, words in ((goal.passes, "goal"), (goal.warns, "warns")) if goal else ():
+        for bound, is_goal in ((goal.passes, True), (goal.warns, False)) if goal else ():
             if bound is not None:
-                found.setdefault(bound.value, Rule(bound.value, f"{words} {bound_words(bound, form)}", hue))
+                found.setdefault(bound.value, Rule(bound.value, hue, is_goal))
     return tuple(found.values())
 
 
-def goal_words(goals: Mapping[str, Goal], metric_ids: Iterable[str], *, form: Form) -> str:
-    """Return ` Goals: Citation match ≥ 95 %, Anchor coverage ≥ 70 %.`; "" without goals."""
-    words = [
-        f"{METRICS[one].name} {bound_words(goals[one].passes, form)}" for one in metric_ids if one in goals
-    ]
-    return f" Goal{'s' * (len(words) > 1)}: {', '.join(words)}." if words else ""
+def goal_words(goals: Mapping[str, Goal], metric_ids: Iterable[str]) -> str:
+    """Return ` Dashed: the goals, Citation match ≥ 95 %, Anchor coverage ≥ 0.70.`; "" without goals.
+
+    A warning's bound is dotted.
+    """
+    found = [(METRICS[one], goals[one]) for one in metric_ids if one in goals]
+    if not found:
+        return ""
+    words = ", ".join(f"{metric.name} {bound_words(metric, goal.passes)}" for metric, goal in found)
+    warns = ", ".join(bound_words(metric, goal.warns) for metric, goal in found if goal.warns)
+    dotted = f"; up to the dotted line, {warns}, only a warning" if warns else ""
+    return f" Dashed: the goal{'s' * (len(found) > 1)}, {words}{dotted}."
 
 
-def bound_words(bound: Bound, form: Form = "number") -> str:
-    """Return `≥ 70 %`, `≤ 0.45`: short enough for the edge of a figure."""
+def bound_words(metric: Metric, bound: Bound) -> str:
+    """Return `≥ 70 %` of a share, `≤ 0.45` of other numbers: as the metric's values are written."""
     sign = {">=": "≥", "<=": "≤", "==": "="}.get(bound.comparison, bound.comparison)
-    return f"{sign} {100 * bound.value:g} %" if form == "percent" else f"{sign} {bound.number}"
+    return f"{sign} {bound.limit(metric)}"
+
+
+def form_of(metric_id: str) -> Form:
+    """Return how a metric's numbers are written on an axis."""
+    metric = METRICS[metric_id]
+    return "percent" if metric.kind == "share" else "ms" if metric.unit == "ms" else "number"
 
 
 def bands(
     trends: Trends,
-    title: str,
     split: Split,
     counts: Sequence[Counts],
     view: ViewState,
     *,
     more: Sequence[Mapping[str, str]] = (),
-) -> tuple[tuple[Line, ...], Grid]:
-    """Return the values of each run's questions as shares of the questions that have any, and as a table.
+) -> tuple[Line, ...]:
+    """Return the values of each run's questions as shares of the questions that have any.
 
     `counts` has an entry per run, `more` a further line of the hover by run and value. A value that no run
-    has is in the table alone.
+    has is left out.
     """
-    noun = "traces" if split is BY_STATE else "questions"
-    points: dict[str, list[Point]] = {value: [] for value in split.looks}
-    rows = []
-    for place, (run, found) in enumerate(zip(trends.runs, counts, strict=True)):
-        whole = sum(found.get(value, 0) for value in split.looks)
-        cells = []
-        for value, look in split.looks.items():
-            count = found.get(value, 0)
-            share = share_in_words(count, whole) if whole else ""
+    noun = _noun(split)
+    drawn = []
+    for value, look in split.looks.items():
+        points = []
+        for place, (run, found) in enumerate(zip(trends.runs, counts, strict=True)):
+            count, whole = found.get(value, 0), sum(found.get(each, 0) for each in split.looks)
             about = f"{split.names[value]}: {count:,} of {whole:,}"
+            about += f", {share_in_words(count, whole)}" if whole else ""
             before = more[place].get(value, "") if more else ""
-            words = (_run_words(run), f"{about}, {share}" if share else about, before)
-            lines = (*filter(None, words), f"A click lists the {noun}.")
-            chosen = ((split.field, (value,)), ("all_variants", split is BY_STATE))
-            href = _list_address(view.with_nothing_chosen(), run.run_id, chosen) if count else ""
-            part = Point(count / whole if whole else 0.0, lines=lines, target=href, label=f"{count:,}")
-            points[value].append(part)
-            spoken = f"{run.run_id}, {about} {noun}, list them"
-            if count:
-                cells.append(Cell(f"{count:,}", note=share, look=look, href=href, spoken=spoken))
-            else:
+            lines = (*filter(None, (_run_words(run), about, before)), f"A click lists the {noun}.")
+            href = _band_address(view, run, split, value) if count else ""
+            share = count / whole if whole else 0.0
+            points.append(Point(share, lines=lines, target=href, label=f"{count:,}"))
+        if any(point.value for point in points):
+            drawn.append(Line(split.names[value], look, tuple(points)))
+    return tuple(drawn)
+
+
+def band_table(trends: Trends, title: str, split: Split, counts: Sequence[Counts], view: ViewState) -> Grid:
+    """Return the same as a table: a row per run, a column per value, those that no run has included."""
+    rows = []
+    for run, found in zip(trends.runs, counts, strict=True):
+        whole, cells = sum(found.get(value, 0) for value in split.looks), []
+        for value, look in split.looks.items():
+            if not (count := found.get(value, 0)):
                 cells.append(Cell("0", look="quiet"))
+                continue
+            href = _band_address(view, run, split, value)
+            spoken = f"{run.run_id}, {split.names[value]}: {count:,} of {whole:,} {_noun(split)}, list them"
+            share = share_in_words(count, whole)
+            cells.append(Cell(f"{count:,}", note=share, look=look, href=href, spoken=spoken))
         rows.append(Row(_head(run), (*cells, Cell(f"{found.get(None, 0):,}", look="quiet"))))
     columns = [Column(Cell(split.names[value], tip=value), "end") for value in split.looks]
     columns += [Column(Cell(split.none), "end")]
-    drawn = tuple(
-        Line(split.names[value], split.looks[value], tuple(parts))
-        for value, parts in points.items()
-        if any(part.value for part in parts)
-    )
-    return drawn, Grid(title, "Run", tuple(columns), tuple(rows), wide=False)
+    return Grid(title, "Run", tuple(columns), tuple(rows), wide=False)
+
+
+def _noun(split: Split) -> str:
+    return "traces" if split is BY_STATE else "questions"
+
+
+def _band_address(view: ViewState, run: RunTrend, split: Split, value: str) -> str:
+    chosen = ((split.field, (value,)), ("all_variants", split is BY_STATE))
+    return _list_address(view.with_nothing_chosen(), run.run_id, chosen)
 
 
 def flows(runs: Sequence[str], known: Ranks) -> tuple[Mapping[str, str], ...]:

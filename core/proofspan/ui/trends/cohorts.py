@@ -19,7 +19,6 @@ from proofspan.ui.trends.charts import base
 from proofspan.ui.trends.load import Converted
 from proofspan.ui.visit.view_state import ViewState
 from proofspan.ui.widgets import markup
-from proofspan.ui.widgets.controls import panel
 from proofspan.ui.widgets.table import Cell, Column, Grid, Row, show_grid
 from proofspan.wording import counted
 
@@ -39,20 +38,20 @@ def cohort_panel(
     about = (
         "The same questions over all runs, frozen from a bucket: how many have the gold section first now?"
     )
-    with panel("cohorts", "Cohorts", about):
-        if cohorts:
-            show_grid(cohort_grid(trends, cohorts, converted, view), key="cohort-cells")
-        else:
-            markup.note("No cohort is frozen yet.", "muted")
-        fault_panel(st.session_state.pop(_PROBLEMS, ()))
-        if message := st.session_state.pop(_DONE, ""):
-            markup.note(message, "strong")
-        if manifest.cohorts is None:
-            line = "To freeze one, add to the manifest: `cohorts: {path: cohorts.jsonl}`"
-            markup.show(markup.text(markup.coded(line), role="hint"))
-        elif any(trends.current.buckets.get(bucket) for bucket in BUCKETS):
-            with st.popover("Freeze as cohort", key="freeze"):
-                _freezing(trends.current, manifest, store, file=manifest.cohorts.path)
+    markup.note(about, "muted")
+    if cohorts:
+        show_grid(cohort_grid(trends, cohorts, converted, view), key="cohort-cells")
+    else:
+        markup.note("No cohort is frozen yet.", "muted")
+    fault_panel(st.session_state.pop(_PROBLEMS, ()))
+    if message := st.session_state.pop(_DONE, ""):
+        markup.note(message, "strong")
+    if manifest.cohorts is None:
+        line = "To freeze one, add to the manifest: `cohorts: {path: cohorts.jsonl}`"
+        markup.show(markup.text(markup.coded(line), role="hint"))
+    elif any(trends.current.buckets.get(bucket) for bucket in BUCKETS):
+        with st.popover("Freeze as cohort", key="freeze"):
+            _freezing(trends.current, manifest, store, file=manifest.cohorts.path)
 
 
 def cohort_grid(trends: Trends, cohorts: Sequence[Cohort], converted: Converted, view: ViewState) -> Grid:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 
 from proofspan.journal.cohorts import Cohort, read_cohorts
 from proofspan.manifest.types import Run
 from proofspan.metrics.values import MetricValue
-from proofspan.services.compare import MetricPair, chosen_sentence, verdict_sentence
+from proofspan.services.compare import MetricPair
 from proofspan.services.metrics.cohorts import Conversion, Ranks, conversions
 from proofspan.services.metrics.run_metrics import (
-    HEADLINES,
     RunTrend,
     Trends,
     metrics_by,
@@ -21,10 +19,8 @@ from proofspan.services.metrics.run_metrics import (
 )
 from proofspan.services.question.variants import Stability, run_stability
 from proofspan.store.query.filters import Filter
-from proofspan.store.query.metric_sql import OUTCOMES
 from proofspan.store.query.metrics import Slice
 from proofspan.store.query.store import Store
-from proofspan.ui.compare.panels import Transitions
 from proofspan.ui.status.workspace_status import state_of
 from proofspan.ui.visit import session
 
@@ -49,15 +45,6 @@ def ranks(opened: session.Opened, store: Store, shown: Trends) -> Ranks:
     runs = tuple(run.run_id for run in shown.runs)
     key = session.indexes_key(opened, store, *runs)
     return session.cached("ranks", key, lambda: Ranks.of(store.ranks(runs)), most=4)
-
-
-def moves(opened: session.Opened, store: Store, shown: Trends) -> Transitions:
-    """Return how many questions moved from which bucket of the other run to which of the shown one."""
-    if shown.other is None:
-        return ()
-    run, vs = shown.current.run_id, shown.other.run_id
-    transitions = partial(store.transitions, Filter(run, vs=vs), "bucket")
-    return session.cached("moves", session.indexes_key(opened, store, run, vs), transitions)
 
 
 def pairs(opened: session.Opened, store: Store, shown: Trends) -> Mapping[str, MetricPair]:
@@ -86,25 +73,6 @@ def stability(opened: session.Opened, store: Store) -> Stability:
     run_id = opened.run.run_id
     key = session.indexes_key(opened, store, run_id)
     return session.cached("stability", key, lambda: run_stability(store, run_id))
-
-
-def flips(opened: session.Opened, store: Store, shown: Trends) -> dict[str, str]:
-    """Return the deciding sentence of each headline metric that two runs can be compared by."""
-    if shown.other is None:
-        return {}
-    run, vs, has_gold = shown.current.run_id, shown.other.run_id, opened.manifest.gold is not None
-
-    is_test = not chosen_sentence(opened.manifest, shown.current.run, shown.other.run)
-
-    def sentence(outcome: str) -> str:
-        found = store.flips(Filter(run, vs=vs, outcome=outcome))
-        return verdict_sentence(found, run=run, vs=vs, outcome=outcome, has_gold=has_gold, is_test=is_test)
-
-    return session.cached(
-        "flips",
-        (has_gold, is_test, *session.indexes_key(opened, store, run, vs)),
-        lambda: {outcome: sentence(outcome) for outcome in HEADLINES if outcome in OUTCOMES},
-    )
 
 
 def cohorts(opened: session.Opened, store: Store, shown: Trends) -> tuple[Sequence[Cohort], Converted]:

@@ -27,8 +27,9 @@ from proofspan.ui.compare.panels import difference_cell, difference_column
 from proofspan.ui.trends.charts import address_behind, base, bound_words
 from proofspan.ui.visit.view_state import ViewState, change_view
 from proofspan.ui.widgets import markup
-from proofspan.ui.widgets.controls import panel, segments
+from proofspan.ui.widgets.controls import segments
 from proofspan.ui.widgets.export_menu import export_menu
+from proofspan.ui.widgets.fold import fold
 from proofspan.ui.widgets.markup import Piece
 from proofspan.ui.widgets.table import Cell, Column, Grid, Look, Row, show_grid
 from proofspan.ui.widgets.text import sentence_start, unbroken
@@ -79,42 +80,42 @@ def metrics_panel(
             yield metric_rows(run.run_id, values, slice_name=title)
 
     about = f"All numbers of {run.run_id}, each with its count, its interval and what is left out."
-    with panel("metrics", "All metrics", about):
-        with st.container(horizontal=True, vertical_alignment="center", key="metric-head"):
-            segments(
-                "Sliced by",
-                {"whole": "Whole run", **{name: f"By {words}" for name, (words, _) in _SLICES.items()}},
-                view.by or "whole",
-                key="metrics-by",
-                on_choose=lambda by: change_view(by=None if by == "whole" else by),
-            )
-            st.space("stretch")
-            parts = len(measured.values) if slices is None else sum(map(len, slices.values()))
-            name = f"{workspace} {run.run_id}"
-            export_menu(rows, matching=parts, name=name, stem="metrics", exports=METRIC_EXPORTS)
-        if differences := measured.differences:
-            with st.container(border=True, key="pack"):
-                differ = Piece("The stored metrics pack differs from these numbers.", "strong")
-                lines = [markup.text([Piece(each.in_words())], role="hint") for each in differences]
-                markup.show(markup.text([differ]), *lines)
-        if view.by is None or slices is None:
-            show_grid(metric_grid(run, trends.other, pairs, view), key="metric-cells")
-        elif slices:
-            show_grid(slice_grid(slices, view.by, run.run_id, view), key=f"metric-cells-{view.by}")
-        else:
-            markup.note(f"No question of {run.run_id} has a {_SLICES[view.by][0]}.", "strong")
-        with st.expander("How is this counted?", key="counted"):
-            for group, title in GROUPS.items():
-                metrics = [metric for metric in METRICS.values() if metric.group == group]
-                markup.show(
-                    markup.text([Piece(title, "h3")], role="heading"),
-                    markup.facts(
-                        [
-                            (each.name, [Piece(each.counted), Piece(f"  {each.source}.", "muted")])
-                            for each in metrics
-                        ]
-                    ),
-                )
+    markup.note(about, "muted")
+    with st.container(horizontal=True, vertical_alignment="center", key="metric-head"):
+        segments(
+            "Sliced by",
+            {"whole": "Whole run", **{name: f"By {words}" for name, (words, _) in _SLICES.items()}},
+            view.by or "whole",
+            key="metrics-by",
+            on_choose=lambda by: change_view(by=None if by == "whole" else by),
+        )
+        st.space("stretch")
+        parts = len(measured.values) if slices is None else sum(map(len, slices.values()))
+        name = f"{workspace} {run.run_id}"
+        export_menu(rows, matching=parts, name=name, stem="metrics", exports=METRIC_EXPORTS)
+    if differences := measured.differences:
+        with st.container(border=True, key="pack"):
+            differ = Piece("The stored metrics pack differs from these numbers.", "strong")
+            lines = [markup.text([Piece(each.in_words())], role="hint") for each in differences]
+            markup.show(markup.text([differ]), *lines)
+    if view.by is None or slices is None:
+        show_grid(metric_grid(run, trends.other, pairs, view), key="metric-cells")
+    elif slices:
+        show_grid(slice_grid(slices, view.by, run.run_id, view), key=f"metric-cells-{view.by}")
+    else:
+        markup.note(f"No question of {run.run_id} has a {_SLICES[view.by][0]}.", "strong")
+    fold("counted", "How is this counted?", _definitions)
+
+
+def _definitions() -> None:
+    for group, title in GROUPS.items():
+        metrics = [metric for metric in METRICS.values() if metric.group == group]
+        markup.show(
+            markup.text([Piece(title, "h3")], role="heading"),
+            markup.facts(
+                [(each.name, [Piece(each.counted), Piece(f"  {each.source}.", "muted")]) for each in metrics]
+            ),
+        )
 
 
 def metric_grid(
@@ -161,7 +162,7 @@ def _cells(
     else:
         words, look = VERDICTS[verdict.status]
         tip = f"goal {goal.in_words()}: {verdict.why}."
-        yield Cell(f"{unbroken(words)} · {unbroken(bound_words(goal.passes))}", tip=tip, look=look)
+        yield Cell(f"{unbroken(words)} · {unbroken(bound_words(metric, goal.passes))}", tip=tip, look=look)
     if other is not None:
         there = other.measured.values.get(metric_id)
         yield Cell(number_in_words(metric, there.value if there else None), look="quiet")

@@ -24,15 +24,13 @@ from proofspan.services.compare import MetricPair, pair_in_words
 from proofspan.services.metrics.run_metrics import HEADLINES, RunTrend, Trends
 from proofspan.services.question.variants import ASPECTS, Aspect, Stability, Steadiness
 from proofspan.services.release import ReleaseVerdict
-from proofspan.ui.compare.panels import Transitions, transition_matrix
 from proofspan.ui.status import notices
 from proofspan.ui.status.release import show_verdict
 from proofspan.ui.trends.charts import base, behind
 from proofspan.ui.trends.metrics_table import VERDICTS
 from proofspan.ui.visit.view_state import ViewState, question_name
 from proofspan.ui.widgets import markup
-from proofspan.ui.widgets.chart import BY_BUCKET
-from proofspan.ui.widgets.controls import panel
+from proofspan.ui.widgets.fold import fold
 from proofspan.ui.widgets.markup import Kind, Markup, Piece
 from proofspan.ui.widgets.table import Cell, Column, Grid, Look, Row, show_grid
 from proofspan.wording import counted
@@ -82,35 +80,20 @@ def missing_runs(missing: Sequence[str], at_work: Callable[[], bool]) -> None:
 
 
 def refusals(run: RunTrend, view: ViewState) -> None:
-    """Draw refusals by whether the gold is in the top 20."""
-    about = f"Does {run.run_id} decline where it should answer? Of answerable questions."
-    with panel("refusals", "Refusals", about):
-        if sum(run.refusals.values()):
-            show_grid(refusal_grid(run, view), key="refusal-cells")
-        else:
-            left_out = left_out_in_words(run.measured.values["gt_in_top_20"])
-            markup.note(f"Nothing to count: {left_out or 'no questions'}.")
-
-
-def bucket_flow(trends: Trends, moves: Transitions, view: ViewState) -> None:
-    """Draw how questions moved between buckets since the other run, and each bucket's next step."""
-    run, other = trends.current, trends.other
-    about = (
-        f"Rows: the bucket in {other.run_id}, columns: in {run.run_id}. Click a number to see the questions."
-        if other is not None
-        else "Changes show with a second run."
-    )
-    with panel("flow", "Bucket changes", about):
-        if other is not None and any(run.buckets.get(bucket) for bucket in BUCKETS):
-            compared = base(view, run.run_id).change(vs=other.run_id)
-            show_grid(transition_matrix(BY_BUCKET, moves, compared), key="flow-cells")
-        for bucket in BUCKETS:
-            step, count = BUCKET_STEPS.get(bucket), run.buckets.get(bucket, 0)
-            if step and count:
-                name = Piece(
-                    f"{count:,} {BUCKET_NAMES[bucket]}", "strong", f"{BUCKET_MEANINGS[bucket]} ({bucket})"
-                )
-                markup.show(markup.text([name, Piece(f". {step}")], role="hint"))
+    """Draw refusals by whether the gold is in the top 20, and the next step for each bucket."""
+    if sum(run.refusals.values()):
+        markup.note("Does the run decline where it should answer? Of answerable questions.", "muted")
+        show_grid(refusal_grid(run, view), key="refusal-cells")
+    else:
+        left_out = left_out_in_words(run.measured.values["gt_in_top_20"])
+        markup.note(f"Nothing to count: {left_out or 'no questions'}.")
+    for bucket in BUCKETS:
+        step, count = BUCKET_STEPS.get(bucket), run.buckets.get(bucket, 0)
+        if step and count:
+            name = Piece(
+                f"{count:,} {BUCKET_NAMES[bucket]}", "strong", f"{BUCKET_MEANINGS[bucket]} ({bucket})"
+            )
+            markup.show(markup.text([name, Piece(f". {step}")], role="hint"))
 
 
 #: Refused? → found in the top 20? → how a cell looks, and what it means.
@@ -158,11 +141,11 @@ def refusal_grid(run: RunTrend, view: ViewState) -> Grid:
 
 
 def show_gate(verdict: ReleaseVerdict, view: ViewState) -> None:
-    """Draw the release verdict, and all checks behind a fold."""
+    """Draw the release verdict with its reasons, and all checks behind a fold."""
     with st.container(border=True, key="gate"):
         show_verdict(verdict, view)
-        with st.expander(f"All {counted(len(verdict.checks), 'check')}", key="checks"):
-            show_grid(check_grid(verdict, view), key="check-cells")
+        title = f"All {counted(len(verdict.checks), 'check')}"
+        fold("checks", title, lambda: show_grid(check_grid(verdict, view), key="check-cells"))
 
 
 def check_grid(report: ReleaseVerdict, view: ViewState) -> Grid:
@@ -184,15 +167,12 @@ def check_grid(report: ReleaseVerdict, view: ViewState) -> Grid:
     return Grid(f"Checks of {report.run_id}", "Check", columns, tuple(rows))
 
 
-def show_cards(
-    trends: Trends, pairs: Mapping[str, MetricPair], flips: Mapping[str, str], view: ViewState
-) -> None:
-    """Draw a card per headline metric; `flips` has the sentence that compares it with the other run."""
+def show_cards(trends: Trends, pairs: Mapping[str, MetricPair], view: ViewState) -> None:
+    """Draw a card per headline metric."""
     with st.container(key="trend-cards"):
         for metric_id in HEADLINES:
             with st.container(border=True, key=f"card-of-{metric_id}"):
-                other, pair = trends.other, pairs.get(metric_id)
-                markup.show(*card(trends.current, other, metric_id, pair, flips.get(metric_id, "")))
+                markup.show(*card(trends.current, trends.other, metric_id, pairs.get(metric_id)))
                 value = trends.current.value(metric_id)
                 if value is not None:
                     missed = value.denominator - (value.numerator or 0)
@@ -202,9 +182,7 @@ def show_cards(
                     st.page_link("pages/triage.py", label=title, query_params=questions.params())
 
 
-def card(
-    run: RunTrend, other: RunTrend | None, metric_id: str, pair: MetricPair | None, flipped: str
-) -> Iterable[Markup]:
+def card(run: RunTrend, other: RunTrend | None, metric_id: str, pair: MetricPair | None) -> Iterable[Markup]:
     """Return a number with its count, its goal, and its difference from the other run's."""
     metric, value = METRICS[metric_id], run.measured.values[metric_id]
     yield markup.text([Piece(metric.name, "h2", term=f"metric.{metric_id}")], role="line")
@@ -219,9 +197,14 @@ def card(
         kind: Kind = "muted" if verdict.status == "unknown" else verdict.status
         word = Piece(VERDICTS[verdict.status][0], kind, tip=f"{verdict.why}.")
         yield markup.text([word, Piece(f" goal {goal.in_words()}", "muted")], role="hint")
+    else:
+        yield markup.text([Piece("no goal set", "muted")], role="hint")
     if other is not None and pair is not None and pair.there is not None and (words := pair_in_words(pair)):
-        was = f"From {other.run_id} ({number_in_words(metric, pair.there.value)}): {words}."
-        yield markup.text([Piece(was, "strong"), Piece(f" {flipped}" if flipped else "")], role="hint")
+        mean = pair.difference
+        is_equal = mean is None or mean.low == mean.high == 0
+        sign = "" if is_equal else f", {'' if pair.is_clear else 'not '}significant"
+        was = f"From {other.run_id} ({number_in_words(metric, pair.there.value)}): {words}{sign}."
+        yield markup.text([Piece(was)], role="hint")
 
 
 #: How many of the least steady questions are listed.
@@ -241,12 +224,12 @@ def show_stability(found: Stability, logged: MetricValue, view: ViewState) -> No
     `logged` is the run's λ convergent.
     """
     if not found.questions:
-        markup.titled("Stability ", "each question was asked once, so stability cannot be measured")
+        markup.note("Each question was asked once, so stability cannot be measured.")
         return
-    about = f"over {counted(len(found.questions), 'question')} with several traces"
+    about = f"Over {counted(len(found.questions), 'question')} with several traces"
     if short := len(found.questions) - found.enough:
         about += f"; {short:,} of them with fewer than 3 paraphrases × 2 seeds"
-    markup.titled("Stability ", about + (f"; {found.once:,} asked once" if found.once else ""))
+    markup.note(f"{about}{f'; {found.once:,} asked once' if found.once else ''}.", "muted")
     tip = "The state λ that the pipeline logged, convergent in every trace of the question."
     convergent = Cell(value_in_words(logged), note=left_out_in_words(logged))
     shares = {f"Same {words}": found.staying(aspect).words for aspect, words in ASPECTS.items()}

@@ -15,7 +15,7 @@ from proofspan.ui.trends.charts import base
 from proofspan.ui.visit.view_state import ViewState, change_view, question_name
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.chart import BUCKET_COLOURS
-from proofspan.ui.widgets.controls import panel, search_field, segments
+from proofspan.ui.widgets.controls import search_field, segments
 from proofspan.ui.widgets.table import Cell, Column, Grid, Row, show_grid
 from proofspan.wording import counted
 
@@ -35,45 +35,45 @@ def rank_panel(trends: Trends, known: Ranks, view: ViewState) -> None:
         "Rank of the gold section in the last stage: 1 is a hit, – is not found. "
         "Click a number to open the question."
     )
-    with panel("ranks", "Gold rank by question", about):
-        if not known.questions:
-            left_out = left_out_in_words(trends.current.measured.values["section_match_at_1"])
-            markup.note(f"Nothing to count: {left_out or 'no questions'}.")
-            return
-        order = view.order or ("falls" if other else "question")
-        with st.container(horizontal=True, vertical_alignment="center", key="trend-sort"):
-            if other is not None:
-                segments(
-                    "Sorted by",
-                    ORDERS,
-                    order,
-                    key="rank-order",
-                    on_choose=lambda chosen: change_view(order=chosen, leaf=1),
-                )
-            search_field(
-                "Search questions",
-                key="rank-find",
-                value=view.find,
-                placeholder="Search questions …",
-                width=220,
-                on_search=lambda words: change_view(find=words, leaf=1),
+    markup.note(about, "muted")
+    if not known.questions:
+        left_out = left_out_in_words(trends.current.measured.values["section_match_at_1"])
+        markup.note(f"Nothing to count: {left_out or 'no questions'}.")
+        return
+    order = view.order or ("falls" if other else "question")
+    with st.container(horizontal=True, vertical_alignment="center", key="trend-sort"):
+        if other is not None:
+            segments(
+                "Sorted by",
+                ORDERS,
+                order,
+                key="rank-order",
+                on_choose=lambda chosen: change_view(order=chosen, leaf=1),
             )
-        found = sorted_questions(known, order, view.find, run=run, against=other)
-        pages = max(1, -(-len(found) // ROWS_A_PAGE))
-        leaf = min(view.leaf, pages)
-        if not found:
-            markup.note("No judged question holds these words.", "strong")
-            return
-        shown = found[(leaf - 1) * ROWS_A_PAGE : leaf * ROWS_A_PAGE]
-        titles = {each.run_id: each.run.title or "" for each in trends.runs}
-        show_grid(rank_grid(known, shown, view, runs=titles, run=run, against=other), key="rank-cells")
-        with st.container(horizontal=True, vertical_alignment="center"):
-            message = f"{len(shown):,} of {counted(len(found), 'judged question')}"
-            markup.note(message, "muted", width="content")
-            if pages > 1:
-                key = f"leaf:{leaf}"
-                turn = lambda: change_view(leaf=int(st.session_state[key]))  # noqa: E731
-                st.pagination(pages, default=leaf, key=key, on_change=turn)
+        search_field(
+            "Search questions",
+            key="rank-find",
+            value=view.find,
+            placeholder="Search questions …",
+            width=220,
+            on_search=lambda words: change_view(find=words, leaf=1),
+        )
+    found = sorted_questions(known, order, view.find, run=run, against=other)
+    pages = max(1, -(-len(found) // ROWS_A_PAGE))
+    leaf = min(view.leaf, pages)
+    if not found:
+        markup.note("No judged question holds these words.", "strong")
+        return
+    shown = found[(leaf - 1) * ROWS_A_PAGE : leaf * ROWS_A_PAGE]
+    titles = {each.run_id: each.run.title or "" for each in trends.runs}
+    show_grid(rank_grid(known, shown, view, runs=titles, run=run, against=other), key="rank-cells")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        message = f"{len(shown):,} of {counted(len(found), 'judged question')}"
+        markup.note(message, "muted", width="content")
+        if pages > 1:
+            key = f"leaf:{leaf}"
+            turn = lambda: change_view(leaf=int(st.session_state[key]))  # noqa: E731
+            st.pagination(pages, default=leaf, key=key, on_change=turn)
 
 
 def rank_grid(

@@ -274,10 +274,10 @@ def _draw(
     )
     best = _best(drawn, metric)
     show_chart(
-        figure,
-        key="chart-sweep",
+        lambda: figure,
+        name="sweep",
         alt=f"{metric.name} by {title}. {best}",
-        table=_table(drawn, title, asked, view),
+        table=lambda: _table(drawn, title, asked, view),
     )
     markup.note(f"{best} {drawn.sentence}", role="line")
     if (

@@ -6,7 +6,7 @@ questions.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,8 @@ from proofspan.diagnosis.verdicts.types import Cause
 from proofspan.display_names import BUCKET_NAMES, CAUSE_NAMES, CORRECT_NAMES, LABEL_NAMES, NO_LABEL
 from proofspan.metrics.ranked import Bucket
 from proofspan.ui.visit.links import follow
+from proofspan.ui.widgets import in_view
+from proofspan.ui.widgets.fold import fold
 from proofspan.ui.widgets.markup import clean
 from proofspan.ui.widgets.table import Grid, show_grid
 
@@ -33,12 +35,16 @@ def palette() -> Palette:
     return DARK if st.context.theme.type == "dark" else LIGHT
 
 
-def show_chart(figure: go.Figure, *, key: str, alt: str, table: Grid) -> None:
+def show_chart(
+    make: Callable[[], go.Figure], *, name: str, alt: str, table: Callable[[], Grid], at_once: bool = True
+) -> None:
     """Draw a figure; a click on a point follows the address that its customdata begins with.
 
     `alt` describes the figure in a sentence; `table` is behind "As a table" below it. A point without
-    customdata, or with an empty one, does nothing.
+    customdata, or with an empty one, does nothing. Unless `at_once`, figures are made and sent when their
+    place comes into view; the stylesheet reserves its height by the key `plot-` and `name`.
     """
+    key = f"chart-{name}"
 
     def open_point() -> None:
         points = st.session_state[key]["selection"]["points"]
@@ -47,17 +53,18 @@ def show_chart(figure: go.Figure, *, key: str, alt: str, table: Grid) -> None:
         if isinstance(address, str) and address:
             follow(address)
 
-    st.plotly_chart(
-        figure,
-        theme=None,
-        key=key,
-        on_select=open_point,
-        selection_mode="points",
-        config=_CONFIG,
-        alt=clean(alt),
-    )
-    with st.expander("As a table", key=f"{key}-table"):
-        show_grid(table, key=f"{key}-cells")
+    with st.container(key=f"plot-{name}"):
+        if at_once or in_view.is_in_view(f"seen-{name}"):
+            st.plotly_chart(
+                make(),
+                theme=None,
+                key=key,
+                on_select=open_point,
+                selection_mode="points",
+                config=_CONFIG,
+                alt=clean(alt),
+            )
+    fold(f"{key}-table", "As a table", lambda: show_grid(table(), key=f"{key}-cells"))
 
 
 # The colours of labels and buckets, in one place, as names of the theme so that both colour schemes follow.
