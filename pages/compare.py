@@ -6,6 +6,7 @@ from proofspan.ui.status import notices, release
 from proofspan.ui.visit import session
 from proofspan.ui.visit.view_state import write_view
 from proofspan.ui.widgets import export_menu
+from proofspan.ui.widgets.fold import fold
 
 opened = session.current()
 store = notices.store_or_progress(opened)
@@ -23,11 +24,9 @@ elif load.is_readable(both, store):
     facts = [store.run_facts(run_id) for run_id in (shown.vs, shown.run)]
     notices.fault_panel(dict.fromkeys(problem for each in facts for problem in each.problems))
     flips = store.flips(shown)
-    if view.q is None and shown.run != shown.vs:
-        panels.release_check(release.verdict_of(opened, store, shown.vs), view)
-        release.wait_for_claims(opened, store, shown.vs)
-    changes = load.changes(both, store) if view.q is None else {}
-    panels.verdict(flips, changes, both)
+    is_whole = view.q is None and shown.run != shown.vs
+    ready = release.verdict_of(opened, store, shown.vs) if is_whole else None
+    panels.verdict(flips, load.changes(both, store) if view.q is None else {}, both, ready)
     lists = load.flip_lists(both, store)
     if view.q is not None:
         was, now = (load.side(side, store, view) for side in (both.other, both.opened))
@@ -35,18 +34,21 @@ elif load.is_readable(both, store):
         question.answers(was, now)
         question.pages(was, now)
         question.candidates(was, now, view)
-    elif shown.run != shown.vs:
-        with panels.flips(lists, flips, view):
-            export_menu.export_menu(
-                lambda: flip_frames(store, shown, view.sort),
-                matching=sum(map(len, lists.values())),
-                name=f"{opened.manifest.name} {view.run} {view.vs}",
-                stem="compare",
-                exports=FLIP_EXPORTS,
-            )
-        columns = ("correct", "cause", "label", "bucket")
-        correct, causes, labels, buckets = (store.transitions(shown, name) for name in columns)
+    elif is_whole:
+        release.wait_for_claims(opened, store, shown.vs)
+        if any(map(len, lists.values())):
+            with panels.flips(lists, flips, view):
+                export_menu.export_menu(
+                    lambda: flip_frames(store, shown, view.sort),
+                    matching=sum(map(len, lists.values())),
+                    name=f"{opened.manifest.name} {view.run} {view.vs}",
+                    stem="compare",
+                    exports=FLIP_EXPORTS,
+                )
         panels.template_note(facts)
-        panels.matrices(correct, causes, labels, buckets, view)
-        panels.metrics(load.metrics(both, store), view)
-        panels.pins(compared_pins(opened.manifest, both.other.run, opened.run), view)
+        fold(
+            "moves", "Correctness, causes and ranking", lambda: panels.matrices(load.moves(both, store), view)
+        )
+        fold("metrics", "All metrics", lambda: panels.metrics(load.metrics(both, store), view))
+        pins = compared_pins(opened.manifest, both.other.run, opened.run)
+        fold("pins", f"Configuration changes: {len(pins.differing):,}", lambda: panels.pins(pins, view))

@@ -28,7 +28,22 @@ def test_a_number_of_health_leads_to_as_many_questions(
     page.wait_for_url("**/health?run=R001")
     wait_for_run(page)
     expect(page.get_by_text("what is missing comes by itself")).to_have_count(0)
-    in_sight(page)
+    grids = page.get_by_test_id("ps-grid")
+    expect(grids).to_have_count(0)  # nothing that is folded was sent
+    for name in ("codes", "runs", "files"):
+        page.locator(f".st-key-fold-{name} summary").click()
+        wait_for_run(page)
+    first, last = page.locator(".st-key-gate"), page.locator(".st-key-fold-codes")
+    assert first.bounding_box()["y"] < last.bounding_box()["y"]  # type: ignore[index]
+    for width in (1400, 1100, 900, 420):
+        page.set_viewport_size({"width": width, "height": 1000})
+        in_sight(page)
+    runs = page.get_by_role("table", name="Runs of this workspace")
+    assert runs.evaluate("table => table.offsetWidth <= table.closest('.frame').clientWidth")
+    expect(runs.locator(".below > .in-traces").first).to_be_visible()  # on a phone a run is a card
+    numbers = page.locator(f"{CELLS} td a")
+    assert all(number.is_visible() for number in numbers.all()), "the runs' numbers are there on a phone"
+    page.set_viewport_size({"width": 900, "height": 1000})
     expect(page.locator('button[aria-label^="Download as CSV"]').first).to_be_attached()
     expect(page.get_by_role("button", name="Download as CSV")).to_have_count(0)  # it keeps formulas
     badge = page.get_by_test_id("stSidebar").get_by_role("link", name=re.compile("Health"))

@@ -19,7 +19,7 @@ from proofspan.store.query.store import Store
 from proofspan.ui.visit import session
 from proofspan.ui.visit.view_state import ViewState
 from tests.pages import conftest
-from tests.pages.conftest import TRACES, MakeWorkspace, Open, shown, trace
+from tests.pages.conftest import TRACES, MakeWorkspace, Open, keys, shown, trace, unfold
 from tests.places import DEMO
 
 pytestmark = pytest.mark.slow
@@ -71,7 +71,7 @@ def test_every_cell_of_the_matrices_opens_as_many_questions_as_it_says(
     compare: Compare, built: Callable[[Path], Path]
 ) -> None:
     store = Store(load_manifest(DEMO), built(DEMO))
-    tables = grids(compare(run="R006", vs="R004", flip="fixed"))
+    tables = grids(unfold(compare(run="R006", vs="R004", flip="fixed"), "moves"))
     counted = 0
     for name in ("Labels", "Buckets"):
         for cell in cells(tables[name]):
@@ -87,7 +87,7 @@ def test_a_metric_opens_the_questions_that_count_against_it(
     compare: Compare, built: Callable[[Path], Path]
 ) -> None:
     store = Store(load_manifest(DEMO), built(DEMO))
-    metrics = grids(compare(run="R006", vs="R004"))["Metrics"]
+    metrics = grids(unfold(compare(run="R006", vs="R004"), "metrics"))["Metrics"]
     there, here, difference = metrics["rows"][0]["cells"]
     assert metrics["rows"][0]["head"]["text"] == "SectionMatch@1"
     assert (there["text"], here["text"]) == ("57 %", "68 %")
@@ -103,7 +103,7 @@ def test_what_was_fixed_is_named_and_counted_for_retrieval_grounding_and_correct
     open_app: Open, tmp_path: Path, checked: Callable[[Path], Path]
 ) -> None:
     copytree(checked(DEMO), tmp_path / "cache")
-    app = open_app(DEMO, page=PAGE, run="R006", vs="R004")
+    app = unfold(open_app(DEMO, page=PAGE, run="R006", vs="R004"), "moves")
     store = Store(load_manifest(DEMO), tmp_path / "cache")
     table = next(grid for name, grid in conftest.grids(app).items() if name.startswith("Changes from R004"))
     assert [row["head"]["text"] for row in table["rows"]] == ["Retrieval", "Grounding", "Correctness"]
@@ -127,7 +127,7 @@ def test_what_was_fixed_is_named_and_counted_for_retrieval_grounding_and_correct
 
 
 def test_what_was_pinned_differently_is_reported_and_the_rest_in_a_line(compare: Compare) -> None:
-    app = compare(run="R004", vs="R003")
+    app = unfold(compare(run="R004", vs="R003"), "pins")
     pinned = grids(app)["Configuration changes from R003 to R004"]
     assert [row["head"]["text"] for row in pinned["rows"]][:1] == ["reranker.model"]
     assert [cell["text"] for cell in pinned["rows"][0]["cells"]] == ["not pinned", "maxsim-1"]
@@ -176,7 +176,7 @@ def test_a_filter_on_answers_is_not_applied_and_one_on_questions_is(compare: Com
     words = shown(compare(run="R006", vs="R004", label="ok"))
     assert "6 fixed, 2 regressed of 37" in words
     assert "The filter on Grounded is not applied here" in words
-    app = compare(run="R006", vs="R004", type="figure")
+    app = unfold(compare(run="R006", vs="R004", type="figure"), "moves")
     assert "Only questions type figure." in shown(app)
     assert all(
         asked(cell["href"]).filter.type == ("figure",)
@@ -188,14 +188,27 @@ def test_a_filter_on_answers_is_not_applied_and_one_on_questions_is(compare: Com
 
 
 def test_flips_are_sorted_by_their_headers(compare: Compare) -> None:
-    fixed = grids(compare(run="R004", vs="R003"))["Questions that were fixed in R004 compared with R003"]
-    by_rank = asked(fixed["columns"][0]["href"])
-    assert (by_rank.sort.by, by_rank.sort.descending) == ("section_rank", False)
-    app = compare(**{name: values[0] for name, values in by_rank.params().items()})
-    fixed = grids(app)["Questions that were fixed in R004 compared with R003"]
-    ranks = [int(row["cells"][0]["text"].partition(" ")[0]) for row in fixed["rows"]]
-    assert ranks == sorted(ranks)
-    assert asked(fixed["columns"][0]["href"]).sort.descending
+    app = compare(run="R004", vs="R003")
+    for way in ("ascending", "descending", None):
+        conftest.send(app, "sort", "section_rank", key="grid-fixed")
+        (fixed,) = (each for each in conftest.tables(app) if each["table"].startswith("Questions that were"))
+        rows = [row["cells"]["section_rank"]["text"] for row in fixed["rows"]]
+        ranks = [int(text.partition(" ")[0]) for text in rows]
+        assert [each.get("sorted") for each in fixed["columns"]] == [None, way, None]
+        if way:
+            assert ranks == sorted(ranks, reverse=way == "descending")
+
+
+def test_the_answer_comes_first_details_are_folded_and_a_row_has_one_target(compare: Compare) -> None:
+    app = compare(run="R006", vs="R004")
+    first, *others = (key for key in keys(app) if key in ("verdict", "compare-flips") or "fold-" in key)
+    assert (first, others) == ("verdict", ["compare-flips", "fold-moves", "fold-metrics", "fold-pins"])
+    words = shown(app)
+    assert words.count("Release check:") == words.count("6 fixed, 2 regressed") == 1
+    fixed = grids(app)["Questions that were fixed in R006 compared with R004"]
+    assert [sum("href" in cell for cell in (row["head"], *row["cells"])) for row in fixed["rows"]] == [1] * 6
+    one_side = compare(run="R005", vs="R004")
+    assert "flips-regressed" in keys(one_side) and "flips-fixed" not in keys(one_side)
 
 
 def test_a_question_is_shown_side_by_side_and_the_keys_step_through_the_flipped(compare: Compare) -> None:
@@ -251,7 +264,7 @@ def two_runs(make_workspace: MakeWorkspace, traces: list[dict[str, Any]]) -> Pat
 def test_without_gold_questions_the_labels_decide(make_workspace: MakeWorkspace, open_app: Open) -> None:
     better = trace("Q2", "Which oil grade is used?", "Use grade 5W-30. citations: [c1]")
     folder = two_runs(make_workspace, [TRACES[0], better, TRACES[2]])
-    app = open_app(folder, page=PAGE, run="R2")
+    app = unfold(open_app(folder, page=PAGE, run="R2"))
     assert not app.exception
     assert (app.query_params["vs"], app.query_params["outcome"]) == ("R1", "answered_ok")
     words = shown(app)

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from proofspan.cli.check_cmd import command
 from proofspan.ui.health.overview import age_words
-from tests.pages.conftest import TRACES, MakeWorkspace, Open, shown
+from tests.pages.conftest import TRACES, MakeWorkspace, Open, grids, shown, unfold
 
 pytestmark = pytest.mark.slow
 
@@ -19,7 +19,7 @@ PAGE = "pages/health.py"
 
 
 def test_a_workspace_without_findings_is_all_as_named(make_workspace: MakeWorkspace, open_app: Open) -> None:
-    app = open_app(make_workspace(), page=PAGE)
+    app = unfold(open_app(make_workspace(), page=PAGE))
     assert not app.exception
     assert "all as the manifest names them" in shown(app)
     table = app.dataframe[0].value
@@ -35,7 +35,7 @@ def test_page_and_command_agree(make_workspace: MakeWorkspace, open_app: Open) -
     )
     (folder / "gold.jsonl").write_text('{"q_id": "Q1", "q": "?"}\n{"a": 1}\n')
     (folder / "notes.md").write_bytes(b"caf\xe9")
-    app = open_app(folder, page=PAGE)
+    app = unfold(open_app(folder, page=PAGE))
     report = json.loads(CliRunner().invoke(command, [str(folder), "--json"]).stdout)
     messages = [problem["message"] for each in report["artifacts"] for problem in each["problems"]]
     assert len(messages) == 3
@@ -51,7 +51,7 @@ def test_page_and_command_agree(make_workspace: MakeWorkspace, open_app: Open) -
 def test_lines_declared_unreadable_are_a_note(make_workspace: MakeWorkspace, open_app: Open) -> None:
     traces = {"path": "trace.jsonl", "unreadable_lines": "1"}
     folder = make_workspace([*TRACES, b"{torn"], runs=[{"run_id": "R1", "traces": traces}])
-    app = open_app(folder, page=PAGE)
+    app = unfold(open_app(folder, page=PAGE))
     assert "all as the manifest names them" in shown(app)
     assert "1 line of 4 could not be read, as declared" in shown(app)
     assert "`" not in shown(app)
@@ -62,7 +62,7 @@ def test_lines_declared_unreadable_are_a_note(make_workspace: MakeWorkspace, ope
 def test_without_a_run_everything_else_is_there(make_workspace: MakeWorkspace, open_app: Open) -> None:
     folder = make_workspace(None, runs=[], gold={"path": "gold.jsonl"})
     (folder / "gold.jsonl").write_text('{"q_id": "Q1", "q": "?", "spans": []}\n')
-    app = open_app(folder, page=PAGE, indexed=False)
+    app = unfold(open_app(folder, page=PAGE, indexed=False))
     assert not app.exception
     assert list(app.dataframe[0].value["Artifact"]) == ["chunks", "gold"]
     assert "This workspace lists no run yet" in shown(app)
@@ -82,7 +82,7 @@ def test_every_problem_is_in_its_row_with_its_remedy(make_workspace: MakeWorkspa
         documents=[{"doc_id": "manual", "path": "manual.pdf"}],
         chunks={"path": "chunks.jsonl", "sha256": "0" * 64},
     )
-    app = open_app(folder, page=PAGE)
+    app = unfold(open_app(folder, page=PAGE))
     table = app.dataframe[0].value
     states = dict(zip(table["Artifact"], [chips[0] for chips in table["State"]], strict=True))
     assert states == {
@@ -99,7 +99,7 @@ def test_text_that_was_decoded_wrongly_is_a_warning_with_its_remedy(
 ) -> None:
     wrong = json.dumps({**TRACES[0], "ŒîS": 0.37}, ensure_ascii=False).encode()
     folder = make_workspace([wrong, *TRACES[1:]])
-    table = open_app(folder, page=PAGE).dataframe[0].value
+    table = unfold(open_app(folder, page=PAGE)).dataframe[0].value
     named = dict(
         zip(table["Artifact"], zip(table["What is wrong"], table["What to do"], strict=True), strict=True)
     )
@@ -111,9 +111,9 @@ def test_text_that_was_decoded_wrongly_is_a_warning_with_its_remedy(
 def test_unreadable_lines_are_listed_with_line_reason_and_raw_text(
     make_workspace: MakeWorkspace, open_app: Open
 ) -> None:
-    app = open_app(make_workspace([*TRACES, b"{<b>not json"]), page=PAGE)
-    runs, lines = app.dataframe[1].value, app.dataframe[2].value
-    assert list(runs["Line issues"]) == [1]
+    app = unfold(open_app(make_workspace([*TRACES, b"{<b>not json"]), page=PAGE))
+    lines = app.dataframe[1].value
+    assert line_issues(app) == ["1"]
     assert list(lines["Line"]) == [4]
     assert lines["The line begins"][0] == "{<b>not json"
     assert lines["Reason"][0]
@@ -121,7 +121,7 @@ def test_unreadable_lines_are_listed_with_line_reason_and_raw_text(
 
 
 def test_a_run_without_bad_lines_says_so(make_workspace: MakeWorkspace, open_app: Open) -> None:
-    app = open_app(make_workspace(), page=PAGE)
+    app = unfold(open_app(make_workspace(), page=PAGE))
     assert "Every line of R1 could be read and belongs to something." in shown(app)
 
 
@@ -131,7 +131,7 @@ def test_each_kind_of_problem_is_written_out_once_and_counted(
     lost = [{"doc_id": f"d{n}", "path": f"d{n}.pdf"} for n in range(6)]
     folder = make_workspace(documents=lost)
     (folder / "d3.pdf").write_text("<html>404</html>")
-    app = open_app(folder, page=PAGE)
+    app = unfold(open_app(folder, page=PAGE))
     words = shown(app)
     assert words.count("correct its path, or put it there: cp FILE") == 1
     assert "4 more like this in the table of artifacts." in words
@@ -150,6 +150,11 @@ def test_the_sidebar_counts_what_opening_finds_once_it_was_looked_for(
     assert "problems when Health was last opened" in badge(open_app(folder))
 
 
+def line_issues(app: AppTest) -> list[str]:
+    """The number of line issues of each run in the list of runs."""
+    return [row["cells"][2]["text"] for row in grids(app)["Runs of this workspace"]["rows"]]
+
+
 def badge(app: AppTest) -> str:
     """Return the count in the sidebar's badge."""
     (link,) = (link for link in app.sidebar.get("page_link") if link.proto.label.startswith("Health"))
@@ -162,10 +167,10 @@ def test_an_unfinished_last_line_is_a_note_and_no_finding(
     folder = make_workspace()
     with (folder / "trace.jsonl").open("ab") as file:
         file.write(b'{"q": "still')
-    app = open_app(folder, page=PAGE)
+    app = unfold(open_app(folder, page=PAGE))
     assert "the last line (12 bytes) has no line end" in shown(app)
     assert "Every line of R1 could be read and belongs to something." in shown(app)
-    assert list(app.dataframe[1].value["Line issues"]) == [0]
+    assert line_issues(app) == ["0"]
 
 
 @pytest.mark.parametrize(
@@ -185,7 +190,7 @@ def test_an_age_is_shown_in_the_unit_that_fits(seconds: float, words: str) -> No
 
 
 def test_every_file_has_its_rows_size_and_age(make_workspace: MakeWorkspace, open_app: Open) -> None:
-    table = open_app(make_workspace([*TRACES, b"{torn"]), page=PAGE).dataframe[0].value
+    table = unfold(open_app(make_workspace([*TRACES, b"{torn"]), page=PAGE)).dataframe[0].value
     rows = dict(zip(table["Artifact"], table["Rows"], strict=True))
     assert rows == {"chunks": 2, "runs[R1].traces": 3}, "of traces those that were read"
     assert all(table["Changed"].str.contains(" · "))

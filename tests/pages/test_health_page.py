@@ -27,7 +27,18 @@ from proofspan.store.query.store import Store
 from proofspan.ui.health import load
 from proofspan.ui.status import background
 from proofspan.ui.visit.view_state import ViewState
-from tests.pages.conftest import TRACES, MakeWorkspace, Open, grids, shown, trace, write_small
+from tests.pages.conftest import (
+    TRACES,
+    MakeWorkspace,
+    Open,
+    grids,
+    keys,
+    shown,
+    tables,
+    trace,
+    unfold,
+    write_small,
+)
 from tests.unit.store_workspace import ENVELOPE
 
 pytestmark = pytest.mark.slow
@@ -85,7 +96,7 @@ def two_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_number_opens_a_list_of_as_many(
     two_runs: Path, open_shared: Open, built: Callable[[Path], Path]
 ) -> None:
-    app = open_shared(two_runs, page=PAGE)
+    app = unfold(open_shared(two_runs, page=PAGE), "codes", "single-fields")
     assert not app.exception
     store = Store(load_manifest(two_runs), built(two_runs))
     checked = 0
@@ -100,19 +111,21 @@ def test_every_number_opens_a_list_of_as_many(
 
 
 def test_what_is_new_in_a_run_is_called_so(two_runs: Path, open_shared: Open) -> None:
-    app = open_shared(two_runs, page=PAGE)
-    clean, broken, trend = rows(app)["Analyzer differs"]
-    assert (clean["text"], broken["text"], trend["text"]) == ("–", "1", "new in R2")
+    app = unfold(open_shared(two_runs, page=PAGE), "codes")
+    clean, broken = rows(app)["Analyzer differs"]
+    assert (clean["text"], broken["text"]) == ("–", "1")
+    heads = {row["head"]["text"]: row["head"] for row in grids(app)["Findings by code"]["rows"]}
+    assert heads["Analyzer differs"]["note"] == "new in R2"
     assert broken["spoken"].startswith("R2, analyzer differs: 1 of 2 questions, 50 % (9–91 %)")
     assert "Index and query configuration" in rows(app)
-    earlier = open_shared(two_runs, page=PAGE, run="R1")
-    assert [cell.get("text", "") for cell in rows(earlier)["Analyzer differs"]] == ["–", "1", ""]
+    earlier = unfold(open_shared(two_runs, page=PAGE, run="R1"), "codes")
+    assert [cell.get("text", "") for cell in rows(earlier)["Analyzer differs"]] == ["–", "1"]
 
 
 def test_many_missing_fields_are_one_row_with_the_single_ones_below(
     two_runs: Path, open_shared: Open
 ) -> None:
-    app = open_shared(two_runs, page=PAGE)
+    app = unfold(open_shared(two_runs, page=PAGE), "codes", "single-fields")
     (folded,) = (name for name in rows(app) if name.endswith("fields missing"))
     single = [name for name in rows(app, "Single fields") if name.endswith(" missing")]
     assert folded == f"{len(single)} fields missing"
@@ -120,23 +133,34 @@ def test_many_missing_fields_are_one_row_with_the_single_ones_below(
 
 
 def test_the_verdict_and_the_cards_name_what_is_wrong(two_runs: Path, open_shared: Open) -> None:
-    text = html.unescape(shown(open_shared(two_runs, page=PAGE)))
+    app = open_shared(two_runs, page=PAGE)
+    text = html.unescape(shown(app))
     assert "rules broken on 1 of 2 questions." in text
-    assert "Fix first" in text
-    assert "Similar, but off topic" in text
+    assert str(two_runs) not in text, "no path of this machine is on the page"
+    order = [key for key in keys(app) if key == "gate" or key.startswith(("fixes-", "fold-"))]
+    assert order[0] == "gate" and order[1].startswith("fixes-")
+    found = unfold(app, "fixes")
+    listed = [row["head"]["tip"] for each in tables_of(found, "What to fix") for row in each]
+    assert "analyzer_mismatch" in listed and len(listed) == len(set(listed)), "each is said once"
+    assert "Similar, but off topic" in html.unescape(shown(unfold(app, "modes")))
+
+
+def tables_of(app: AppTest, name: str) -> list[list[dict[str, Any]]]:
+    """The rows of all tables of that name."""
+    found = [each for each in tables(app) if each["table"] == name]
+    return [[{"head": row["cells"]["finding"]} for row in each["rows"]] for each in found]
 
 
 def test_a_run_without_a_finding_says_what_was_looked_at(two_runs: Path, open_shared: Open) -> None:
     app = open_shared(two_runs, page=PAGE, run="R1")
     text = html.unescape(shown(app))
     assert "R1: No data-quality issues found in 2 questions; 1 warning." in text
-    assert "R1 has none of these." in text
-    assert "None of the seven typical failures shows in R1." in text
-    assert "Fix first" not in text
+    assert not any(key.startswith("fixes-") for key in keys(app)) or len(grids(app)) == 1
+    assert "None of the seven typical failures shows in R1." in html.unescape(shown(unfold(app, "modes")))
 
 
 def test_a_workspace_without_any_finding_has_no_table(make_workspace: MakeWorkspace, open_app: Open) -> None:
-    app = open_app(make_workspace([good("Q1")]), page=PAGE)
+    app = unfold(open_app(make_workspace([good("Q1")]), page=PAGE), "codes")
     assert "Findings by code" not in grids(app)
     assert "No data-quality issues found. Every trace of 1 run" in shown(app)
 
@@ -155,17 +179,18 @@ def test_a_metrics_pack_that_differs_counts_as_a_problem(
     folder = make_workspace([good("Q1")], runs=[run])
     (folder / "m.json").write_text(json.dumps({"recall@50": 0.5}))
     app = open_app(folder, page=PAGE)
-    assert "Metrics pack differs" in rows(app, "Findings of the run")
+    assert "Metrics pack differs" in rows(app, "What to fix")
     assert badge(open_app(folder))[0] == "Health :red-badge[1]"
 
 
 def test_written_and_read_are_side_by_side(two_runs: Path, open_shared: Open) -> None:
-    cells = rows(open_shared(two_runs, page=PAGE), "Index and query configuration")["Analyzer"]
+    app = unfold(open_shared(two_runs, page=PAGE), "parity")
+    cells = rows(app, "Index and query configuration")["Analyzer"]
     assert [cell["text"] for cell in cells] == ["✗ differs", "lower", "lower × 2; upper × 1", "1"]
 
 
 def test_chunk_ids_are_audited_and_documents_only_where_asked(small: Path, open_shared: Open) -> None:
-    app = open_shared(small, page=PAGE)
+    app = unfold(open_shared(small, page=PAGE), "ids")
     audits = rows(app, "Audits of the chunk file")
     assert audits["Is every id unique?"][0]["text"] == "✓ passes"
     assert "Can revisions be computed again?" not in audits
@@ -207,7 +232,7 @@ def test_failures_are_counted_once_however_long_audits_take(
     monkeypatch.setattr(load, "audit_workspace", late)
     monkeypatch.setattr(load, "failure_counts", count)
     monkeypatch.setattr(background, "PATIENCE_S", 0.0)
-    app = open_app(folder, page=PAGE)
+    app = unfold(open_app(folder, page=PAGE), "ids", "modes")
     assert "Auditing the chunk file" in shown(app)
     monkeypatch.setattr(background, "PATIENCE_S", 60.0)
     may_end.set()
@@ -245,13 +270,15 @@ def test_files_are_shown_where_the_index_fails(
     monkeypatch.setattr(load, "health_table", fail)
     app = open_app(two_runs, page=PAGE)
     assert app.exception  # the frame, which an AppTest leaves out, shows a panel instead
+    app.session_state["fold-ids"] = True
+    app.run()
     assert "Audits of the chunk file" in grids(app)
 
 
 def test_without_runs_files_and_chunk_ids_are_shown_nevertheless(
     make_workspace: MakeWorkspace, open_app: Open
 ) -> None:
-    app = open_app(make_workspace(None, runs=[]), page=PAGE, indexed=False)
+    app = unfold(open_app(make_workspace(None, runs=[]), page=PAGE, indexed=False), "ids")
     assert not app.exception
     assert "This workspace lists no run yet" in shown(app)
     assert list(grids(app)) == ["Audits of the chunk file"]
@@ -261,7 +288,7 @@ def test_hostile_names_stay_text(make_workspace: MakeWorkspace, open_app: Open) 
     name = "<img src=x>:red[R]"
     run = {"run_id": name, "title": "<b>t</b>", "traces": {"path": "trace.jsonl"}}
     answer = trace("Q1", "How?", "It is so.", rev="<script>", citations=[{"<b>": 1, "snippet_id": "<i>"}])
-    app = open_app(make_workspace([answer], runs=[run]), page=PAGE)
+    app = unfold(open_app(make_workspace([answer], runs=[run]), page=PAGE))
     assert not app.exception
     assert "<img" not in shown(app)
     assert "<script>" not in shown(app)
@@ -301,7 +328,7 @@ def job_is_done(app: AppTest) -> None:
 
 
 def test_filters_of_the_address_do_not_narrow_the_table(two_runs: Path, open_shared: Open) -> None:
-    app = open_shared(two_runs, page=PAGE, run="R2", label="ok", text="nothing")
+    app = unfold(open_shared(two_runs, page=PAGE, run="R2", label="ok", text="nothing"), "codes")
     assert rows(app)["Analyzer differs"][1]["text"] == "1"
     href = rows(app)["Analyzer differs"][1]["href"]
     asked = ViewState.parse(parse_qs(urlsplit(href).query)).filter
@@ -311,5 +338,5 @@ def test_filters_of_the_address_do_not_narrow_the_table(two_runs: Path, open_sha
 def test_traces_as_usual_are_judged_by_rules_that_they_break(
     make_workspace: MakeWorkspace, open_app: Open
 ) -> None:
-    app = open_app(make_workspace(TRACES), page=PAGE)
+    app = unfold(open_app(make_workspace(TRACES), page=PAGE), "codes")
     assert rows(app)["No citations"][0]["text"] == "1"

@@ -129,7 +129,7 @@ def test_what_was_not_counted_in_a_run_is_no_zero_there() -> None:
     assert trend(found, code) == ""
     assert health_frame(found)["questions"].isna().tolist() == [True, False]
     cells = code_grid(found, found.rows, ViewState()).rows[1].cells
-    assert [cell.text for cell in cells] == ["?", "3", ""]
+    assert [cell.text for cell in cells] == ["?", "3"]
     assert cells[0].href is None
 
 

@@ -267,23 +267,23 @@ def run_lines(store: Store, manifest: Manifest, run: Run) -> RunLines:
     return RunLines(found.total(), beyond, issues[issues["file"].isin(over)])
 
 
-#: The most findings under "Fix first", and in a sentence.
-FIRST, NAMED = 4, 4
+#: The most findings in a sentence.
+NAMED = 4
 #: A rule that more than this share of the questions breaks comes before findings about single questions.
 MOST = 0.5
 
 
-def in_a_sentence(table: HealthTable, findings: Sequence[RunFinding]) -> str:
-    """Sum up a run in a sentence.
+def in_a_sentence(table: HealthTable, findings: Sequence[RunFinding], *, most: int = NAMED) -> str:
+    """Sum up a run in a sentence that names at most that many findings.
 
     `R005: 3 rules broken on 39 of 39 questions; stored report disagrees on 8 of 39; metrics pack differs.`
     """
     rules, questions = len(table.broken()), counted(table.total, "question")
     titles = [finding.title for finding in findings if finding.problem.severity == "error"]
     parts = [f"{counted(rules, 'rule')} broken on {table.broken_on:,} of {questions}"] if rules else []
-    parts += titles[:NAMED]
-    if len(titles) > NAMED:
-        parts.append(f"{len(titles) - NAMED:,} more below")
+    parts += titles[:most]
+    if more := len(titles[most:]):
+        parts.append(f"{more:,} more below" if parts else f"{counted(more, 'error')} below")
     if not parts:
         warnings = sum(finding.problem.severity == "warning" for finding in findings)
         warnings += len(table.broken("warning", is_folded=True))
@@ -309,6 +309,18 @@ def fix_first(table: HealthTable, findings: Sequence[RunFinding]) -> tuple[RunFi
         *(each for each in errors if each.shown is not None),
         *(_of_row(table, row) for row in broken if row not in often),
     )
+
+
+def to_fix(table: HealthTable, findings: Sequence[RunFinding]) -> tuple[RunFinding, ...]:
+    """Return all that is to be fixed, each once: what `fix_first` gives, warnings, then what was noticed."""
+    found = {each.problem.code: each for each in fix_first(table, findings)}
+    for each in findings:
+        if each.problem.severity == "warning" and not each.is_of_file:
+            found.setdefault(each.problem.code, each)
+    for row in sorted(table.rows, key=lambda row: -table.now(row).questions):
+        if table.now(row).traces and not found.keys() & {row.problem.code, *row.codes}:
+            found[row.problem.code] = _of_row(table, row)
+    return tuple(found.values())
 
 
 def _of_row(table: HealthTable, row: HealthRow) -> RunFinding:

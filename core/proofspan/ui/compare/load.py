@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import pandas as pd
 
@@ -30,6 +31,11 @@ from proofspan.ui.question.load import Loaded
 from proofspan.ui.status import notices, workspace_status
 from proofspan.ui.visit import session
 from proofspan.ui.visit.view_state import ViewState, question_name
+
+#: The columns that questions move in.
+MOVES: tuple[Literal["correct", "cause", "label", "bucket"], ...] = ("correct", "cause", "label", "bucket")
+#: Questions by what they were and what they are; None: no label, or not judged.
+Transitions = Sequence[tuple[str | None, str | None, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +138,17 @@ def changes(both: Compared, store: Store) -> dict[str, Flips]:
         "changes",
         (shown, has_gold, *_state(both, store)),
         lambda: {each: store.flips(replace(shown, outcome=each)) for each in outcomes},
+        most=8,
+    )
+
+
+def moves(both: Compared, store: Store) -> Mapping[str, Transitions]:
+    """Return how many questions went from which value to which, by the columns of `MOVES`."""
+    shown = both.shown
+    return session.cached(
+        "moves",
+        (shown, *_state(both, store)),
+        lambda: {name: store.transitions(shown, name) for name in MOVES},
         most=8,
     )
 

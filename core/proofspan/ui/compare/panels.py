@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from typing import Any, Literal
 
 import pandas as pd
 import streamlit as st
@@ -15,7 +17,6 @@ from proofspan.metrics.statistics import MOST_DRAWN, mcnemar
 from proofspan.metrics.values import (
     MetricValue,
     counted_in_words,
-    difference_in_words,
     interval_in_words,
     left_out_in_words,
     number_in_words,
@@ -24,7 +25,6 @@ from proofspan.metrics.values import (
 from proofspan.services.compare import (
     FLIP_KINDS,
     MOST_LISTED,
-    NOT_PAIRED,
     WITHOUT_GOLD,
     FlipKind,
     MetricPair,
@@ -41,17 +41,18 @@ from proofspan.services.release import ReleaseVerdict
 from proofspan.store.files.types import Flips, RunFacts
 from proofspan.store.query.filters import Sort
 from proofspan.store.query.metric_sql import AXES, MISSES, OUTCOMES
-from proofspan.ui.compare.load import Compared
+from proofspan.ui.compare.difference import difference_cell, difference_column
+from proofspan.ui.compare.load import MOVES, Compared, Transitions
 from proofspan.ui.status import notices
-from proofspan.ui.status.release import show_verdict
+from proofspan.ui.status.release import verdict_line
 from proofspan.ui.triage import panels
-from proofspan.ui.visit.view_state import ViewState, change_view, question_name
+from proofspan.ui.visit.view_state import ViewState, change_view, question_name, read_view
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.chart import BY_BUCKET, BY_CAUSE, BY_CORRECT, BY_LABEL, Split
 from proofspan.ui.widgets.controls import select
 from proofspan.ui.widgets.markup import Piece
-from proofspan.ui.widgets.table import Cell, Chip, Column, Grid, Look, Row, show_grid
-from proofspan.ui.widgets.text import shortened, unbroken
+from proofspan.ui.widgets.table import Cell, Chip, Column, Folding, Grid, Look, Row, show_grid
+from proofspan.ui.widgets.text import sentence_start, shortened, unbroken
 from proofspan.wording import counted
 
 #: A matrix of more columns takes a line of its own.
@@ -62,16 +63,10 @@ _PLACE = {"q": None, "cite": None, "chunk": None, "page": None}
 ROWS_A_PAGE = 20
 #: Characters of a question and of its id.
 MAX_QUESTION, MAX_ID = 140, 40
-#: Characters of a pinned value.
-MAX_VALUE = 120
-#: How a significant difference is called, by whether it is better, and looks.
-_SIGNS: dict[bool | None, tuple[str, Look]] = {
-    None: (" · significant", ""),
-    True: (" · better", "green"),
-    False: (" · worse", "red"),
-}
-#: Questions by what they were and what they are; None: no label, or not judged.
-Transitions = Sequence[tuple[str | None, str | None, int]]
+#: Characters of a pinned value; of a hash the first ones are enough.
+MAX_VALUE, HASH = 120, re.compile(r"(?<=\b[0-9a-f]{8})[0-9a-f]{8,}\b")
+#: A list narrower than that many rem shows rank and answer below the question.
+NARROW = 30
 
 #: The faintest tint of a cell that counts something.
 FAINTEST = 0.25
@@ -127,18 +122,10 @@ def nothing_to_compare(manifest: Manifest, run_id: str) -> None:
     )
 
 
-def release_check(verdict: ReleaseVerdict, view: ViewState) -> None:
-    """Draw the release verdict on the newer run, with the link to its checks."""
-    with st.container(border=True, key="gate"):
-        show_verdict(verdict, view, most=3)
-        query = view.with_nothing_chosen().change(run=view.run, vs=view.vs).params()
-        st.page_link("pages/trends.py", label="See all checks in Trends", query_params=query)
+def verdict(flips: Flips, changes: Mapping[str, Flips], both: Compared, ready: ReleaseVerdict | None) -> None:
+    """Draw what changed and whether the newer run is ready in one statement, then what it is based on.
 
-
-def verdict(flips: Flips, changes: Mapping[str, Flips], both: Compared) -> None:
-    """Draw the deciding sentence, the questions needed for significance, and which questions are compared.
-
-    Below are the `changes` by each outcome. Above an open question the sentence is small print.
+    Below are the `changes` by each outcome. Above an open question the statement is small print.
     """
     view, manifest = both.opened.view, both.opened.manifest
     run, vs, outcome = view.run, view.vs or "", view.filter.outcome
@@ -160,11 +147,17 @@ def verdict(flips: Flips, changes: Mapping[str, Flips], both: Compared) -> None:
         besides.append(f"The filter on {both.left_out} is not applied here: it goes by answers.")
     with st.container(key="verdict", gap="xxsmall"):
         markup.show(
-            markup.text([Piece(message, "strong")], role="verdict"),
+            markup.text(
+                [Piece(f"{message} ", "strong"), *(verdict_line(ready) if ready else ())], role="verdict"
+            ),
             *(markup.text([Piece(each, "muted")], role="hint") for each in besides if each),
         )
         if run != vs and any(each.judged for each in changes.values()):
-            show_grid(changes_grid(changes, view, is_test=not chosen), key="grid-changes")
+            with st.container(key=f"changes-{len(changes)}"):
+                show_grid(changes_grid(changes, view, is_test=not chosen), key="grid-changes")
+        if ready is not None:
+            query = view.with_nothing_chosen().change(run=view.run, vs=view.vs).params()
+            st.page_link("pages/trends.py", label="See the reasons in Trends", query_params=query)
         if narrowed:
             change = {"type": (), "cohort": "", "about": ()}
             st.button(
@@ -208,7 +201,7 @@ def changes_grid(changes: Mapping[str, Flips], view: ViewState, *, is_test: bool
 
 
 def flips(lists: Mapping[FlipKind, pd.DataFrame], counts: Flips, view: ViewState) -> DeltaGenerator:
-    """Draw twenty rows of both lists, and return the place above them for what belongs to both."""
+    """Draw twenty rows of each list that has any; return the place above them for what belongs to both."""
     longest = max(map(len, lists.values()))
     at = min(view.at, max(1, -(-longest // ROWS_A_PAGE)))
     with st.container(horizontal=True, vertical_alignment="center", key="flips-head"):
@@ -217,8 +210,10 @@ def flips(lists: Mapping[FlipKind, pd.DataFrame], counts: Flips, view: ViewState
         beside = st.container(width="content", key="flips-beside")
     with st.container(key="compare-flips"):
         for kind in FLIP_KINDS:
+            total, linked = getattr(counts, kind), view.change(flip=kind, at=at)
+            if not total:
+                continue
             with st.container(key=f"flips-{kind}", gap="xsmall"):
-                total, linked = getattr(counts, kind), view.change(flip=kind, at=at)
                 axis, right, wrong = AXES[view.filter.outcome]
                 was, now = (wrong, right) if kind == "fixed" else (right, wrong)
                 listed = f", the first {MOST_LISTED:,} of them listed" if total > MOST_LISTED else ""
@@ -226,11 +221,20 @@ def flips(lists: Mapping[FlipKind, pd.DataFrame], counts: Flips, view: ViewState
                 markup.titled(f"{axis} {kind}: {counted(total, 'question')} ", about, level="h3")
                 rows = lists[kind].iloc[(at - 1) * ROWS_A_PAGE : at * ROWS_A_PAGE]
                 if len(rows):
-                    show_grid(flips_grid(rows, linked, kind), key=f"grid-{kind}")
-                elif total:
+                    show_grid(flips_grid(rows, linked, kind), key=f"grid-{kind}", on_sort=_sort)
+                else:
                     markup.note("No more of them on this page.", "muted")
     panels.paging(longest, view, rows_a_page=ROWS_A_PAGE)
     return beside
+
+
+def _sort(name: str) -> None:
+    """Sort the lists by a column, then the other way, then in the usual order."""
+    sort = read_view().sort
+    after = Sort(name)
+    if sort.by == name:
+        after = Sort() if sort.descending else Sort(name, descending=True)
+    change_view(sort=after.by, desc=after.descending)
 
 
 def template_note(runs: Sequence[RunFacts]) -> None:
@@ -241,13 +245,12 @@ def template_note(runs: Sequence[RunFacts]) -> None:
         markup.note(f"{message}Triage offers the profile that fits.", "muted")
 
 
-def matrices(
-    correct: Transitions, causes: Transitions, labels: Transitions, buckets: Transitions, view: ViewState
-) -> None:
+def matrices(moved: Mapping[str, Transitions], view: ViewState) -> None:
     """Draw how correctness, causes and, with gold, buckets changed, side by side where they fit.
 
-    Labels are in the place of causes where claims are not checked.
+    `moved` has the transitions by column. Labels are in the place of causes where claims are not checked.
     """
+    correct, causes, labels, buckets = (moved[name] for name in MOVES)
     moves = ((BY_CORRECT, correct), (BY_CAUSE, causes))
     has_causes = any(was is not None or now is not None for was, now, _ in causes)
     kinds = [(BY_LABEL, labels, "without a label")] if not has_causes else []
@@ -260,15 +263,15 @@ def matrices(
     is_wide = any(len(grid.columns) > WIDE for *_, grid in shown)
     with st.container(key="compare-matrices-below" if is_wide else "compare-matrices"):
         for split, counts in moves:
-            moved = [(was, now, count) for was, now, count in counts if was and now and was != now]
-            if moved:
-                number = counted(sum(count for *_, count in moved), "answer")
+            changed = [(was, now, count) for was, now, count in counts if was and now and was != now]
+            if changed:
+                number = counted(sum(count for *_, count in changed), "answer")
                 name = split.title.lower()
                 with st.container(key=f"matrix-{name}", gap="xsmall"):
                     markup.titled(f"{split.title} ", f"{number} changed from {view.vs} to {view.run}")
                     grid = moves_grid(
                         split,
-                        moved,
+                        changed,
                         names=(view.vs or "", view.run),
                         link=partial(_moved_address, split, view),
                     )
@@ -315,7 +318,7 @@ def metrics(pairs: Sequence[MetricPair], view: ViewState) -> None:
     about = "click a value to see failing questions; differences are paired, and a colour is about one metric"
     if any(pair.difference is not None and pair.difference.method == "normal" for pair in pairs):
         about += f"; normal intervals for more than {MOST_DRAWN:,} pairs"
-    markup.titled("Metrics ", about)
+    markup.note(f"{sentence_start(about)}.", "muted")
     if not pairs:
         markup.note("Neither run has anything to count.", "muted")
         return
@@ -341,18 +344,18 @@ def pins(found: Pins, view: ViewState) -> None:
     def pinned(value: str | None) -> Cell:
         if value is None:
             return Cell("not pinned", look="quiet")
-        line = " ".join(value.split())
-        if len(line) <= MAX_VALUE:
-            return Cell(line)
-        return Cell(f"{line[: MAX_VALUE - 1]}…", tip=value[:2_000])
+        line = HASH.sub("…", " ".join(value.split()))
+        return Cell(shortened(line, MAX_VALUE), tip=value[:2_000] if line != value else "")
 
-    markup.note("Configuration changes", "h2", role="line")
     notices.fault_panel(found.problems)
     if found.differing:
         rows = tuple(Row(Cell(each.key), (pinned(each.was), pinned(each.now))) for each in found.differing)
-        columns = (Column(Cell(view.vs or ""), "start"), Column(Cell(view.run), "start"))
+        below = Folding(NARROW, "setting", titled=True)
+        sides = (("was", view.vs or ""), ("now", view.run))
+        columns = tuple(Column(Cell(run), "start", name=name, lines=2, folds=below) for name, run in sides)
         title = f"Configuration changes from {view.vs} to {view.run}"
-        show_grid(Grid(title, "Setting", columns, rows), key="grid-pins")
+        corner = Column(Cell("Setting"), "start", name="setting", lines=2)
+        show_grid(Grid(title, corner, columns, rows), key="grid-pins")
     elif found.same:
         markup.note("No pinned setting differs.")
     else:
@@ -363,20 +366,15 @@ def pins(found: Pins, view: ViewState) -> None:
 
 
 def flips_grid(rows: pd.DataFrame, view: ViewState, kind: FlipKind) -> Grid:
-    """Return a row per question, linked to both answers: the rank of its gold section and, of the answer,
-    correctness and label, before and now.
-
-    A click on a header sorts.
+    """Return a list of questions, each row a link to both answers: the rank of its gold section and, of the
+    answer, correctness and label, before and now.
     """
 
-    def header(text: str, by: str) -> Cell:
-        """Return a header that sorts by its column, then the other way, then in the usual order."""
-        after, arrow, way = Sort(by), "", "ascending"
-        if view.sort.by == by:
-            descending = (Sort(by, descending=True), " ↑", "descending")
-            after, arrow, way = (Sort(), " ↓", "worst first") if view.sort.descending else descending
-        href = view.change(sort=after.by, desc=after.descending).link("compare")
-        return Cell(f"{text}{arrow}", href=href, spoken=f"{text}: sort {way}")
+    def column(name: str, title: str, **layout: Any) -> Column:
+        way: Literal["descending", "ascending"] = "descending" if view.sort.descending else "ascending"
+        return Column(
+            Cell(title), name=name, sorts=True, sorted=way if view.sort.by == name else "", **layout
+        )
 
     listed = []
     for record in rows.to_dict("records"):
@@ -400,16 +398,16 @@ def flips_grid(rows: pd.DataFrame, view: ViewState, kind: FlipKind) -> Grid:
         )
         label, tip = " → ".join(names), labels_in_words(*codes)
         answer = Cell(judged, note=label, tip=tip) if judged else Cell(label, tip=tip)
-        link = Cell("Question", href=here.link("question"), spoken=f"{name} on the Question page")
-        listed.append(Row(head, (Cell(ranks_in_words(was, now)), answer, link)))
+        listed.append(Row(head, (Cell(ranks_in_words(was, now)), answer)))
+    below = Folding(NARROW, "question", titled=True)
+    corner = Column(Cell("Question"), "start", name="question", lines=2)
     columns = (
-        Column(header(COLUMN_NAMES["gold_rank"], "section_rank"), "end"),
-        Column(header("Answer", "correct"), "start"),
-        Column(Cell(""), "start"),
+        column("section_rank", COLUMN_NAMES["gold_rank"], align="end", width=6.5, folds=below),
+        column("correct", "Answer", align="start", width=10.5, lines=2, folds=below),
     )
     message = "were fixed" if kind == "fixed" else "regressed"
     title = f"Questions that {message} in {view.run} compared with {view.vs}"
-    return Grid(title, "Question", columns, tuple(listed))
+    return Grid(title, corner, columns, tuple(listed))
 
 
 def value_cell(value: MetricValue | None, view: ViewState | None) -> Cell:
@@ -430,34 +428,6 @@ def value_cell(value: MetricValue | None, view: ViewState | None) -> Cell:
         tip=left_out_in_words(value),
         href=href,
         spoken=spoken,
-    )
-
-
-def difference_column(run: str, vs: str) -> Column:
-    """Return the head of the column of differences; Trends has the same one."""
-    tip = f"{run} − {vs}, paired question by question, with its 95 % interval, unless it says {NOT_PAIRED}"
-    return Column(Cell("Difference", tip=tip), "end")
-
-
-def difference_cell(pair: MetricPair) -> Cell:
-    """Return the mean of the differences with its interval; of what cannot be paired only the gap."""
-    mean = pair.difference
-    if mean is None:
-        if pair.gap is None:
-            return Cell("–", look="quiet")
-        return Cell(difference_in_words(pair.metric, pair.gap), note=NOT_PAIRED, look="quiet")
-    if mean.low == mean.high == 0:
-        message = f"equal in all {mean.pairs:,}" if mean.pairs > 1 else "equal in the one"
-        return Cell(difference_in_words(pair.metric, 0.0), note=message, look="quiet")
-    low, high = (difference_in_words(pair.metric, bound, with_unit=False) for bound in (mean.low, mean.high))
-    p = f" · {unbroken(p_words(pair.p))}" if pair.p is not None else ""
-    word, look = _SIGNS[pair.is_better] if pair.is_clear else ("", "")
-    method = "normal interval, as there are many" if mean.method == "normal" else "bootstrap of 2,000 samples"
-    return Cell(
-        f"{difference_in_words(pair.metric, mean.mean)}{word}",
-        note=f"{low} to {high}{p}",
-        tip=f"Over the {counted(mean.pairs, 'question')} that count in both runs; {method}.",
-        look=look,
     )
 
 

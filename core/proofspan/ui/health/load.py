@@ -56,7 +56,7 @@ def prepare(opened: session.Opened) -> None:
     with suppress(Fault):
         if store.stamp(opened.run.run_id) is not None:
             _of_index(opened, store)
-            session.cited_pages_of_runs(opened)
+            session.cited_pages(opened, store, opened.run.run_id)
 
 
 def _of_index(opened: session.Opened, store: Store) -> Health:

@@ -14,7 +14,7 @@ from proofspan.errors import Problem
 from proofspan.evidence.bundles import LEVELS, Level
 from proofspan.manifest.check import ArtifactCheck, CheckReport, State
 from proofspan.manifest.types import Manifest
-from proofspan.services.health.run_findings import FIRST, HEALTH, fix_first, in_a_sentence
+from proofspan.services.health.run_findings import HEALTH, RunFinding, in_a_sentence, to_fix
 from proofspan.services.release import ReleaseVerdict
 from proofspan.services.workspace.index_job import IndexJob
 from proofspan.store.files.types import RunFacts
@@ -23,12 +23,12 @@ from proofspan.ui.health.load import Health
 from proofspan.ui.status import background
 from proofspan.ui.status.fragments import fragment
 from proofspan.ui.status.notices import fault_panel, run_date
-from proofspan.ui.status.release import show_verdict
-from proofspan.ui.visit.view_state import ViewState, read_view, write_view
+from proofspan.ui.status.release import verdict_line
+from proofspan.ui.visit.view_state import ViewState
 from proofspan.ui.widgets import markup
-from proofspan.ui.widgets.controls import panel
+from proofspan.ui.widgets.fold import fold
 from proofspan.ui.widgets.markup import Piece
-from proofspan.ui.widgets.table import Cell, Column, Grid, Look, Row, show_grid
+from proofspan.ui.widgets.table import NOTHING, Cell, Column, Folding, Grid, Look, Row, show_grid
 from proofspan.ui.widgets.text import sentence_start
 from proofspan.wording import counted
 
@@ -37,45 +37,37 @@ _SEVERITIES: Mapping[str, tuple[str, Look]] = {
     "warning": ("! warning", "yellow"),
     "note": ("note", "quiet"),
 }
-#: What a card's link is called, by the page that it opens.
-_OPENS = {
-    "": ("pages/triage.py", "Open these questions"),
-    "trends": ("pages/trends.py", "See its numbers in Trends"),
-    "walkthrough": ("pages/walkthrough.py", "Walk through its bundles"),
-}
+#: The findings shown before the rest is folded.
+FIRST = 8
+#: A list narrower than that many rem shows all of a row below its title.
+NARROW = 44
 
 
 def heading(manifest: Manifest) -> None:
-    """Show the workspace's name and folder."""
+    """Show the workspace's name."""
     markup.page_title("Health", f"  {manifest.name}")
-    markup.note(str(manifest.folder), "code")
 
 
-def show_release(verdict: ReleaseVerdict | None, view: ViewState) -> None:
-    """Show the release verdict on the run, with the link to its checks."""
-    with st.container(border=True, key="gate"):
-        if verdict is None:
-            markup.note("Release check: the metrics are being read …", "muted")
-            return
-        show_verdict(verdict, view, most=3)
-        query = view.with_nothing_chosen().change(run=verdict.run_id, vs=view.vs).params()
-        st.page_link("pages/trends.py", label="See all checks in Trends", query_params=query)
+def show_quality(health: Health, verdict: ReleaseVerdict | None, view: ViewState) -> None:
+    """Sum up the quality of the run's data in a sentence, then the release check, linked to its reasons."""
+    message = in_a_sentence(health.table, health.findings, most=0)
+    is_good = not to_fix(health.table, health.findings) and health.pending is None
+    sign = [Piece("✓", "pass"), Piece(" ")] if is_good else []
+    markup.show(markup.text([*sign, Piece(message, "strong")], role="verdict"))
+    if verdict is None:
+        markup.note("Release check: the metrics are being read …", "muted", role="line")
+    else:
+        markup.show(markup.text(verdict_line(verdict), role="line"))
+    query = view.with_nothing_chosen().change(run=health.table.run_id, vs=view.vs).params()
+    st.page_link("pages/trends.py", label="See the reasons in Trends", query_params=query)
 
 
-def show_quality(health: Health) -> None:
-    """Sum up the quality of the run's data in a sentence: no verdict, which the release check gives."""
-    message = in_a_sentence(health.table, health.findings)
-    markup.show(markup.text([Piece("Data of "), Piece(message, "strong")], role="line"))
-
-
-def show_files(report: CheckReport, *, is_full: bool, failed_audits: int = 0) -> None:
-    """Show the state of the workspace's files and of its chunk ids in a sentence."""
+def files_in_words(report: CheckReport, *, is_full: bool) -> str:
+    """`37 artifacts, all as the manifest names them`."""
     wrong = sum(not check.is_good for check in report.artifacts)
     state = f"{wrong:,} with a problem" if wrong else "all as the manifest names them"
     so_far = "" if is_full else " (by name and size; their contents are being read)"
-    audits = f"; {counted(failed_audits, 'failed audit')} of chunk ids" if failed_audits else ""
-    message = f"Workspace: {counted(len(report.artifacts), 'artifact')}, {state}{so_far}{audits}."
-    markup.note(message, role="line")
+    return f"{counted(len(report.artifacts), 'artifact')}, {state}{so_far}"
 
 
 def show_pending(keys: Sequence[Hashable | None], job: IndexJob | None) -> None:
@@ -100,50 +92,42 @@ def _look(keys: tuple[Hashable, ...], job: IndexJob | None) -> None:
     markup.note(sentence_start(f"{' and '.join(parts)}; the page updates by itself."), "muted")
 
 
-def show_first(health: Health, view: ViewState) -> None:
-    """Show a card for each finding to fix first, and how many more there are."""
-    findings = fix_first(health.table, health.findings)
-    if not findings:
-        return
-    markup.note("Fix first", "h2", role="heading")
-    with st.container(key="health-cards"):
-        for number, finding in enumerate(findings[:FIRST]):
-            with st.container(border=True, key=f"card-of-finding-{number}"):
-                markup.note(sentence_start(finding.title), "h3", role="line")
-                markup.show(
-                    markup.text(markup.coded(finding.problem.message, "muted"), role="hint"),
-                    markup.text(markup.coded(finding.problem.fix), role="hint"),
-                )
-                if finding.shown is not None and finding.page != HEALTH:
-                    script, title = _OPENS[finding.page]
-                    st.page_link(script, label=title, query_params=linked(view, finding.shown).params())
-    if len(findings) > FIRST:
-        markup.note(f"{len(findings) - FIRST:,} more below.", "muted")
+def show_fixes(health: Health, view: ViewState) -> None:
+    """Show all that is to be fixed in one list, the most harmful first, then the run's notes."""
+    found = to_fix(health.table, health.findings)
+    if found:
+        markup.note("What to fix", "h2", role="heading")
+        with st.container(key=f"fixes-{len(found[:FIRST])}"):
+            show_grid(_fixes(found[:FIRST], view), key="fix-cells")
+    if len(found) > FIRST:
+        rest = _fixes(found[FIRST:], view)
+        fold("fixes", f"{len(found) - FIRST:,} more", lambda: show_grid(rest, key="more-fix-cells"))
+    for each in health.findings:
+        if each.problem.severity == "note":
+            markup.note(each.problem.message.replace("`", ""), "muted")
+    if health.pending is not None:
+        markup.note("Reading its bundles and its metrics pack …", "muted")
 
 
-def show_run(health: Health, view: ViewState) -> None:
-    """Show the findings about the run as a whole, each with its fix and a link."""
-    about = "Findings about the run as a whole, and about the files committed with it."
-    with panel("run", f"{health.table.run_id} as a whole", about):
-        if health.pending is not None:
-            markup.note("Reading its bundles and its metrics pack …", "muted")
-        if health.findings:
-            rows = []
-            for finding in health.findings:
-                problem, title = finding.problem, sentence_start(finding.title)
-                word, look = _SEVERITIES[problem.severity]
-                href = None
-                if finding.shown is not None and finding.page != HEALTH:
-                    href = linked(view, finding.shown).link(finding.page)
-                spoken = f"{title}: {problem.message} Open it." if href else ""
-                message = problem.message.replace("`", "")
-                head = Cell(title, note=message, tip=problem.code, href=href, spoken=spoken)
-                rows.append(Row(head, (Cell(word, look=look), Cell(problem.fix.replace("`", "")))))
-            columns = tuple(Column(Cell(name), "start") for name in ("Severity", "What to do"))
-            show_grid(Grid("Findings of the run", "Finding", columns, tuple(rows)), key="run-cells")
-        elif health.pending is None:
-            parts = "files, report, metrics pack, citations and bundles"
-            markup.note(f"No data-quality issues found in its {parts}.", role="line")
+def _fixes(findings: Sequence[RunFinding], view: ViewState) -> Grid:
+    """Return a list of findings, each row a link to its questions, or to the page with more about it."""
+    rows = []
+    for finding in findings:
+        problem, title = finding.problem, sentence_start(finding.title)
+        word, look = _SEVERITIES[problem.severity]
+        href = None
+        if finding.shown is not None and finding.page != HEALTH:
+            href = linked(view, finding.shown).link(finding.page)
+        message = problem.message.replace("`", "")
+        spoken = f"{title}: {message} Open it." if href else ""
+        head = Cell(title, note=message, tip=problem.code, href=href, spoken=spoken)
+        rows.append(Row(head, (Cell(word, look=look), Cell(problem.fix.replace("`", "")))))
+    columns = (
+        Column(Cell("Severity"), "start", name="severity", width=6.5, folds=Folding(NARROW, "finding")),
+        Column(Cell("What to do"), "start", name="fix", lines=4, folds=Folding(NARROW, "finding")),
+    )
+    corner = Column(Cell("Finding"), "start", name="finding", lines=2)
+    return Grid("What to fix", corner, columns, tuple(rows))
 
 
 def linked(view: ViewState, shown: Filter) -> ViewState:
@@ -192,7 +176,6 @@ def problems(report: CheckReport) -> None:
 
 def artifacts(report: CheckReport, rows: Mapping[str, int], *, now: float) -> None:
     """Show the table of all files that the manifest names; `now` is the time in seconds."""
-    markup.note("Artifacts", "h2", role="heading")
     notes = [problem.message.replace("`", "") for problem in report.problems if problem.severity == "note"]
     for message in notes[:MAX_NOTES]:
         markup.note(f"{message}.", "muted")
@@ -286,55 +269,42 @@ def text_cell(value: object) -> str:
 
 
 def runs(manifest: Manifest, view: ViewState, facts: Mapping[str, RunFacts], rows: Mapping[str, int]) -> None:
-    """Show all runs with their traces, citations and bundles; a click on one chooses it.
+    """Show all runs with their traces, citations and bundles, each a link that shows the run here.
 
     Runs without an index have no counts.
     """
-    markup.note("Runs", "h2", role="heading")
-    key = f"runs:{view.run}"
 
-    def choose_run() -> None:
-        cells = st.session_state[key]["selection"]["cells"]
-        if cells and 0 <= int(cells[0][0]) < len(manifest.runs):
-            write_view(read_view().change(run=manifest.runs[int(cells[0][0])].run_id))
+    def number(count: int | None) -> Cell:
+        return NOTHING if count is None else Cell(f"{count:,}")
 
-    known = [facts.get(run.run_id) for run in manifest.runs]
-    bundles = [rows.get(run.bundles.key) if run.bundles else None for run in manifest.runs]
-    frame = pd.DataFrame(
-        {
-            "Run": [text_cell(run.run_id) for run in manifest.runs],
-            "Title": [text_cell(run.title or "") for run in manifest.runs],
-            "Date": [text_cell(run_date(run)) for run in manifest.runs],
-            "Traces": pd.array([about.traces if about else None for about in known], dtype="Int64"),
-            "Line issues": pd.array([about.line_issues if about else None for about in known], dtype="Int64"),
-            "Citations": [_located(about) for about in known],
-            "Bundles": pd.array(bundles, dtype="Int64"),
-        }
+    listed = []
+    for run in manifest.runs:
+        about = facts.get(run.run_id)
+        name = text_cell(run.run_id)
+        head = Cell(
+            name,
+            note=text_cell(run.title or ""),
+            href=view.with_nothing_chosen().change(run=run.run_id).link("health"),
+            spoken=f"{name}: show this run",
+        )
+        cells = (
+            Cell(text_cell(run_date(run))),
+            number(about.traces if about else None),
+            number(about.line_issues if about else None),
+            Cell(_located(about)),
+            number(rows.get(run.bundles.key) if run.bundles else None),
+        )
+        listed.append(Row(head, cells, key=run.run_id))
+    below = Folding(NARROW, "run", titled=True)
+    columns = (
+        Column(Cell("Date"), "start", name="date", width=7.5, folds=Folding(NARROW, "run")),
+        Column(Cell("Traces"), "end", name="traces", width=5.5, folds=below),
+        Column(Cell("Line issues"), "end", name="issues", width=6.5, folds=below),
+        Column(Cell("Citations"), "start", name="citations", width=11, folds=below),
+        Column(Cell("Bundles"), "end", name="bundles", width=5.5, folds=below),
     )
-    st.dataframe(
-        frame,
-        hide_index=True,
-        key=key,
-        row_height=ROW_PIXELS,
-        height=table_height(len(manifest.runs)),
-        placeholder="–",
-        column_config={
-            "Run": st.column_config.TextColumn(width=110),
-            "Title": st.column_config.TextColumn(width=300),
-            "Date": st.column_config.TextColumn(width=110),
-            "Traces": st.column_config.NumberColumn(width=90, format="localized"),
-            "Line issues": st.column_config.NumberColumn(
-                width=100, format="localized", help="Lines that could not be read or belong to nothing"
-            ),
-            "Citations": st.column_config.TextColumn(
-                width=190, help="How many were located on the pages of their documents"
-            ),
-            "Bundles": st.column_config.NumberColumn(width=90, format="localized"),
-        },
-        on_select=choose_run,
-        selection_mode="single-cell",
-        alt="Runs of this workspace; click one to show it",
-    )
+    corner = Column(Cell("Run"), "start", name="run", lines=2)
+    show_grid(Grid("Runs of this workspace", corner, columns, tuple(listed)), key="runs", chosen=view.run)
 
 
 def trace_rows(manifest: Manifest, facts: Mapping[str, RunFacts]) -> dict[str, int]:
@@ -365,7 +335,6 @@ def line_issues(frame: pd.DataFrame, undeclared: pd.Index, run_id: str) -> None:
 
     `undeclared` are the rows of files with more such lines than the manifest declares.
     """
-    markup.note(f"Line issues of {run_id}", "h2", role="heading")
     if frame.empty:
         markup.note(f"Every line of {run_id} could be read and belongs to something.", "muted", role="line")
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 
 import pandas as pd
@@ -29,8 +30,8 @@ from proofspan.ui.health.load import Audited
 from proofspan.ui.health.overview import linked
 from proofspan.ui.visit.view_state import ViewState
 from proofspan.ui.widgets import markup
-from proofspan.ui.widgets.controls import panel
 from proofspan.ui.widgets.export_menu import export_menu
+from proofspan.ui.widgets.fold import fold
 from proofspan.ui.widgets.markup import Piece
 from proofspan.ui.widgets.table import Cell, Column, Grid, Look, Row, show_grid
 from proofspan.ui.widgets.text import sentence_start
@@ -42,8 +43,6 @@ HEIGHT = 560
 MOST_RUNS, AFTER = 12, 3
 #: The tint of one question in a hundred must still be visible.
 LEAST_TONE, MOST_TONE = 0.08, 0.5
-#: The number of fixes below the table; the others are folded.
-STEPS_SHOWN = 3
 
 
 def codes_panel(table: HealthTable, view: ViewState, *, workspace: str, is_foreign: bool) -> None:
@@ -57,38 +56,38 @@ def codes_panel(table: HealthTable, view: ViewState, *, workspace: str, is_forei
     )
     if any(row.unknown for row in table.rows):
         about += " ? is unknown, as citations are not located yet."
-    with panel("codes", "Findings by code, run by run", about):
-        if is_foreign:
-            count = sum(map(is_of_logging, RULES))
-            markup.note(
-                f"Not logged by Proofspan's contract: {counted(count, 'rule')} of logging do not apply.",
-                "muted",
-            )
-        if not table.rows:
-            message = (
-                f"No data-quality issues found. Every trace of {counted(len(table.runs), 'run')} was checked."
-                if is_foreign
-                else f"No data-quality issues found. Every trace of {counted(len(table.runs), 'run')} was "
-                "checked against the contract: envelope, citations, ranking, index and query configuration, "
-                "corpus."
-            )
-            markup.note(message, role="line")
-            return
-        show_grid(code_grid(table, table.rows, view), key="code-cells")
-        if len(table.runs) > MOST_RUNS:
-            markup.note(f"{MOST_RUNS} of {len(table.runs):,} runs; the export has all.", "muted")
-        _fixes(table)
-        if table.members:
-            with st.expander(f"Single fields: {counted(len(table.members), 'code')}", key="single-fields"):
-                show_grid(code_grid(table, table.members, view, name="Single fields"), key="field-cells")
-        rows = len(table.single()) * len(table.runs)
-        export_menu(
-            lambda: [health_frame(table)],
-            matching=rows,
-            name=workspace,
-            stem="health",
-            exports=HEALTH_EXPORTS,
+    markup.note(about, "muted")
+    if is_foreign:
+        count = sum(map(is_of_logging, RULES))
+        markup.note(
+            f"Not logged by Proofspan's contract: {counted(count, 'rule')} of logging do not apply.",
+            "muted",
         )
+    if not table.rows:
+        message = (
+            f"No data-quality issues found. Every trace of {counted(len(table.runs), 'run')} was checked."
+            if is_foreign
+            else f"No data-quality issues found. Every trace of {counted(len(table.runs), 'run')} was "
+            "checked against the contract: envelope, citations, ranking, index and query configuration, "
+            "corpus."
+        )
+        markup.note(message, role="line")
+        return
+    show_grid(code_grid(table, table.rows, view), key="code-cells")
+    if len(table.runs) > MOST_RUNS:
+        markup.note(f"{MOST_RUNS} of {len(table.runs):,} runs; the export has all.", "muted")
+    if table.members:
+        title = f"Single fields: {counted(len(table.members), 'code')}"
+        single = code_grid(table, table.members, view, name="Single fields")
+        fold("single-fields", title, lambda: show_grid(single, key="field-cells"))
+    rows = len(table.single()) * len(table.runs)
+    export_menu(
+        lambda: [health_frame(table)],
+        matching=rows,
+        name=workspace,
+        stem="health",
+        exports=HEALTH_EXPORTS,
+    )
 
 
 def code_grid(
@@ -113,15 +112,13 @@ def code_grid(
             look="accent" if is_shown else "",
         )
         columns.append(Column(head, "end"))
-    if is_compared:
-        columns.append(Column(Cell("Trend", tip=f"How it came about in {table.run_id}"), "start"))
     found = []
     for group, alike in groupby(rows, key=lambda row: row.group):
-        found.append(Row(Cell(group, look="quiet"), (Cell(""),) * (len(places) + is_compared)))
+        found.append(Row(Cell(group, look="quiet"), (Cell(""),) * len(places)))
         for row in alike:
             cells = [_cell(table, row, place, view) for place in places]
-            trends = [Cell(trend(table, row), look="quiet")] if is_compared else []
-            found.append(Row(_head(table, row, view), (*cells, *trends)))
+            head = _head(table, row, view)
+            found.append(Row(replace(head, note=trend(table, row)) if is_compared else head, tuple(cells)))
     return Grid(name, "Finding", tuple(columns), tuple(found), height=HEIGHT, from_end=True)
 
 
@@ -164,58 +161,33 @@ def _cell(table: HealthTable, row: HealthRow, place: int, view: ViewState) -> Ce
     return Cell(f"{count.questions:,}", tip=share, tone=tone, look=look, href=href, spoken=spoken)
 
 
-#: The kinds of the glossary's entries by those of rows.
-_TERMS = {"code": "rule", "suspicion": "issue", "evidence": "evidence", "unsupported": "finding"}
-
-
-def _fixes(table: HealthTable) -> None:
-    found = sorted(
-        (row for row in table.rows if table.now(row).traces),
-        key=lambda row: (row.problem.severity != "error", row.group == NOTICED, -table.now(row).questions),
-    )
-    if not found:
-        markup.note(f"{table.run_id} has none of these.", "strong", role="line")
-        return
-    advice = []
-    for row in found:
-        term = f"{_TERMS[row.kind]}.{row.codes[0]}"
-        title = Piece(f"{sentence_start(title_of(row))}. ", "strong", tip=", ".join(row.codes), term=term)
-        meaning = markup.coded(f"{row.problem.message} ", "muted")
-        advice.append(markup.text([title, *meaning, *markup.coded(row.problem.fix)], role="hint"))
-    for each in advice[:STEPS_SHOWN]:
-        markup.show(each)
-    if len(found) > STEPS_SHOWN:
-        with st.expander(f"What to do about {len(found) - STEPS_SHOWN:,} more", key="more-steps"):
-            markup.show(*advice[STEPS_SHOWN:])
-
-
 def modes_panel(modes: tuple[FailureMode, ...] | None, view: ViewState) -> None:
     """Show a card per failure once they are known."""
     about = "Failures that retrieval and chunk ids often have, each with what was counted for it here."
-    with panel("modes", "Likely causes", about):
-        if modes is None:
-            markup.note("Looking for what the findings have in common …", "muted")
-            return
-        if not modes:
-            markup.note(f"None of the seven typical failures shows in {view.run}.", role="line")
-            return
-        with st.container(key="health-modes"):
-            for mode in modes:
-                with st.container(border=True, key=f"card-of-{mode.problem.code}"):
-                    markup.show(
-                        markup.text([Piece(mode.problem.message, "h3")], role="line"),
-                        markup.text(markup.coded(mode.problem.fix), role="hint"),
+    markup.note(about, "muted")
+    if modes is None:
+        markup.note("Looking for what the findings have in common …", "muted")
+        return
+    if not modes:
+        markup.note(f"None of the seven typical failures shows in {view.run}.", role="line")
+        return
+    with st.container(key="health-modes"):
+        for mode in modes:
+            with st.container(border=True, key=f"card-of-{mode.problem.code}"):
+                markup.show(
+                    markup.text([Piece(mode.problem.message, "h3")], role="line"),
+                    markup.text(markup.coded(mode.problem.fix), role="hint"),
+                )
+                for reason in mode.reasons:
+                    text = sentence_start(reason.text)
+                    if reason.shown is None:
+                        markup.note(text, "muted")
+                        continue
+                    st.page_link(
+                        "pages/triage.py",
+                        label=markup.label(text, limit=200),
+                        query_params=linked(view, reason.shown).params(),
                     )
-                    for reason in mode.reasons:
-                        text = sentence_start(reason.text)
-                        if reason.shown is None:
-                            markup.note(text, "muted")
-                            continue
-                        st.page_link(
-                            "pages/triage.py",
-                            label=markup.label(text, limit=200),
-                            query_params=linked(view, reason.shown).params(),
-                        )
 
 
 #: The number of values shown, the most frequent first, and of characters of each.
@@ -233,36 +205,34 @@ def parity_panel(rows: Sequence[ParityRow], differing: Mapping[str, int], view: 
         "The index, the model and the analyzer that the manifest pins, and the documents' revisions, beside "
         f"what the traces of {view.run} log of them."
     )
-    with panel("parity", "Index and query configuration", about):
-        if not rows:
-            message = "Nothing is pinned and nothing is logged, so queries and index cannot be compared."
-            markup.note(message, role="line")
-            return
-        columns = (
-            *(Column(Cell(name), "start") for name in ("Verdict", "Index (pinned)", "Queries (logged)")),
-            Column(Cell("Questions that differ"), "end"),
+    markup.note(about, "muted")
+    if not rows:
+        message = "Nothing is pinned and nothing is logged, so queries and index cannot be compared."
+        markup.note(message, role="line")
+        return
+    columns = (
+        *(Column(Cell(name), "start") for name in ("Verdict", "Index (pinned)", "Queries (logged)")),
+        Column(Cell("Questions that differ"), "end"),
+    )
+    found = []
+    for row in rows:
+        word, look = _PARITY_VERDICTS[row.is_same]
+        values = [f"{_short(each.value)} × {each.traces:,}" for each in row.read[:NAMED]]
+        more = f"and {len(row.read) - NAMED:,} more" if len(row.read) > NAMED else ""
+        questions, count = Cell("–", look="quiet"), differing.get(row.code, 0)
+        if row.is_same is False and count:
+            href = linked(view, Filter(view.run, code=(row.code,))).link("")
+            spoken = f"{row.name}: {counted(count, 'question')} that differ, list"
+            questions = Cell(f"{count:,}", href=href, spoken=spoken)
+        cells = (
+            Cell(word, look=look),
+            Cell(_short(row.written), tip=row.written) if row.written else Cell("not pinned", look="quiet"),
+            Cell("; ".join(values), note=more) if values else Cell("not logged", look="quiet"),
+            questions,
         )
-        found = []
-        for row in rows:
-            word, look = _PARITY_VERDICTS[row.is_same]
-            values = [f"{_short(each.value)} × {each.traces:,}" for each in row.read[:NAMED]]
-            more = f"and {len(row.read) - NAMED:,} more" if len(row.read) > NAMED else ""
-            questions, count = Cell("–", look="quiet"), differing.get(row.code, 0)
-            if row.is_same is False and count:
-                href = linked(view, Filter(view.run, code=(row.code,))).link("")
-                spoken = f"{row.name}: {counted(count, 'question')} that differ, list"
-                questions = Cell(f"{count:,}", href=href, spoken=spoken)
-            cells = (
-                Cell(word, look=look),
-                Cell(_short(row.written), tip=row.written)
-                if row.written
-                else Cell("not pinned", look="quiet"),
-                Cell("; ".join(values), note=more) if values else Cell("not logged", look="quiet"),
-                questions,
-            )
-            found.append(Row(Cell(sentence_start(row.name)), cells))
-        grid = Grid("Index and query configuration", "Setting", columns, tuple(found))
-        show_grid(grid, key="parity-cells")
+        found.append(Row(Cell(sentence_start(row.name)), cells))
+    grid = Grid("Index and query configuration", "Setting", columns, tuple(found))
+    show_grid(grid, key="parity-cells")
 
 
 def _short(value: str) -> str:
@@ -283,34 +253,51 @@ def ids_panel(found: Audited) -> None:
     audits, extractor = found.audits, found.extractor
     about = "Audits of the chunk file: its ids, its reading order, and its offsets against the gold."
     about += f" Documents were read by {extractor}." if extractor else ""
-    with panel("ids", "Chunk ids", about):
-        if audits:
-            steps = [audit.fix.replace("`", "") if audit.status == "fail" else "" for audit in audits]
-            shown = 3 if any(steps) else 2
-            names = ("Result", "Counted", "What to do")[:shown]
-            rows = []
-            for audit, step in zip(audits, steps, strict=True):
-                word, look = _AUDIT_VERDICTS[audit.status]
-                cells = (Cell(word, look=look), Cell(sentence_start(audit.message)), Cell(step))
-                rows.append(Row(Cell(QUESTIONS[audit.name]), cells[:shown]))
-            columns = tuple(Column(Cell(name), "start") for name in names)
-            show_grid(Grid("Audits of the chunk file", "Audit", columns, tuple(rows)), key="audit-cells")
-            failed = [audit for audit in audits if audit.status == "fail"]
-            examples = [(audit, finding) for audit in failed for finding in audit.examples]
-            if examples:
-                with st.expander("First chunks that fail", key="audit-examples"):
-                    for audit, finding in examples:
-                        name = Piece(f"{finding.record_id or QUESTIONS[audit.name]} ", "code")
-                        markup.show(markup.text([name, Piece(finding.message)], role="hint"))
-        if found.pending is not None:
-            markup.note("Auditing the chunk file …", "muted")
-        elif extractor is None:
-            st.button(
-                "Check against the documents",
-                key="audit-documents",
-                help="Opens every document: can revisions be computed again, and is each text at its place?",
-                on_click=lambda: st.session_state.update({_ASKED: True}),
-            )
+    markup.note(about, "muted")
+    if audits:
+        steps = [audit.fix.replace("`", "") if audit.status == "fail" else "" for audit in audits]
+        shown = 3 if any(steps) else 2
+        names = ("Result", "Counted", "What to do")[:shown]
+        rows = []
+        for audit, step in zip(audits, steps, strict=True):
+            word, look = _AUDIT_VERDICTS[audit.status]
+            cells = (Cell(word, look=look), Cell(sentence_start(audit.message)), Cell(step))
+            rows.append(Row(Cell(QUESTIONS[audit.name]), cells[:shown]))
+        columns = tuple(Column(Cell(name), "start") for name in names)
+        show_grid(Grid("Audits of the chunk file", "Audit", columns, tuple(rows)), key="audit-cells")
+        failed = [audit for audit in audits if audit.status == "fail"]
+        examples = [(audit, finding) for audit in failed for finding in audit.examples]
+        if examples:
+            with st.expander("First chunks that fail", key="audit-examples"):
+                for audit, finding in examples:
+                    name = Piece(f"{finding.record_id or QUESTIONS[audit.name]} ", "code")
+                    markup.show(markup.text([name, Piece(finding.message)], role="hint"))
+    if found.pending is not None:
+        markup.note("Auditing the chunk file …", "muted")
+    elif extractor is None:
+        st.button(
+            "Check against the documents",
+            key="audit-documents",
+            help="Opens every document: can revisions be computed again, and is each text at its place?",
+            on_click=lambda: st.session_state.update({_ASKED: True}),
+        )
+
+
+def ids_in_words(found: Audited) -> str:
+    """`6 of 7 audits pass`, `being audited`."""
+    if not found.audits:
+        return "being audited" if found.pending is not None else "not audited"
+    passed = sum(audit.status == "pass" for audit in found.audits)
+    failed = f", {found.failed:,} failed" if found.failed else ""
+    return f"{passed:,} of {counted(len(found.audits), 'audit')} pass{failed}"
+
+
+def parity_in_words(rows: Sequence[ParityRow]) -> str:
+    """`1 of 5 settings differs`, `5 settings, none differs`."""
+    differing = sum(row.is_same is False for row in rows)
+    if differing:
+        return f"{differing:,} of {counted(len(rows), 'setting')} differ{'s' * (differing == 1)}"
+    return f"{counted(len(rows), 'setting')}, none differs" if rows else "nothing to compare"
 
 
 def is_asked() -> bool:
@@ -335,7 +322,6 @@ def cited_pages(known: Mapping[str, CitedPages], writer: Writer) -> None:
 
     The column of fixes is left out if it is empty.
     """
-    markup.note("Cited pages", "h2", role="heading")
     rows = []
     for run_id, cited in known.items():
         for finding in sorted(cited.findings, key=lambda each: not each.is_systematic):

@@ -23,7 +23,7 @@ from proofspan.services.metrics.report import METRIC_EXPORTS, metric_rows
 from proofspan.services.metrics.run_metrics import RunTrend, Trends
 from proofspan.store.query.metric_sql import MISSES
 from proofspan.store.query.metrics import Slice
-from proofspan.ui.compare.panels import difference_cell, difference_column
+from proofspan.ui.compare.difference import difference_cell, difference_column
 from proofspan.ui.trends.charts import address_behind, base, bound_words
 from proofspan.ui.visit.view_state import ViewState, change_view
 from proofspan.ui.widgets import markup

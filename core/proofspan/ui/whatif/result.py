@@ -20,7 +20,8 @@ from proofspan.services.compare import (
 )
 from proofspan.services.whatif.types import Logged, WhatIf
 from proofspan.store.files.types import Flips
-from proofspan.ui.compare.panels import difference_cell, difference_column, moves_grid, value_cell
+from proofspan.ui.compare.difference import difference_cell, difference_column
+from proofspan.ui.compare.panels import moves_grid, value_cell
 from proofspan.ui.visit.view_state import ViewState, question_name
 from proofspan.ui.whatif.asked import Asked
 from proofspan.ui.widgets import markup

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from proofspan.ui.widgets import markup
+from proofspan.ui.widgets.controls import feed
 
 
 def fold(name: str, title: str, draw: Callable[[], None], *, is_open: bool = False) -> None:
@@ -14,7 +15,9 @@ def fold(name: str, title: str, draw: Callable[[], None], *, is_open: bool = Fal
 
     `is_open`: it begins open, because the address names something inside. Its key is `fold-` and `name`.
     """
-    part = st.expander(markup.label(title), is_open, key=f"fold-{name}", on_change="rerun")
+    key = f"fold-{name}"
+    feed(key, st.session_state.get(key, is_open))  # it stays open when its title changes
+    part = st.expander(markup.label(title), key=key, on_change="rerun")
     if part.open:
         with part:
             draw()

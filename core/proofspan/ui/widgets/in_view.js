@@ -1,4 +1,4 @@
-// Tells the server once that this element has come into view, or is less than half a window away from it.
+// Reports to the server once that this element has come into view, or is less than half a window away from it.
 const MARGIN = "50%";
 
 export default function ({ parentElement, setStateValue }) {
