@@ -43,6 +43,9 @@ vs = view.vs if view.vs in store.runs() else None
 
 with st.container(horizontal=True, vertical_alignment="center", key="head"):
     panels.heading(view, opened.manifest.runs, total=total, profile=opened.profile)
+    onward = st.container(
+        horizontal=True, vertical_alignment="center", width="content", wrap=False, gap="small", key="onward"
+    )
 notices.notes(view.notes)
 with st.container(horizontal=True, vertical_alignment="center", gap="small", key="unread"):
     notices.waiting_notice(facts.waiting_bytes)
@@ -54,14 +57,19 @@ if opened.profile != own:
 if facts.suggestion:
     panels.template_notice(facts.suggestion, opened.profile, is_judged=is_judged)
 
+# Rows show verdicts as soon as those of a page are made: labels are not counted above them.
+is_working = facts.unread_bytes > 0 or (job is not None and job.is_running)
+is_pending = can_be_judged and not is_judged and is_working
 if is_judged:
     moved = store.transitions(replace(view.filter, cause=(), correct=()), "cause") if vs else []
     groups = outcomes.cause_groups(store.outcome_counts(view.filter), moved)
+elif is_pending:
+    groups = outcomes.pending(matching)
 else:
     moved = store.transitions(replace(view.filter, label=()), "label") if vs else []
     groups = outcomes.label_groups(store.counts(view.filter), moved)
 if groups:
-    panels.strip(groups, view, is_pending=can_be_judged and not is_judged and job is not None)
+    panels.strip(groups, view, is_pending=is_pending)
 
 # People wait for the table: the lines above it are drawn after it, in the room that is kept for them.
 above = st.container(key=f"above-{sum(map(bool, (off_pages, vs)))}", gap="xsmall")
@@ -171,35 +179,22 @@ with beside:
     )
     is_toggled = vs is not None and view.filter.flip in panels.FLIPS_SHOWN
     filters.chips(view, elsewhere={"flip"} if is_toggled else ())
+    filters.clear_button(view)
     st.space("stretch")
-    with st.container(
-        horizontal=True,
-        vertical_alignment="center",
-        width="content",
-        wrap=False,
-        gap="small",
-        key="onward",
-    ):
-        if matching:
-            panels.walk_through(view)
-        export_menu.export_menu(
-            lambda: store.rows(view.filter, view.sort, with_claims=True, scores=view.shown_scores),
-            matching=matching,
-            exports=triage_exports(view.shown_scores),
-            name=f"{opened.manifest.name} {view.run}",
-        )
+    filters.columns_menu(view)
+with onward:
+    if matching:
+        panels.walk_through(view)
+    export_menu.export_menu(
+        lambda: store.rows(view.filter, view.sort, with_claims=True, scores=view.shown_scores),
+        matching=matching,
+        exports=triage_exports(view.shown_scores),
+        name=f"{opened.manifest.name} {view.run}",
+    )
 
 if matching:
     panels.paging(matching, view, rows_a_page=table.ROWS_A_PAGE)
     with st.container(key="below"):
-        failure_map.show_failures(
-            store.failures(view.filter),
-            view,
-            sections=session.sections_or_none(opened),
-            titles={document.doc_id: document.title or "" for document in opened.manifest.documents},
-            unpaged=opened.manifest.unpaged,
-            is_judged=is_judged,
-        )
         # Gold and ranking say more than a label does; a cause has both in it.
         asks_gold, asks_ranking = view.filter.gold or not is_judged, view.filter.bucket or not is_judged
         panels.next_steps(
@@ -208,6 +203,14 @@ if matching:
             opened.profile,
             store.gold_counts(view.filter) if asks_gold else {},
             store.bucket_counts(view.filter) if asks_ranking else {},
+        )
+        failure_map.show_failures(
+            store.failures(view.filter),
+            view,
+            sections=session.sections_or_none(opened),
+            titles={document.doc_id: document.title or "" for document in opened.manifest.documents},
+            unpaged=opened.manifest.unpaged,
+            is_judged=is_judged,
         )
 elif view.is_filtered:
     panels.nothing_matches(total)

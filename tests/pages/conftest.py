@@ -327,11 +327,13 @@ def strip(app: AppTest) -> dict[str, str]:
 
 
 def menu(app: AppTest, name: str) -> Any:
-    """A filter of Triage's menu, opened: its key says what it offers, too."""
-    app.session_state["more-filters"] = True
+    """A filter of Triage, with its menu opened: its key says what it offers, too."""
+    for key in ("more-filters", f"facet-{name}"):
+        app.session_state[key] = True
     app.run()
     keys = (f"filter-{name}:", f"filter-{name}")
-    return next(each for each in [*app.multiselect, *app.selectbox] if str(each.key).startswith(keys))
+    widgets = [*app.multiselect, *app.selectbox, *app.button_group]
+    return next(each for each in widgets if str(each.key).startswith(keys))
 
 
 def send(app: AppTest, event: str, value: object, *, key: str = "triage-rows") -> AppTest:

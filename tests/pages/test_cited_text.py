@@ -52,8 +52,8 @@ def located(make_workspace: MakeWorkspace, open_app: Open, tmp_path: Path, pool:
 
 
 def states(app: AppTest) -> Any:
-    """The filter by cited text, whose options have counts."""
-    return next(each for each in app.multiselect if str(each.key).startswith("filter-evidence:"))
+    """The filter by cited text, opened, whose options have counts."""
+    return menu(app, "evidence")
 
 
 def test_the_states_are_counted_filter_and_say_the_same_as_the_rows(located: Open) -> None:

@@ -73,7 +73,7 @@ def test_each_part_is_taken_away_by_its_own_button(open_shared: Open) -> None:
     assert "about" not in app.query_params and app.query_params["fails"] == "yes"
     app.button(key="chip-fails").click().run()
     assert "fails" not in app.query_params
-    assert len(table(app)) == 41
+    assert "41 of 41 questions" in shown(app)
 
 
 def test_another_document_is_chosen_and_stays_in_the_address(open_shared: Open) -> None:

@@ -32,7 +32,7 @@ def counts(app: AppTest) -> list[int]:
 def test_a_run_opens_by_label_until_its_claims_are_checked(open_shared: Open) -> None:
     app = open_shared()
     assert not app.exception
-    assert "R002 · 14 questions · template seed" in shown(app)
+    assert "R002 · 14 questions</span>" in shown(app) and "Labels: template seed" in shown(app)
     assert sum(counts(app)) == 14
     assert f"14 of 14 questions · {UNCHECKED}" in shown(app)
     order = ["generation_drift", "retrieval_drift", "refusal_suspect", "refusal_ok", "ok"]
@@ -164,7 +164,7 @@ def test_a_suspicion_has_one_name_and_its_code_as_the_tip(open_shared: Open) -> 
 def test_pages_follow_the_address_without_a_warning(
     make_workspace: MakeWorkspace, open_app: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
-    app = open_app(make_workspace([trace(f"Q{n}", f"How {n}?", "Use it.") for n in range(120)]), at="2")
+    app = open_app(make_workspace([trace(f"Q{n}", f"How {n}?", "Use it.") for n in range(70)]), at="2")
     assert app.pagination[0].value == 2
     app.pagination[0].set_value(3).run()
     assert app.query_params["at"] == "3"
@@ -184,9 +184,9 @@ def test_a_variant_can_be_distinguished_from_its_headline_trace(
 
 
 def test_a_page_beyond_the_end_is_the_last_page(make_workspace: MakeWorkspace, open_app: Open) -> None:
-    many = [trace(f"Q{number:03}", f"oil question {number}?", "not in context") for number in range(120)]
+    many = [trace(f"Q{number:03}", f"oil question {number}?", "not in context") for number in range(70)]
     app = open_app(make_workspace(many), at="99")
-    assert len(labels(app)) == 20, "120 rows in pages of 50"
+    assert len(labels(app)) == 20, "70 rows in pages of 25"
 
 
 def test_a_filter_that_nothing_passes_offers_the_way_back(small: Path, open_shared: Open) -> None:
@@ -233,7 +233,7 @@ def test_unreadable_lines_are_counted_beside_the_sentence(
 ) -> None:
     app = open_app(make_workspace([*TRACES, b"{not json", b'"neither"']))
     links = [link.proto.label for link in app.main.get("page_link")]
-    assert links == [":red[2 lines of this run's files could not be read.]", "Walk through"]
+    assert links == ["Walk through", ":red[2 lines of this run's files could not be read.]"]
     assert len(labels(app)) == 3
 
 
@@ -245,7 +245,7 @@ def test_rows_of_a_report_without_a_trace_are_no_unreadable_lines(
     row = {"q_id": "Q9", "q": "Gone?", "label": "ok", "why": "", "chunks": [], "citations_in_answer": []}
     (folder / "report.jsonl").write_text(json.dumps(row) + "\n")
     links = [link.proto.label for link in open_app(folder).main.get("page_link")]
-    assert links == [":red[1 row of its report has no trace.]", "Walk through"]
+    assert links == ["Walk through", ":red[1 row of its report has no trace.]"]
 
 
 def test_a_last_line_still_being_written_is_reported_and_waits(

@@ -53,8 +53,10 @@ _CHIPS = (
 _NONE = Filter("")
 #: The keys of the menus of further filters and of columns.
 MENU, COLUMNS_MENU = "more-filters", "columns-menu"
-#: The filters in the bar, with the pixels that each takes without a value.
-_IN_BAR: Mapping[str, int] = {"cause": 120, "doc": 145, "section": 130, "evidence": 130}
+#: The filters in the bar. A narrow window has room for the first alone; the others are in its menu.
+_IN_BAR = ("cause", "doc", "section", "evidence")
+#: How many values a filter shows at once; more are in a list that can be searched.
+_AT_ONCE = 20
 #: The other filters of several values, which are in the menu.
 _IN_MENU = (
     *("label", "correct", "grounded", "suspicion", "gold", "claim", "difference", "bucket"),
@@ -97,25 +99,41 @@ def filter_bar(
     cohorts: Choices = (),
     scores: Callable[[], None] | None = None,
 ) -> None:
-    """Draw the filters that are used most, menus of the others, and a button that clears all.
+    """Draw the filters that are used most, a button each with its chosen values, and a menu of the others.
 
     `counted_by` counts the list by a filter's values, without that filter; a menu that is closed asks for
     nothing. `cohorts` are frozen lists of questions with their sizes. `scores` draws the menu of scores,
     None for a run without any.
     """
+
+    def offered(name: str) -> Choices:
+        return counted_by(name) if name in _COUNTED else options.get(name, ())
+
     shown = view.filter
-    known = {"cause": facts.checked is not None, "evidence": facts.placed is not None}
-    for name, width in _IN_BAR.items():
-        offered = counted_by(name) if name in _COUNTED else options[name]
-        if known.get(name, True) or getattr(shown, name):
-            _choice(name, offered, getattr(shown, name), width=width)
+    known = {
+        "cause": facts.checked is not None,
+        "evidence": facts.placed is not None,
+        "doc": len(options["doc"]) > 1,
+    }
+    in_bar = [name for name in _IN_BAR if known.get(name, True) or getattr(shown, name)]
+    for name in in_bar:
+        menu_key = f"facet-{name}"
+        menu = st.popover(
+            _facet(name, getattr(shown, name)), key=menu_key, on_change="rerun", width="content"
+        )
+        if menu.open:
+            with menu:
+                _choice(name, offered(name), getattr(shown, name), menu=menu_key)
     if scores is not None:
         scores()
-    menu = st.popover("More", key=MENU, on_change="rerun")  # with another title it would close
+    menu = st.popover("More filters", key=MENU, on_change="rerun", width="content")
     if menu.open:  # a widget that the browser does not show yet would not take its value from the address
         with menu, st.container(horizontal=True, gap="small", key="more-choices"):
+            with st.container(horizontal=True, gap="small", key="narrow-choices"):
+                for name in in_bar[1:]:
+                    _choice(name, offered(name), getattr(shown, name), prefix="narrow")
             is_checked = facts.checked is not None
-            _further(options, view, counted_by=counted_by, cohorts=cohorts, is_checked=is_checked)
+            _further(offered, view, counted_by=counted_by, cohorts=cohorts, is_checked=is_checked)
             if facts.traces > facts.questions:
                 feed("all-variants", shown.all_variants)
                 st.toggle(
@@ -124,13 +142,25 @@ def filter_bar(
                     help="Paraphrases, other seeds and repeats too; else one trace a question",
                     on_change=lambda: change_view(all_variants=st.session_state["all-variants"]),
                 )
-    columns_menu(view)
+
+
+def _facet(name: str, chosen: Sequence[str]) -> str:
+    """Return the title of a filter's button: its name, with the value or how many values are chosen."""
+    title = FILTER_NAMES[name]
+    if not chosen:
+        return title
+    words = markup.label(_option(name, chosen[0], None), limit=24) if len(chosen) == 1 else f"{len(chosen):,}"
+    return f"{title}: **{words}**"
+
+
+def clear_button(view: ViewState) -> None:
+    """Draw the button that takes every filter away, where there is one."""
     if view.is_filtered:
         st.button("Clear", key="clear", type="tertiary", on_click=show_all)
 
 
 def _further(
-    options: Mapping[str, Choices],
+    offered: Callable[[str], Choices],
     view: ViewState,
     *,
     counted_by: CountedBy,
@@ -149,9 +179,9 @@ def _further(
         on_choose=lambda by: change_view(sort=by, desc=False),
     )
     for name in _IN_MENU:
-        offered = counted_by(name) if name in _COUNTED else options.get(name, ())
-        if offered or getattr(shown, name):
-            _choice(name, offered, getattr(shown, name), in_menu=True)
+        values = offered(name)
+        if values or getattr(shown, name):
+            _choice(name, values, getattr(shown, name))
     sizes, cohort = dict(cohorts), shown.cohort
     names = {name: _option("cohort", name, sizes.get(name)) for name in (*sizes, cohort) if name}
     if names:
@@ -201,30 +231,49 @@ def chips(view: ViewState, *, elsewhere: Container[str] = ()) -> None:
 
 
 def _choice(
-    name: str, options: Choices, chosen: Sequence[str], *, width: int = WIDTH_CHOSEN, in_menu: bool = False
+    name: str, options: Choices, chosen: Sequence[str], *, prefix: str = "filter", menu: str = ""
 ) -> None:
-    """Draw a filter of several values. In the bar its title is the placeholder, in the menu it is above."""
-    title, counts = FILTER_NAMES[name], dict(options[:OFFERED])
-    key = _key(name, counts)
+    """Draw a filter of several values. In a `menu` of its own its few values are all in sight.
+
+    That menu's button names what is chosen, which makes it another one: it is opened again.
+    """
+    counts = dict(options[:OFFERED])
+    key = _key(name, counts, prefix)
     values = [*counts, *(value for value in chosen if value not in counts)]
+
+    def choose() -> None:
+        if menu:
+            st.session_state[menu] = True
+        change_view(**{name: tuple(st.session_state[key])})
+
+    if menu and len(values) <= _AT_ONCE:
+        st.pills(
+            FILTER_NAMES[name],
+            values,
+            selection_mode="multi",
+            default=begin(key, list(chosen)),
+            key=key,
+            format_func=lambda value: markup.label(_option(name, value, counts.get(value)), limit=100),
+            on_change=choose,
+        )
+        return
     st.multiselect(
-        title,
+        FILTER_NAMES[name],
         values,
         begin(key, list(chosen)),
         key=key,
         format_func=lambda value: _option(name, value, counts.get(value)),
-        placeholder="any" if in_menu else title,
-        label_visibility="visible" if in_menu else "collapsed",
-        width=max(width, WIDTH_CHOSEN) if chosen else width,
+        placeholder="any",
+        width=WIDTH_CHOSEN,
         wrap=False,
         select_all=False,
-        on_change=lambda: change_view(**{name: tuple(st.session_state[key])}),
+        on_change=choose,
     )
 
 
-def _key(name: str, counts: Mapping[str, int]) -> str:
+def _key(name: str, counts: Mapping[str, int], prefix: str = "filter") -> str:
     """Return a key that changes with the counts: a browser keeps the words of chosen options."""
-    return f"filter-{name}:{sha1_8(repr(counts))}"
+    return f"{prefix}-{name}:{sha1_8(repr(counts))}"
 
 
 def _one_of(

@@ -80,6 +80,12 @@ _WITHOUT: tuple[tuple[str, str, str, tuple[Correct, ...]], ...] = (
 )
 
 
+def pending(questions: int) -> tuple[Group, ...]:
+    """Return the one group of a list whose verdicts are being made; none without questions."""
+    means = "Verdicts are counted once the claims of all answers are checked."
+    return (Group("unjudged", "Not checked yet", means, questions, {}),) if questions else ()
+
+
 def label_groups(counts: Mapping[Label | None, int], moved: Moved = ()) -> tuple[Group, ...]:
     """Return the questions of a list by label, worst first, for a run whose claims are not checked."""
     groups = [

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import streamlit as st
 
@@ -50,6 +51,8 @@ _ALONE = {
 }
 #: The most groups of which the next step is shown.
 MOST_STEPS = 3
+#: Pixels of a number of the pages below the table.
+PAGE_PIXELS = 44
 #: What the toggles of a comparison show, in order, and what it means.
 FLIPS_SHOWN: Mapping[Flip, str] = {
     "fixed": "Wrong in the other run, right in this one",
@@ -58,16 +61,17 @@ FLIPS_SHOWN: Mapping[Flip, str] = {
 
 
 def heading(view: ViewState, runs: Sequence[Run], *, total: int, profile: Profile) -> None:
-    """Draw the page's title with the profile that every count depends on, and the choice of another run."""
+    """Draw the page's title, and the choice of another run; the profile of the labels is its tip."""
     noun = "trace" if view.filter.all_variants else "question"
-    markup.page_title("Triage", f"  {view.run} · {counted(total, noun)} · {profile.describe()}")
+    tip = f"Labels: {profile.describe()}"
+    markup.titled("Triage", f"  {view.run} · {counted(total, noun)}", level="h1", tip=tip, role="title")
     if names := run_names(runs, but=view.run):
         select(
             "Compare with",
             names,
             view.filter.vs or None,
             key="compared-with",
-            placeholder="Compare with …",
+            placeholder="Compare …",
             is_clearable=True,
             width=170,
             on_choose=lambda vs: change_view(**({"vs": vs} if vs else _ALONE)),
@@ -88,7 +92,7 @@ def strip(groups: Sequence[Group], view: ViewState, *, is_pending: bool) -> None
     def title_of(group: Group) -> str:
         return f"{'✓ ' if group.is_chosen(view.filter) else ''}{group.name} {count_of(group)}"
 
-    with st.container(border=True, key="strip", gap=None):
+    with st.container(key="strip", gap=None):
         parts = [(each.key, each.questions, title_of(each)) for each in groups]
         markup.show(markup.bar(parts, grows=is_pending))
         with line("strip"):
@@ -275,7 +279,10 @@ def paging(matching: int, view: ViewState, *, rows_a_page: int) -> None:
     key = f"table-page:{turn}"
     turn_page = lambda: change_view(at=int(st.session_state[key]))  # noqa: E731
     with st.container(horizontal=True, horizontal_alignment="center"):
-        st.pagination(pages, default=at, key=key, on_change=turn_page)
+        # As wide as its content it would have room for one number.
+        st.pagination(
+            pages, default=at, key=key, on_change=turn_page, width=PAGE_PIXELS * (min(pages, 7) + 3)
+        )
 
 
 def next_steps(
@@ -297,29 +304,62 @@ def next_steps(
             return CAUSE_STEPS[group.key]
         return next_step(group.key, profile.template) or "" if group.key in LABELS else ""
 
-    def draw(name: str, count: int, means: str, words: str | None) -> None:
-        pieces = [Piece(f"{name} {count:,}", "strong"), Piece(f"  {means}", "muted")]
-        markup.show(markup.text(pieces, role="line"), markup.text([Piece(words or "")], role="line"))
-
     lost = [state for state in GOLD_STATES if gold.get(state) and GOLD_STEPS.get(state)]
     states = view.filter.gold or sorted(lost, key=lambda state: -gold[state])[:1]
     failed = [bucket for bucket in BUCKETS if buckets.get(bucket) and BUCKET_STEPS.get(bucket)]
-    present = [(group, step_of(group)) for group in groups if group.questions]
+    present = [(group, step_of(group)) for group in groups if group.questions and group.change]
     chosen = [each for each in present if each[0].is_chosen(view.filter)]
-    steps = chosen or [each for each in present if each[1]][:MOST_STEPS]
-    if not (steps or lost or failed):
+    steps = [
+        _Step(group.key, group.name, group.questions, group.means, words, group.change)
+        for group, words in chosen or [each for each in present if each[1]][:MOST_STEPS]
+    ]
+    for bucket in failed:
+        if not view.filter.bucket or bucket in view.filter.bucket:
+            name, count, change = BUCKET_NAMES[bucket], buckets[bucket], {"bucket": (bucket,)}
+            steps.append(
+                _Step(f"bucket-{bucket}", name, count, BUCKET_MEANINGS[bucket], BUCKET_STEPS[bucket], change)
+            )
+    for state in lost:
+        if state in states:
+            name, count, change = GOLD_NAMES[state], gold[state], {"gold": (state,)}
+            steps.append(_Step(f"gold-{state}", name, count, GOLD_MEANINGS[state], GOLD_STEPS[state], change))
+    if not steps:
         return
-    with st.container(border=True, key="next-step"):
+    with st.container(border=True, key="next-step", gap="xsmall"):
         markup.note("Next step", "h2", role="text")
-        for group, words in steps:
-            draw(group.name, group.questions, group.means, words)
-        for bucket in failed:
-            if not view.filter.bucket or bucket in view.filter.bucket:
-                words = BUCKET_STEPS.get(bucket, "")
-                draw(BUCKET_NAMES[bucket], buckets[bucket], BUCKET_MEANINGS[bucket], words)
-        for state in lost:
-            if state in states:
-                draw(GOLD_NAMES[state], gold[state], GOLD_MEANINGS[state], GOLD_STEPS.get(state))
+        for step in steps:
+            _draw_step(step, view)
+
+
+class _Step(NamedTuple):
+    """A next step: what to do about some questions of a list, and the filters that keep them alone."""
+
+    key: str
+    name: str
+    questions: int
+    means: str
+    words: str
+    change: Mapping[str, tuple[str, ...]]
+
+
+def _draw_step(step: _Step, view: ViewState) -> None:
+    """Draw a step, and after it the way to its questions: as the list, or, where they are, one by one."""
+    is_shown = all(set(getattr(view.filter, name)) == set(values) for name, values in step.change.items())
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"step-to-{step.key}"):
+        name = Piece(f"{step.name} {step.questions:,}", "strong", tip=step.means)
+        markup.show(markup.text([name, Piece(f"  {step.words or step.means}")], role="line"))
+        if is_shown:
+            walk = view.as_list().params()
+            title = f"Walk through {step.questions:,}"
+            st.page_link("pages/walkthrough.py", label=title, query_params=walk, width="content")
+        else:
+            st.button(
+                f"Show {counted(step.questions, 'question')}",
+                key=f"show-{step.key}",
+                type="tertiary",
+                on_click=change_view,
+                kwargs=dict(step.change),
+            )
 
 
 def nothing_matches(total: int) -> None:

@@ -44,9 +44,8 @@ from proofspan.ui.widgets.text import shortened, variant
 from proofspan.ui.wording import citation
 from proofspan.ui.wording.verdict import verdict_chip
 
-ROWS_A_PAGE = 50
-#: CSS pixels of the frame: some ten rows, of which the rest scrolls inside it.
-HEIGHT = 640
+#: The rows scroll with the page: a list of its own height inside it would be a second thing to scroll.
+ROWS_A_PAGE = 25
 #: The key of the page's one table: the component stays, with its focus, while its rows change.
 KEY = "triage-rows"
 #: The longest question, and the most numbers, that a cell holds; the Question page has the rest.
@@ -250,14 +249,14 @@ COLUMNS: Mapping[str, TriageColumn] = {
         lambda row: (
             Cell(shortened(row.text("cause_sentence"), MAX_CAUSE)) if row.text("cause_sentence") else NOTHING
         ),
-        _layout("cause", "The first point of failure", lines=4, width=15),
+        _layout("cause", "The first point of failure", lines=4, width=14.5),
         "cause",
         ("by cause, most harmful first", "by cause, least harmful first"),
         stays=9,
     ),
     "issues": TriageColumn(
         lambda row: Cell(" · ".join(issues(row))),
-        _layout("issues", lines=3, width=15),
+        _layout("issues", lines=3, width=12),
         "suspicions",
         ("fewest issues first", "most issues first"),
         descending_first=True,
@@ -269,18 +268,18 @@ COLUMNS: Mapping[str, TriageColumn] = {
         "question",
         ("questions A to Z", "questions Z to A"),
     ),
-    "answer": TriageColumn(_answer, _layout("answer", lines=3, width=16, sorts=False), stays=8),
+    "answer": TriageColumn(_answer, _layout("answer", lines=4, width=12.5, sorts=False), stays=8),
     "expected": TriageColumn(
         _expected,
-        _layout("expected", "The answer of the gold question", lines=3, width=10.5, sorts=False),
-        stays=5,
+        _layout("expected", "The answer of the gold question", lines=3, width=9.5, sorts=False),
+        stays=7,
     ),
     "section": TriageColumn(
         _section,
         _layout("section", "Document and section of the candidate at rank 1", lines=3, width=7.4),
         "section",
         ("by top section", "by top section, reversed"),
-        stays=6,
+        stays=5,
     ),
     "why": TriageColumn(
         lambda row: Cell(WHY.get(row.text("why"), row.text("why")), look="quiet"),
@@ -400,8 +399,12 @@ def column_named(name: str) -> TriageColumn:
 #: What a list shows: with verdicts, and of a run whose claims are not checked. Others can be chosen.
 JUDGED = ("verdict", "cause", "question", "answer", "expected", "section")
 UNJUDGED = ("label", "issues", "question", "answer", "expected", "section")
+#: Columns that are left out where no row has a value.
+_MAY_BE_LEFT_OUT = frozenset({"expected", *OPTIONAL_COLUMNS})
 #: The least width of the question, in rem; where there is less the next column moves under it.
-LEAST_QUESTION = 14
+LEAST_QUESTION = 13
+#: The padding of a column, in rem, which its width does not include.
+_PADDING = 1.2
 #: Orders that an address may ask for and no header does.
 _OTHER_ORDERS: Mapping[str, tuple[str, str]] = {
     "correct": ("wrong answers first", "correct answers first"),
@@ -432,6 +435,8 @@ def show_table(rows: Sequence[TriageRow], view: ViewState, *, is_judged: bool, h
 def triage_rows(rows: pd.DataFrame, view: ViewState, known: Known = NOTHING_KNOWN) -> list[TriageRow]:
     """Return rows of the index with the addresses of their questions, which stay in the list of `view`."""
     made, listed = [], view.as_list()
+    if rows["rank1_doc"].nunique() < 2 and rows["rank1_section"].notna().all():
+        known = known._replace(titles={})  # one document's name in each row says nothing
     for values in rows.to_dict("records"):
         numbers = (int(values[name]) for name in ("paraphrase", "seed", "repeat"))
         key = TraceKey("", str(values["q_id"]), *numbers)
@@ -451,9 +456,19 @@ def triage_grid(
     """Return the table of these rows, in the order `sort`.
 
     `chosen` are columns besides those that every list shows. Without `is_judged` there is no verdict yet, and
-    labels are in its place; without `has_gold` no answer is expected.
+    labels are in its place; without `has_gold` no answer is expected. A column in which no row has a value is
+    left out, unless the list is in its order.
     """
-    shown = {name: column_named(name) for name in columns_of(chosen, is_judged=is_judged, has_gold=has_gold)}
+    names = columns_of(chosen, is_judged=is_judged, has_gold=has_gold)
+    columns_named = {name: column_named(name) for name in names}
+    cells = {name: [column.cell(row) for row in rows] for name, column in columns_named.items()}
+    shown = {
+        name: column
+        for name, column in columns_named.items()
+        if name not in _MAY_BE_LEFT_OUT
+        or column.sort == sort.by
+        or any(each not in (NOTHING, Cell()) for each in cells[name])
+    }
     below = _folded_below(shown)
     corner, *columns = [
         replace(
@@ -463,11 +478,8 @@ def triage_grid(
         )
         for name, column in shown.items()
     ]
-    made = []
-    for row in rows:
-        head, *others = (column.cell(row) for column in shown.values())
-        made.append(Row(head, tuple(others)))
-    return Grid("Questions of this run", corner, tuple(columns), tuple(made), height=HEIGHT)
+    made = [Row(head, tuple(others)) for head, *others in zip(*(cells[name] for name in shown), strict=True)]
+    return Grid("Questions of this run", corner, tuple(columns), tuple(made))
 
 
 def columns_of(chosen: Sequence[str], *, is_judged: bool, has_gold: bool) -> list[str]:
@@ -483,10 +495,11 @@ def _folded_below(shown: Mapping[str, TriageColumn]) -> dict[str, float]:
     A column stays while it fits beside those that stay longer: whatever is chosen, nothing is cut.
     """
     moving = sorted((name for name in shown if shown[name].stays), key=lambda name: -shown[name].stays)
-    least = LEAST_QUESTION + sum(column.layout.width or 0 for column in shown.values() if not column.stays)
+    staying = [column.layout.width or LEAST_QUESTION for column in shown.values() if not column.stays]
+    least = sum(width + _PADDING for width in staying)
     found: dict[str, float] = {}
     for name in moving:
-        least += shown[name].layout.width or 0
+        least += (shown[name].layout.width or 0) + _PADDING
         found[name] = round(least, 2)
     return found
 

@@ -336,6 +336,7 @@ def page_stylesheet(page: str, state: str = "") -> None:
 
     With a `state`, add those of what it looks like in that state: `ui/walkthrough/presenting.css`.
     """
+    page = page or "triage"  # which is at the root
     own = f"ui/{page}/{state or page}.css"
     if (PACKAGE / own).exists():
         st.html(f"<style>{text_of(own)}</style>")
