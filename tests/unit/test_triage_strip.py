@@ -74,7 +74,7 @@ def test_without_verdicts_groups_are_labels_and_all_are_there() -> None:
 
 
 def test_every_cause_has_a_name_a_meaning_a_step_and_a_colour() -> None:
-    styles = text_of("ui/css/frame.css")
+    styles = text_of("ui/triage/triage.css")
     assert set(CAUSE_NAMES) == set(CAUSE_MEANINGS) == set(CAUSE_STEPS) == set(CAUSES) == set(get_args(Cause))
     keys = [*CAUSES[:-1], *LABELS, "unknown", "declined", "correct", "unjudged"]
     assert all(f".ps-part-{key}," in styles for key in keys)

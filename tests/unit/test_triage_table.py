@@ -92,9 +92,10 @@ def sent(
 
 
 def only_row(known: Known | None = None, **changes: object) -> dict[str, str]:
-    """The texts of a row's cells; of verdict and label their chips."""
+    """The texts of a row's cells, left out or not; of verdict and label their chips."""
     (row,) = sent(changes, known=known)["rows"]
     texts = {name: cell.get("text", "") for name, cell in row["cells"].items()}
+    texts = dict.fromkeys((*JUDGED, *OPTIONAL_COLUMNS), "–") | {"why": "", "issues": ""} | texts
     return {**texts, **{name: row["cells"][name]["chips"][0]["text"] for name in ("verdict", "label")}}
 
 
@@ -235,8 +236,12 @@ def test_the_expected_answer_is_that_of_the_gold_question() -> None:
 
 
 def test_the_top_document_is_there_where_the_workspace_has_several() -> None:
+    other = {"rank1_doc": "bulletin"}
+
     def cell(titles: dict[str, str], **changes: object) -> dict[str, str]:
-        found: dict[str, str] = sent(changes, known=Known(titles=titles))["rows"][0]["cells"]["section"]
+        found: dict[str, str] = sent(changes, other, known=Known(titles=titles))["rows"][0]["cells"][
+            "section"
+        ]
         return {name: found[name] for name in ("text", "note") if name in found}
 
     assert cell({}) == {"text": "2.26"}
@@ -245,6 +250,14 @@ def test_the_top_document_is_there_where_the_workspace_has_several() -> None:
     assert cell(titles, rank1_doc="other") == {"text": "2.26", "note": "other"}
     assert cell(titles, rank1_section=None) == {"text": "Owner's manual"}
     assert cell(titles, rank1_section=None, rank1_doc=None) == {"text": "–"}
+    assert cell(titles, **other) == {"text": "2.26"}, "all rows have the same document"
+
+
+def test_a_column_without_a_value_is_left_out_unless_the_list_is_in_its_order() -> None:
+    assert "coverage" in sent({}, {"answer_coverage": None})["rows"][1]["cells"]
+    empty = {"answer_coverage": None, "suspicions": []}
+    assert sent(empty)["rows"][0]["cells"].keys().isdisjoint({"coverage", "expected", "issues"})
+    assert "coverage" in sent(empty, sort=Sort("answer_coverage"))["rows"][0]["cells"]
 
 
 def test_a_list_has_its_columns_and_those_that_are_chosen() -> None:

@@ -119,7 +119,7 @@ def filter_bar(
     for name in in_bar:
         menu_key = f"facet-{name}"
         menu = st.popover(
-            _facet(name, getattr(shown, name)), key=menu_key, on_change="rerun", width="content"
+            _facet_label(name, getattr(shown, name)), key=menu_key, on_change="rerun", width="content"
         )
         if menu.open:
             with menu:
@@ -144,7 +144,7 @@ def filter_bar(
                 )
 
 
-def _facet(name: str, chosen: Sequence[str]) -> str:
+def _facet_label(name: str, chosen: Sequence[str]) -> str:
     """Return the title of a filter's button: its name, with the value or how many values are chosen."""
     title = FILTER_NAMES[name]
     if not chosen:

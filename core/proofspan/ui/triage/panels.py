@@ -315,14 +315,13 @@ def next_steps(
     ]
     for bucket in failed:
         if not view.filter.bucket or bucket in view.filter.bucket:
-            name, count, change = BUCKET_NAMES[bucket], buckets[bucket], {"bucket": (bucket,)}
-            steps.append(
-                _Step(f"bucket-{bucket}", name, count, BUCKET_MEANINGS[bucket], BUCKET_STEPS[bucket], change)
-            )
+            name, count, means = BUCKET_NAMES[bucket], buckets[bucket], BUCKET_MEANINGS[bucket]
+            keep: Mapping[str, tuple[str, ...]] = {"bucket": (bucket,)}
+            steps.append(_Step(f"bucket-{bucket}", name, count, means, BUCKET_STEPS[bucket], keep))
     for state in lost:
         if state in states:
-            name, count, change = GOLD_NAMES[state], gold[state], {"gold": (state,)}
-            steps.append(_Step(f"gold-{state}", name, count, GOLD_MEANINGS[state], GOLD_STEPS[state], change))
+            name, count, means = GOLD_NAMES[state], gold[state], GOLD_MEANINGS[state]
+            steps.append(_Step(f"gold-{state}", name, count, means, GOLD_STEPS[state], {"gold": (state,)}))
     if not steps:
         return
     with st.container(border=True, key="next-step", gap="xsmall"):
