@@ -40,6 +40,7 @@ MAX_NUMBER = 1_000_000_000
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _INTEGER = re.compile(r"[0-9]{1,10}")
 _KEY = re.compile(f"[0-9a-f]{{{KEY_CHARS}}}")
+_SPEAKER = re.compile(r"[0-9a-z]{1,40}")
 #: Columns of the Triage table besides those that it always shows, in their order.
 OPTIONAL_COLUMNS = (
     *("label", "why", "issues", "support", "contradictions", "numbers", "coverage"),
@@ -72,8 +73,10 @@ class ViewState:
     `see` an attachment outlined on its page, `stage` the ranked list that is shown,
     `where` the document whose failures are shown, `columns` further columns of the table, `at` its 1-based
     page, `scores` the scores of other tools that are shown as columns. `profile` replaces the manifest's
-    (`template=` and `refusal=` in the URL). `ids` is a playlist of questions named like `q`, `level` the
-    levels of stored bundles in a playlist, `present` shows it without sidebar. On Trends, `by`
+    (`template=` and `refusal=` in the URL). `ids` is a playlist of questions named like `q`, `name` what it is
+    called, `level` the levels of stored bundles in a playlist; `whole` is the whole list where nothing else is
+    chosen, in place of "Best of". `end` is its last slide, `present` shows it without sidebar, and `speaker`
+    is the window of the speaker's notes, by the id of the presentation that it follows. On Trends, `by`
     slices the metrics, `order` and `find` sort and search the ranks of questions, `leaf` is their 1-based
     page. On Sprint, `item` is the goal, work package, decision, risk, run or entry that is open, such as
     `decision:D2`; `status` and `stream` keep work packages, `kind`, `author`, `day` and `find` entries, and
@@ -100,8 +103,12 @@ class ViewState:
     scores: tuple[str, ...] = ()
     profile: Profile | None = None
     ids: tuple[str, ...] = ()
+    name: str = ""
     level: tuple[Level, ...] = ()
+    whole: bool = False
+    end: bool = False
     present: bool = False
+    speaker: str | None = None
     by: Slice | None = None
     order: RankOrder | None = None
     find: str = ""
@@ -191,7 +198,7 @@ class ViewState:
         if "at_claim" not in changes and (changes.keys() & _LEAVES_CLAIM or "run" in in_filter):
             changes["at_claim"] = None
         if in_filter.keys() - _RUN_NAMES and "ids" not in changes:
-            changes["ids"] = ()
+            changes |= {"ids": (), "name": "", "end": False}
         shown, sort = replace(self.filter, **in_filter), replace(self.sort, **in_sort)
         return replace(self, filter=shown, sort=sort, **changes)
 
@@ -212,11 +219,13 @@ class ViewState:
         """Return the same list with no question open and no playlist."""
         names = ("cite", "chunk", "at_claim", "page", "see", "stage")
         none: dict[str, Any] = dict.fromkeys(names) | {"beside": False}
-        return replace(self, q=None, p=0, s=0, **none, ids=(), level=(), present=False)
+        none |= {"ids": (), "name": "", "level": (), "whole": False, "end": False}
+        return replace(self, q=None, p=0, s=0, **none, present=False, speaker=None)
 
     def without_filter(self) -> ViewState:
         """Return the same run, compared with the same run, with every question, from the first page."""
-        return replace(self, filter=Filter(run=self.run, vs=self.filter.vs), at=1, ids=(), level=())
+        shown = Filter(run=self.run, vs=self.filter.vs)
+        return replace(self, filter=shown, at=1, ids=(), name="", level=(), whole=False, end=False)
 
     @property
     def is_filtered(self) -> bool:
@@ -333,6 +342,14 @@ def _opened(reader: _Reader, name: str) -> str | None:
     return value
 
 
+def _speaker(reader: _Reader, name: str) -> str | None:
+    value = reader.text(name)
+    if value is not None and _SPEAKER.fullmatch(value) is None:
+        reader.refuse(name, value, "the id of a presentation")
+        return None
+    return value
+
+
 def _support(reader: _Reader, name: str) -> str:
     value = reader.text(name) or ""
     try:
@@ -420,8 +437,12 @@ _PARAMS: Mapping[str, _Param] = {
     "all_variants": _ON,
     "questions_only": _ON,
     "ids": _texts(),
+    "name": _text(),
     "level": _texts(LEVELS),
+    "whole": _ON,
+    "end": _ON,
     "present": _ON,
+    "speaker": _Param(_speaker, lambda value: [value] if value else []),
     "by": _text(get_args(Slice), None),
     "order": _text(get_args(RankOrder), None),
     "find": _text(),
