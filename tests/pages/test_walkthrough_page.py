@@ -70,12 +70,18 @@ def words(app: AppTest) -> str:
 def act(app: AppTest, **wanted: Any) -> AppTest:
     """Return the data that the bar sends for a press."""
     shown_now = bar(app)
-    sent = {"to": shown_now["position"], "cite": shown_now["cite"], "present": shown_now["present"]}
+    sent = {"to": shown_now["slide"], "cite": shown_now["cite"], "present": shown_now["present"]}
     return send(app, "act", {**sent, "presses": shown_now["presses"] + 1, **wanted}, key=KEY)
 
 
-def test_the_first_bundle_of_the_list_opens_with_its_page(workspace: Path, open_app: Open) -> None:
+def test_a_title_opens_and_the_first_bundle_of_the_list_follows_with_its_page(
+    workspace: Path, open_app: Open
+) -> None:
     app = open_app(workspace, page=PAGE, label="ok")
+    assert not app.exception
+    assert (bar(app)["slide"], bar(app)["total"], url(app, "q")) == (0, 3, [])
+    assert all(each in words(app) for each in ("Small car", "1 question", "R1"))
+    app = act(app, to=1)
     assert not app.exception
     assert "1 of 1" in words(app)
     assert "Full evidence" in words(app)
@@ -87,8 +93,12 @@ def test_the_first_bundle_of_the_list_opens_with_its_page(workspace: Path, open_
         0,
         ["cite:1"],
     )
-    assert (bar(app)["document"], bar(app)["place"]) == ("manual", "PDF page 1 · page_idx 0")
+    assert (bar(app)["document"], bar(app)["place"]) == ("manual", "PDF page 1")
+    assert "page_idx 0" in bar(app)["tip"]
     assert url(app, "q") == ["Q1"]
+    app = act(app, to=2)
+    assert (url(app, "end"), url(app, "q")) == (["yes"], [])
+    assert {link.proto.page for link in app.main.get("page_link")} == {"triage", "trends"}
 
 
 def test_the_answer_reads_without_its_line_of_ids(workspace: Path, open_app: Open) -> None:
@@ -100,22 +110,41 @@ def test_the_answer_reads_without_its_line_of_ids(workspace: Path, open_app: Ope
 
 
 def test_steps_lead_through_the_list_and_the_address_follows(workspace: Path, open_app: Open) -> None:
-    app = open_app(workspace, page=PAGE)
+    app = open_app(workspace, page=PAGE, whole="yes")
     start = bar(app)
-    assert (start["position"], start["total"]) == (0, 3)
-    app = act(app, to=2, cite=None)
-    assert (bar(app)["position"], bar(app)["presses"]) == (2, start["presses"] + 1)
+    assert (start["slide"], start["total"], len(start["titles"])) == (0, 5, 5)
+    app = act(app, to=3, cite=None)
+    assert (bar(app)["slide"], bar(app)["presses"]) == (3, start["presses"] + 1)
+    assert (url(app, "whole"), bar(app)["speaker"]["next"]) == (["yes"], "The end")
     last = url(app, "q")
-    app = act(app, to=1, cite=None)
+    app = act(app, to=2, cite=None)
     assert url(app, "q") != last
     assert "2 of 3" in words(app)
 
 
-@pytest.mark.parametrize("wanted", [{"to": 3}, {"to": "1"}, {"to": True}, {"presses": -1}, {"cite": 0}])
-def test_what_no_bar_sends_changes_nothing(workspace: Path, open_app: Open, wanted: dict[str, Any]) -> None:
-    app = act(open_app(workspace, page=PAGE), **wanted)
+def test_without_a_choice_the_best_are_shown_and_any_other_question_opens_the_whole_list(
+    workspace: Path, open_app: Open
+) -> None:
+    app = open_app(workspace, page=PAGE)
+    assert "Best of · 1 question" in words(app)
+    assert (bar(app)["total"], url(app, "whole")) == (3, [])
+    app = open_app(workspace, page=PAGE, q="Q3")
+    assert (bar(app)["total"], url(app, "whole"), url(app, "q")) == (5, ["yes"], ["Q3"])
+
+
+def test_the_speakers_window_shows_nothing_else(workspace: Path, open_app: Open) -> None:
+    app = open_app(workspace, page=PAGE, speaker="a1b2")
     assert not app.exception
-    assert bar(app)["position"] == 0
+    names = [each.proto.component_name for each in app.main.get("bidi_component")]
+    assert [name for name in names if "walkthrough" in name] == ["proofspan_ui_walkthrough_speaker"]
+    assert not app.sidebar
+
+
+@pytest.mark.parametrize("wanted", [{"to": 5}, {"to": "1"}, {"to": True}, {"presses": -1}, {"cite": 0}])
+def test_what_no_bar_sends_changes_nothing(workspace: Path, open_app: Open, wanted: dict[str, Any]) -> None:
+    app = act(open_app(workspace, page=PAGE, whole="yes"), **wanted)
+    assert not app.exception
+    assert bar(app)["slide"] == 0
 
 
 def test_presenting_is_part_of_the_address_and_has_no_sidebar(workspace: Path, open_app: Open) -> None:
@@ -127,28 +156,31 @@ def test_presenting_is_part_of_the_address_and_has_no_sidebar(workspace: Path, o
 
 
 def test_ids_give_the_order_and_unknown_ones_are_reported(workspace: Path, open_app: Open) -> None:
-    app = open_app(workspace, page=PAGE, ids=["Q3#2", "Q9", "Q1"])
-    assert (bar(app)["total"], url(app, "q")) == (2, ["Q3#2"])
-    assert note_of(app).startswith("Not in run R1, and skipped: Q9.")
+    app = open_app(workspace, page=PAGE, ids=["Q3#2", "Q9", "Q1"], name="For <b>Ada</b>")
+    assert "For <b>Ada</b> · 2 questions" in words(app)
+    assert (bar(app)["total"], url(app, "q")) == (4, [])
+    assert "Not in run R1, and skipped: Q9." in words(app)
     assert url(app, "ids") == ["Q3#2", "Q9", "Q1"]
     app = act(app, to=1, cite=None)
-    assert url(app, "q") == ["Q1"]
+    assert url(app, "q") == ["Q3#2"]
+    app = act(app, to=2, cite=None)
+    assert (url(app, "q"), url(app, "name")) == (["Q1"], ["For <b>Ada</b>"])
 
 
 def test_a_question_beside_the_list_is_shown_and_leads_into_it(workspace: Path, open_app: Open) -> None:
     app = open_app(workspace, page=PAGE, ids=["Q3"], q="Q1")
-    assert bar(app)["position"] == -1
+    assert bar(app)["slide"] == -1
     assert "not among the 1" in words(app)
     assert "the arrows lead into it" in note_of(app)
     assert "How often is the oil changed?" in words(app)
 
 
-def test_a_question_that_the_run_does_not_hold_gives_way_to_the_first(
+def test_a_question_that_the_run_does_not_hold_gives_way_to_the_title(
     workspace: Path, open_app: Open
 ) -> None:
     app = open_app(workspace, page=PAGE, q="nobody")
-    assert bar(app)["position"] == 0
-    assert "has no such question" in note_of(app)
+    assert (bar(app)["slide"], url(app, "q")) == (0, [])
+    assert "has no such question" in words(app)
 
 
 @pytest.mark.parametrize(
@@ -166,7 +198,7 @@ def test_an_empty_playlist_is_calm_and_leads_back(
     assert not app.exception
     assert expected in words(app)
     app.button("walk-whole").click().run()
-    assert bar(app)["total"] == 3
+    assert bar(app)["total"] == 5
 
 
 def test_a_choice_of_citation_turns_to_its_page(make_workspace: MakeWorkspace, open_app: Open) -> None:
@@ -176,7 +208,7 @@ def test_a_choice_of_citation_turns_to_its_page(make_workspace: MakeWorkspace, o
     ]
     folder = make_workspace([CITED | {"citations": two}], documents=DOCUMENTS)
     manual(folder)
-    app = open_app(folder, page=PAGE)
+    app = open_app(folder, page=PAGE, q="Q1")
     assert bar(app)["cites"] == [1, 2]
     app = send(app, "choose", 2, key="walk-answer-text")
     assert url(app, "cite") == ["2"]
@@ -189,7 +221,7 @@ def test_a_choice_of_citation_turns_to_its_page(make_workspace: MakeWorkspace, o
 def test_without_a_document_question_and_answer_are_shown_with_the_reason(
     make_workspace: MakeWorkspace, open_app: Open
 ) -> None:
-    app = open_app(make_workspace([CITED]), page=PAGE)
+    app = open_app(make_workspace([CITED]), page=PAGE, q="Q1")
     assert not app.exception
     assert "Text only" in words(app)
     assert "the workspace has no document manual" in words(app)
@@ -210,7 +242,7 @@ def test_a_run_with_a_report_alone_shows_what_it_remembers(
     )
     manual(folder)
     (folder / "report.jsonl").write_bytes(orjson.dumps(row) + b"\n")
-    app = open_app(folder, page=PAGE)
+    app = act(open_app(folder, page=PAGE), to=1)
     assert not app.exception
     assert "The run has only a stored report" in words(app)
     assert "How often is the oil changed?" in words(app)
@@ -222,18 +254,18 @@ def test_a_document_that_hangs_keeps_its_page_away_and_nothing_else(
     monkeypatch.setattr(background, "PATIENCE_S", 0.2)
     folder = make_workspace([CITED], documents=DOCUMENTS)
     (folder / "manual.pdf").write_bytes(form_bomb())
-    app = open_app(folder, page=PAGE)
+    app = open_app(folder, page=PAGE, q="Q1")
     assert not app.exception
     assert "Opening the page …" in words(app)
     assert "Change the oil every 15,000 km." in words(app)
-    assert bar(app)["total"] == 1
+    assert bar(app)["total"] == 3
 
 
 def test_foreign_text_stays_text(make_workspace: MakeWorkspace, open_app: Open) -> None:
     evil = '<img src=x onerror=alert(1)> שלום "¿' + "\u202e" + "x" * 3_000
     folder = make_workspace([trace("Q1", evil, evil + " citations: [c1]")], documents=DOCUMENTS)
     manual(folder)
-    app = open_app(folder, page=PAGE)
+    app = open_app(folder, page=PAGE, q="Q1")
     assert not app.exception
     assert "<img" not in shown(app)
     assert "\u202e" not in shown(app)
@@ -241,4 +273,29 @@ def test_foreign_text_stays_text(make_workspace: MakeWorkspace, open_app: Open) 
 
 def test_the_playlist_menu_is_made_only_when_it_is_open(workspace: Path, open_app: Open) -> None:
     app = open_app(workspace, page=PAGE)
-    assert not app.multiselect
+    assert not app.selectbox
+
+
+@pytest.mark.parametrize(
+    ("answerable", "expected", "lacks"),
+    [
+        (None, "not known", "does not answer"),
+        (False, "manual does not answer this", "refused"),
+        (True, "although the expected answer is in manual", "does not answer"),
+    ],
+)
+def test_a_refusal_says_what_it_means_and_no_wrong_one_is_called_right(
+    make_workspace: MakeWorkspace, open_app: Open, answerable: bool | None, expected: str, lacks: str
+) -> None:
+    gold = {"q_id": "Q1", "q": "How much?", "answerable": answerable, "sections": ["1"] if answerable else []}
+    named = {"gold": {"path": "gold.jsonl"}} if answerable is not None else {}
+    refused = trace("Q1", "How much?", "not in context")
+    folder = make_workspace([refused], documents=DOCUMENTS[:1], **named)
+    manual(folder)
+    if named:
+        (folder / "gold.jsonl").write_bytes(orjson.dumps(gold) + b"\n")
+    app = open_app(folder, page=PAGE, q="Q1")
+    assert not app.exception
+    assert expected in words(app) and lacks not in words(app)
+    assert "“not in context”" in words(app)
+    assert not marked_texts(app) and bar(app)["place"] == ""

@@ -77,7 +77,7 @@ def test_a_picture_is_shown_if_any_proof_has_one() -> None:
         {"refusal": "unknown"},
     ],
 )
-def test_no_answer_that_something_speaks_against_is_a_proof(change: dict[str, Any]) -> None:
+def test_an_answer_with_a_known_fault_is_no_proof(change: dict[str, Any]) -> None:
     assert not replace(PROOFS[0], **change).is_proof
     assert best_of([replace(PROOFS[0], **change)]) == ()
 

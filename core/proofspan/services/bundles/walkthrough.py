@@ -8,7 +8,7 @@ by the same rules.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from proofspan.errors import Fault
 from proofspan.evidence.attachments import SAFETY_KINDS, CatalogueIndex
 from proofspan.evidence.bundles import Bundle, BundleAttachment
 from proofspan.evidence.pdf.pool import PdfPool
-from proofspan.evidence.types import FoundSpan
+from proofspan.evidence.types import FoundSpan, Picture
 from proofspan.manifest.types import Manifest
 from proofspan.services.bundles.build import Sources, bundle_of
 from proofspan.services.bundles.stored import StoredBundles
@@ -78,12 +78,14 @@ class Scene:
     """Everything shown of a stop. `page` is None for a bundle without a place.
 
     `exhibits` are attachments with their pictures, None where the text is enough; `hidden` counts the others.
+    `labels` are the printed numbers of the document's pages, empty where it has none.
     """
 
     slide: Slide
     page: PageView | None
     exhibits: tuple[tuple[BundleAttachment, Drawing | None], ...]
     hidden: int
+    labels: Sequence[str] = ()
 
 
 def slide_of(stop: Stop, materials: Materials) -> Slide:
@@ -138,7 +140,22 @@ def scene_of(
         is_text = item.attachment.kind in SAFETY_KINDS and item.attachment.text.strip()
         ref = item.attachment.render_ref
         exhibits.append((item, None if is_text else draw(ref, manifest=manifest, placer=placer)))
-    return Scene(slide, shown, tuple(exhibits), len(bundle.attachments) - len(exhibits))
+    labels: Sequence[str] = ()
+    if shown is not None and shown.image is not None and shown.path is not None:
+        with suppress(Fault):  # the page itself says what is wrong
+            labels = placer.document(shown.path).labels
+    return Scene(slide, shown, tuple(exhibits), len(bundle.attachments) - len(exhibits), labels)
+
+
+def thumbnail_of(scene: Scene, placer: Placer, *, width: int) -> Picture | None:
+    """Return the scene's page about `width` pixels wide; None without a page that can be drawn."""
+    shown = scene.page
+    if shown is None or shown.path is None or shown.image is None:
+        return None
+    try:
+        return placer.detail(shown.path, shown.image.page.page_idx, (0.0, 0.0, 100.0, 100.0), width)
+    except Fault:
+        return None
 
 
 def question_of(stop: Stop, materials: Materials) -> QuestionView:
@@ -171,7 +188,7 @@ class Stop:
 class Playlist:
     """Traces in order, at positions from 0. `unknown` are requested names that do not exist.
 
-    `frame` has the columns of `Store.places`: a list may have a hundred thousand lines.
+    `frame` has the columns of `Store.places` with verdicts: a list may have a hundred thousand lines.
     """
 
     frame: pd.DataFrame

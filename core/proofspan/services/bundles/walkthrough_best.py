@@ -1,4 +1,4 @@
-"""Choose the playlist "Best of" of a run: the answers that show in a few minutes what its evidence looks like.
+"""Choose the playlist "Best of" of a run: the answers that show in a few minutes what its evidence is like.
 
 The rule reads rows of the index and no text. Answers whose proof is exact come first, from as many documents
 and pages as there are; then one answer that was caught, a misquote if there is one; at the end one refusal
@@ -54,21 +54,24 @@ class Answer:
 
     @property
     def is_proof(self) -> bool:
-        """Return whether the answer may be shown as a good one: nothing known speaks against it."""
+        """Return whether the answer may be shown as a good one: it has no known fault."""
         is_sound = self.cause == "none" or (self.cause is None and self.label == "ok")
         is_supported = self.grounded in (None, "yes") and self.correct in (None, "unknown", "correct")
         return self.refusal is None and is_sound and is_supported and _BROKEN.isdisjoint(self.evidence)
 
     @property
     def tier(self) -> tuple[int, bool]:
-        """Return how good the proof is, the best first: exact, typography aside, else; correct before unknown."""
+        """Return how good the proof is, the best first: exact, exact but for typography, other.
+
+        Of equally good proofs an answer that is known to be correct comes first.
+        """
         states = set(self.evidence)
         exactness = 2 if not states or states - {"exact", "normalized"} else int("normalized" in states)
         return exactness, self.correct != "correct"
 
     @property
     def caught(self) -> tuple[int, int] | None:
-        """Return how good an example of a failure that was caught this is, the best first; None for no failure.
+        """Return how good an example of a caught failure this is, the best first; None for no failure.
 
         A number that differs from the page comes before other misquotes, and those before wrong answers.
         """
@@ -102,7 +105,10 @@ def best_of(answers: Iterable[Answer]) -> tuple[TraceKey, ...]:
 
 
 def _varied(proofs: Sequence[Answer], room: int) -> list[Answer]:
-    """Return the best proofs, the best first; of equally good ones those of places not shown yet."""
+    """Return the best proofs, the best first; of equally good ones those of places not shown yet.
+
+    Of these, one with a picture on its page comes first.
+    """
     left, picked = list(proofs), list[Answer]()
     pages: Counter[Place] = Counter()
     documents: Counter[str | None] = Counter()
@@ -110,7 +116,7 @@ def _varied(proofs: Sequence[Answer], room: int) -> list[Answer]:
     def order(each: Answer) -> tuple[object, ...]:
         lacks_figure = not each.has_figure and not any(other.has_figure for other in picked)
         place = each.place
-        return each.tier, lacks_figure, pages[place], documents[place[0]], each._identity
+        return each.tier, lacks_figure, pages[place], documents[place[0]], not each.has_figure, each._identity
 
     while left and len(picked) < room:
         best = min(left, key=order)
@@ -125,9 +131,9 @@ def _varied(proofs: Sequence[Answer], room: int) -> list[Answer]:
 
 
 def refusal_of(row: Mapping[str, object]) -> Refusal | None:
-    """Return whether a row of the index is a refusal, and a right one; None for an answer.
+    """Return whether the refusal in a row of the index is right; an answer gives None.
 
-    By the verdict; while there is none, by the gold question.
+    By the verdict; before claims are checked, by the gold question.
     """
     correct, is_refusal = row["correct"], bool(row["gold_is_refusal"])
     if correct == "declined_rightly":

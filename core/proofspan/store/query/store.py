@@ -63,6 +63,8 @@ _CHOICES: Mapping[str, str] = {
     "difference": "difference_kinds",
     "cause": "cause",
 }
+#: The columns of the verdict on an answer.
+AXES = ("grounded", "correct", "cause")
 #: The columns of a question's other traces in its run.
 VARIANT_COLUMNS = (*KEY_COLUMNS, "q", "label", "lambda_state", "rank1_section", "unranked", "section_rank")
 #: The columns of a step through a list.
@@ -283,11 +285,17 @@ class Store:
         return listed.run, self._order(listed, shown, sort)
 
     @_retried
-    def places(self, shown: Filter, sort: Sort, *, limit: int | None = None) -> pd.DataFrame:
-        """Return the list, or its first `limit` rows, as `page` orders it: `PLACE_COLUMNS`, run and file."""
+    def places(
+        self, shown: Filter, sort: Sort, *, limit: int | None = None, with_verdicts: bool = False
+    ) -> pd.DataFrame:
+        """Return the list, or its first `limit` rows, as `page` orders it: `PLACE_COLUMNS`, run and file.
+
+        With verdicts also `AXES`, null while claims are not checked.
+        """
         listed = self._listed(shown)
         order = self._order(listed, shown, sort)[:limit]
-        return self._frame(listed.run, shown.run, order, PLACE_COLUMNS)
+        columns = (*PLACE_COLUMNS, *AXES) if with_verdicts else PLACE_COLUMNS
+        return self._frame(listed.run, shown.run, order, columns)
 
     @_retried
     def neighbours(self, shown: Filter, sort: Sort, key: TraceKey) -> Neighbours:

@@ -52,7 +52,8 @@ def run() -> None:
     opened = _opened()
     title = _show_title(page.title, opened)
     markup.HAS_TITLE.set(False)
-    is_framed = page.title != WALKTHROUGH_TITLE or not read_view().present
+    view = read_view()
+    is_framed = page.title != WALKTHROUGH_TITLE or not (view.present or view.speaker)
     health_link = _sidebar(opened) if is_framed else None
     show_frame(page.url_path)  # after the sidebar, whose room is reserved until this is there
     try:

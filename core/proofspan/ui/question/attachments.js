@@ -88,10 +88,11 @@ function inBase64(bytes) {
   return btoa(parts.join(""));
 }
 
-function pageLink(view, { page_idx, id }) {
+function pageLink(view, { page_idx, printed, id }) {
   if (page_idx === null) return [];
-  const made = button("page", `PDF page ${(page_idx + 1).toLocaleString("en")}`, () => view.send("see", id));
-  made.title = `Show it on its page (page_idx ${page_idx})`;
+  const inPdf = `PDF page ${(page_idx + 1).toLocaleString("en")}`;
+  const made = button("page", printed ? `p. ${printed}` : inPdf, () => view.send("see", id));
+  made.title = `Show it on its page (${printed ? `${inPdf}, ` : ""}page_idx ${page_idx})`;
   return [made];
 }
 

@@ -68,12 +68,14 @@ def show_groups(
     size: Size,
     unpaged: Iterable[str | None],
     note: str = "",
+    labels: Mapping[tuple[str | None, int | None], str] = {},
     on_more: Callable[[str], None],
     on_fold: Callable[[str], None] = lambda name: None,
 ) -> None:
     """Draw groups of attachments below a `note`; documents in `unpaged` have no pages to link to.
 
-    `on_more` and `on_fold` receive the name of a group.
+    `labels` are the printed numbers of pages, by document and page_idx, where they are known. `on_more` and
+    `on_fold` receive the name of a group.
     """
 
     def acted(event: str, call: Callable[[str], None]) -> None:
@@ -89,14 +91,21 @@ def show_groups(
 
     component("ui/question/attachments", css=("ui/css/pieces.css",))(
         key=key,
-        data=packed(groups, size=size, unpaged=unpaged, note=note),
+        data=packed(groups, size=size, unpaged=unpaged, note=note, labels=labels),
         on_see_change=see,
         on_more_change=lambda: acted("more", on_more),
         on_fold_change=lambda: acted("fold", on_fold),
     )
 
 
-def packed(groups: Sequence[Group], *, size: Size, unpaged: Iterable[str | None], note: str = "") -> bytes:
+def packed(
+    groups: Sequence[Group],
+    *,
+    size: Size,
+    unpaged: Iterable[str | None],
+    note: str = "",
+    labels: Mapping[tuple[str | None, int | None], str] = {},
+) -> bytes:
     """Return the length of a JSON header (4 bytes, big endian), the header, and the pictures in its order.
 
     `id` is a hash of all: the browser draws nothing while it stays the same.
@@ -128,6 +137,7 @@ def packed(groups: Sequence[Group], *, size: Size, unpaged: Iterable[str | None]
                     "width": drawing.width if drawing else 0,
                     "height": drawing.height if drawing else 0,
                     "page_idx": None if item.doc_id in without_pages else item.page_idx,
+                    "printed": clean(labels.get((item.doc_id, item.page_idx), "")[:20]),
                     "problem": reason,
                 }
             )

@@ -73,12 +73,12 @@ class ViewState:
     `see` an attachment outlined on its page, `stage` the ranked list that is shown,
     `where` the document whose failures are shown, `columns` further columns of the table, `at` its 1-based
     page, `scores` the scores of other tools that are shown as columns. `profile` replaces the manifest's
-    (`template=` and `refusal=` in the URL). `ids` is a playlist of questions named like `q`, `name` what it is
-    called, `level` the levels of stored bundles in a playlist; `whole` is the whole list where nothing else is
-    chosen, in place of "Best of". `end` is its last slide, `present` shows it without sidebar, and `speaker`
-    is the window of the speaker's notes, by the id of the presentation that it follows. On Trends, `by`
-    slices the metrics, `order` and `find` sort and search the ranks of questions, `leaf` is their 1-based
-    page. On Sprint, `item` is the goal, work package, decision, risk, run or entry that is open, such as
+    (`template=` and `refusal=` in the URL). `ids` is a playlist of questions named like `q`, `name` its
+    title, `level` the levels of stored bundles in a playlist; `whole` is the whole list where nothing else
+    is chosen, in place of "Best of". `end` is its last slide, `present` shows it without sidebar, and
+    `speaker` is the window of the speaker's notes, by the id of the presentation that it follows. On Trends,
+    `by` slices the metrics, `order` and `find` sort and search the ranks of questions, `leaf` is their page,
+    from 1. On Sprint, `item` is the goal, work package, decision, risk, run or entry that is open, such as
     `decision:D2`; `status` and `stream` keep work packages, `kind`, `author`, `day` and `find` entries, and
     `leaf` is their page. `what_if` holds the parameters of What-if as they are written, a pair for each
     value. `opened` is the key of a workspace that was made of other files and is shown in place of the

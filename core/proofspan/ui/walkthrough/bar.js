@@ -1,10 +1,12 @@
 // The way through a walkthrough: real buttons, and keys wherever the focus is. What is wanted is always sent whole
-// and absolute (position, citation, presenting) with a running number: of presses that arrive while the page is
+// and absolute (slide, citation, presenting) with a running number: of presses that arrive while the page is
 // still at work the last one holds, so that none is lost and none counts twice.
 const views = new WeakMap();
 // Where keys belong to what has the focus.
 const FIELDS = "input, textarea, select, [contenteditable], [role=listbox], [role=combobox], [role=radiogroup], [role=menu]";
 const OPEN_FIELDS = "[data-testid=stPopoverBody], [role=dialog]";
+// Keys that a slider uses itself.
+const SLIDES = /^(Arrow|Page|Home|End)/;
 const STEPS = { ArrowLeft: -1, ArrowRight: 1 };
 const CHOICES = { ArrowUp: -1, ArrowDown: 1 };
 
@@ -20,8 +22,12 @@ function opened(root) {
   const find = (name) => root.querySelector(`.${name}`);
   const view = {
     document: find("document"), place: find("place"), spoken: find("spoken"), previous: find("previous"), next: find("next"), present: find("present"),
-    shown: null, wanted: null, presses: 0,
+    dots: find("dots"), slider: find("slider"), count: find("count"), notes: find("notes"),
+    shown: null, wanted: null, presses: 0, channel: new BroadcastChannel(`proofspan-notes-${presentation()}`),
   };
+  view.channel.onmessage = ({ data }) => heard(view, data);
+  view.slider.oninput = () => { view.count.textContent = counted(view, Number(view.slider.value)); };
+  view.slider.onchange = () => goTo(view, Number(view.slider.value));
   view.onkey = (event) => pressed(view, event);
   view.onfull = () => leftFullscreen(view);
   view.previous.onclick = () => step(view, -1);
@@ -36,6 +42,7 @@ function opened(root) {
 function closed(root, view) {
   views.delete(root);
   clearTimeout(view.again);
+  view.channel.close();
   document.removeEventListener("keydown", view.onkey);
   document.removeEventListener("fullscreenchange", view.onfull);
 }
@@ -44,18 +51,49 @@ function closed(root, view) {
 function show(view, data) {
   if (!view.shown) view.presses = data.presses;
   view.shown = data;
-  if (data.presses >= view.presses) view.wanted = { to: data.position, cite: data.cite, present: data.present };
+  if (data.presses >= view.presses) view.wanted = { to: data.slide, cite: data.cite, present: data.present };
   view.document.textContent = view.document.title = data.document;
   view.place.textContent = data.place;
+  view.place.title = data.tip;
   view.spoken.textContent = data.spoken;
-  view.present.textContent = data.present ? "Leave" : "Present";
+  view.present.querySelector(".word").textContent = data.present ? "Exit" : "Present";
+  view.present.querySelector("kbd").textContent = data.present ? "Esc" : "F";
   view.present.title = data.present ? "Leave the presentation (Esc)" : "Present in full screen (P or F)";
+  drawDots(view);
   mark(view);
+  sendNotes(view);
 }
 
 function mark(view) {
-  view.previous.setAttribute("aria-disabled", String(view.wanted.to <= 0));
-  view.next.setAttribute("aria-disabled", String(view.wanted.to >= view.shown.total - 1));
+  const { to } = view.wanted;
+  view.previous.setAttribute("aria-disabled", String(to <= 0));
+  view.next.setAttribute("aria-disabled", String(to >= view.shown.total - 1));
+  [...view.dots.children].forEach((dot, place) => dot.toggleAttribute("aria-current", place === to));
+  if (document.activeElement !== view.slider) view.slider.value = to;
+  view.slider.setAttribute("aria-valuetext", counted(view, to));
+  view.count.textContent = counted(view, to);
+  view.notes.href = notesAddress();
+}
+
+// Questions are counted, not slides: the title and the end are named.
+function counted(view, slide) {
+  const questions = view.shown.total - 2;
+  if (slide < 0) return "";
+  return slide === 0 ? "Title" : slide > questions ? "End" : `${slide.toLocaleString("en")} / ${questions.toLocaleString("en")}`;
+}
+
+function drawDots(view) {
+  const { titles, total } = view.shown;
+  view.slider.hidden = titles.length > 0;
+  view.slider.max = total - 1;
+  if (titles.join("\n") === view.titles) return;
+  view.titles = titles.join("\n");
+  view.dots.replaceChildren(...titles.map((title, place) => {
+    const dot = Object.assign(document.createElement("button"), { type: "button", className: "dot", title });
+    dot.setAttribute("aria-label", title);
+    dot.onclick = () => goTo(view, place);
+    return dot;
+  }));
 }
 
 function act(view, change) {
@@ -85,15 +123,15 @@ function step(view, by) {
 
 // Only of the bundle that is there: while another one is on its way its citations are not known.
 function choose(view, by) {
-  const { cites, position } = view.shown;
-  if (!cites.length || view.wanted.to !== position) return;
+  const { cites, slide } = view.shown;
+  if (!cites.length || view.wanted.to !== slide) return;
   const here = cites.indexOf(view.wanted.cite);
   const there = Math.max(0, Math.min(here + by, cites.length - 1));
   if (there !== here) act(view, { cite: cites[there] });
 }
 
 function chooseNumber(view, number) {
-  if (view.wanted.to !== view.shown.position || !view.shown.cites.includes(number)) return;
+  if (view.wanted.to !== view.shown.slide || !view.shown.cites.includes(number)) return;
   if (number !== view.wanted.cite) act(view, { cite: number });
 }
 
@@ -112,7 +150,8 @@ function leftFullscreen(view) {
 function pressed(view, event) {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
   const path = event.composedPath().filter((each) => each instanceof Element);
-  if (path.some((each) => each.matches(FIELDS) || each.matches(OPEN_FIELDS))) return;
+  const isSlider = path[0] === view.slider;
+  if (isSlider ? SLIDES.test(event.key) : path.some((each) => each.matches(FIELDS) || each.matches(OPEN_FIELDS))) return;
   const run = meaning(view, event.key, path);
   if (!run) return;
   event.preventDefault();
@@ -136,4 +175,31 @@ function scrolls(element) {
     return false;
   }
   return element.tabIndex >= 0 && /auto|scroll/.test(getComputedStyle(element).overflowY);
+}
+
+// The window of the speaker's notes follows by messages within this browser. The id of the presentation is this
+// tab's, so that two presentations do not mix, and outlives a reload.
+const ID = "proofspan-presentation";
+
+function presentation() {
+  if (!sessionStorage[ID]) sessionStorage[ID] = Array.from(crypto.getRandomValues(new Uint32Array(3)), (each) => each.toString(36)).join("");
+  return sessionStorage[ID];
+}
+
+function notesAddress() {
+  const address = new URL(window.location.href);
+  for (const name of ["q", "p", "s", "cite", "chunk", "page", "end", "present"]) address.searchParams.delete(name);
+  address.searchParams.set("speaker", presentation());
+  return address.href;
+}
+
+function sendNotes(view) {
+  const { slide, total, speaker } = view.shown;
+  view.channel.postMessage({ slide, total, count: counted(view, slide), ...speaker });
+}
+
+function heard(view, message) {
+  if (!view.shown) return;
+  if (message.asks) sendNotes(view);
+  else if (message.step === 1 || message.step === -1) step(view, message.step);
 }

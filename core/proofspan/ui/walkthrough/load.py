@@ -6,13 +6,17 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any, Literal
 
+import pandas as pd
 import streamlit as st
 
-from proofspan.contracts.records.records import Chunk, TraceKey
+from proofspan.contracts.records.records import Chunk, GoldQuestion, TraceKey
 from proofspan.errors import Fault
+from proofspan.evidence.types import Picture
 from proofspan.services.bundles.stored import StoredBundles
 from proofspan.services.bundles.walkthrough import (
+    KEY,
     Materials,
     Playlist,
     Scene,
@@ -21,12 +25,15 @@ from proofspan.services.bundles.walkthrough import (
     question_of,
     scene_of,
     slide_of,
+    thumbnail_of,
 )
+from proofspan.services.bundles.walkthrough_best import Answer, Place, best_of, refusal_of
 from proofspan.services.documents.background import Done, Failed, Waiting
 from proofspan.services.documents.document_cache import Recent
 from proofspan.services.question.view import QuestionView
+from proofspan.services.rows import plain
 from proofspan.store.query.filters import Filter, Sort
-from proofspan.store.query.store import Store
+from proofspan.store.query.store import FULL_COLUMNS, Store
 from proofspan.ui.question import load
 from proofspan.ui.status import background, documents
 from proofspan.ui.status.workspace_status import state_of
@@ -34,19 +41,27 @@ from proofspan.ui.visit import session
 from proofspan.ui.visit.view_state import ViewState, parse_question_name, question_name, write_view
 
 MOST_SLIDES = 256
+#: Where a list is from: our choice, the whole run, a filter, or a choice by hand.
+Kind = Literal["best", "whole", "filtered", "chosen"]
 
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """A visit's walkthrough: its list, the inputs of its stops, and notes on what could not be used.
+    """A visit's walkthrough: its list and where that is from, the inputs of its stops, and notes.
 
     `stamp` changes with every file that a stop depends on.
     """
 
     playlist: Playlist
+    kind: Kind
     materials: Materials
     stamp: tuple[object, ...]
     notes: tuple[str, ...]
+
+    @property
+    def slides(self) -> int:
+        """Return how many slides there are: one per question, a title and an end."""
+        return len(self.playlist) + 2
 
 
 def walk(opened: session.Opened, store: Store) -> Walk:
@@ -75,60 +90,154 @@ def walk(opened: session.Opened, store: Store) -> Walk:
     artifacts = (*files, *(document.artifact for document in manifest.documents))
     states = (state_of(manifest, artifact) for artifact in artifacts if artifact is not None)
     stamp = (*session.identity(opened), run.run_id, store.stamp(run.run_id), *states)
-    # The list of the URL: by its ids, else by its filter and the levels of stored bundles.
+    made_of = (*stamp, store.placed_stamp(run.run_id), store.claims_stamp(run.run_id))
+    playlist, kind = _listed(opened, store, stored, made_of)
+    return Walk(playlist, kind, materials, stamp, tuple(notes))
+
+
+def _is_open(view: ViewState) -> bool:
+    """Return whether the address leaves the choice of the questions to us."""
+    return not (view.ids or view.level or view.is_filtered or view.whole)
+
+
+def _listed(
+    opened: session.Opened, store: Store, stored: StoredBundles, made_of: tuple[object, ...]
+) -> tuple[Playlist, Kind]:
+    """Return the list of the address: its ids, else its filter and levels of stored bundles, else the best.
+
+    A question that is not among the best is shown in the whole list, and so is a run without any best.
+    `made_of` changes with all that a list is made of.
+    """
     view = opened.view
+    if _is_open(view):
+        best = session.cached("best", made_of, lambda: _best(opened, store), most=8)
+        if len(best) and (view.key is None or view.key in best.places):
+            return best, "best"
 
-    def make() -> Playlist:
-        if view.ids:
-            everything = Playlist.of(store.places(Filter(view.run, all_variants=True), Sort()))
-            names = {name: parse_question_name(name) for name in view.ids}
-            return everything.picked(
-                {name: TraceKey(view.run, q_id, repeat=repeat) for name, (q_id, repeat) in names.items()}
-            )
-        filtered = Playlist.of(store.places(view.filter, view.sort))
+    def chosen() -> Playlist:
+        every = store.places(Filter(view.run, all_variants=True), Sort(), with_verdicts=True)
+        names = {name: parse_question_name(name) for name in view.ids}
+        return Playlist.of(every).picked(
+            {name: TraceKey(view.run, q_id, repeat=repeat) for name, (q_id, repeat) in names.items()}
+        )
+
+    def filtered() -> Playlist:
+        listed = Playlist.of(store.places(view.filter, view.sort, with_verdicts=True))
         if not view.level:
-            return filtered
-        return filtered.only({key for key, level in stored.levels.items() if level in view.level})
+            return listed
+        return listed.only({key for key, level in stored.levels.items() if level in view.level})
 
-    key = (*stamp, store.placed_stamp(view.run), view.filter, view.sort, view.ids, view.level)
-    playlist = session.cached("playlists", key, make, most=8)
-    return Walk(playlist, materials, stamp, tuple(notes))
+    key = (*made_of, view.filter, view.sort, view.ids, view.level)
+    playlist = session.cached("playlists", key, chosen if view.ids else filtered, most=8)
+    kind: Kind = "filtered" if view.level or view.is_filtered else "whole"
+    return playlist, "chosen" if view.ids else kind
+
+
+#: Rows that "Best of" is chosen from: those of the best evidence, and of each kind of example.
+MOST_PROOFS, MOST_EXAMPLES = 1_000, 50
+
+
+def _best(opened: session.Opened, store: Store) -> Playlist:
+    """Return the playlist "Best of" (see `proofspan.services.bundles.walkthrough_best`)."""
+    run_id = opened.run.run_id
+
+    def rows(shown: Filter, sort: Sort | None = None, most: int = MOST_EXAMPLES) -> pd.DataFrame:
+        return store.page(shown, sort or Sort(), limit=most, offset=0)
+
+    frames = [
+        rows(Filter(run_id, fails=False), Sort("evidence", descending=True), MOST_PROOFS),
+        rows(Filter(run_id, evidence=("numbers_differ",))),
+        rows(Filter(run_id, contradictions=True)),
+        rows(Filter(run_id, correct=("wrong",))),
+        rows(Filter(run_id, gold=("declined",))),
+    ]
+    frame = pd.concat([each for each in frames if len(each)] or frames).drop_duplicates([*KEY])
+    listed = Playlist.of(frame.reset_index(drop=True))
+    places = _cited_places(opened, store, {key.q_id for key in listed.places})
+    by_page = load.catalogue(opened).by_page
+    answers = []
+    for key, values in zip(listed.places, listed.frame.to_dict("records"), strict=True):
+        row = {str(name): plain(value) for name, value in values.items()}
+        place = places.get(key, (None, None))
+        doc_id, page_idx = place
+        on_page = by_page.get((doc_id, page_idx), ()) if doc_id and isinstance(page_idx, int) else ()
+        answers.append(
+            Answer(
+                key,
+                evidence=tuple(row["evidence"] or ()),
+                **{name: row[name] for name in ("label", "grounded", "correct", "cause")},
+                refusal=refusal_of(row),
+                place=place,
+                has_figure=any(each.attachment.kind == "image" for each in on_page),
+            )
+        )
+    return listed.picked({str(key): key for key in best_of(answers)})
+
+
+def _cited_places(opened: session.Opened, store: Store, q_ids: set[str]) -> dict[TraceKey, Place]:
+    """Return where each headline answer cites first: document and page, or section where it has no page."""
+    placed = session.placed(opened, store)
+    if placed is None:
+        return {}
+    headline = (placed["paraphrase"] == 0) & (placed["seed"] == 0)
+    part = placed[headline & placed["q_id"].isin(list(q_ids))].sort_values("number", kind="stable")
+    names = ["q_id", "repeat", "doc_id", "page_idx", "section_id"]
+    places: dict[TraceKey, Place] = {}
+    for values in part[names].to_numpy(dtype=object):
+        q_id, repeat, doc_id, page_idx, section = map(plain, values)
+        key = TraceKey(opened.run.run_id, q_id, repeat=repeat)
+        places.setdefault(key, (doc_id, section if page_idx is None else page_idx))
+    return places
 
 
 # The question and its position in the list, from the address.
 
 
-def place(view: ViewState, playlist: Playlist, store: Store) -> tuple[ViewState, Stop | None, int]:
-    """Return the state with a question, that question, and its position from 0 (-1: not in the list).
+def place(view: ViewState, walk: Walk, store: Store) -> tuple[ViewState, Stop | None, int]:
+    """Return the state, its question, and the slide: 0 for the title, then the questions, then the end.
 
-    Without a question, or with one that the run does not have, the first of the list is opened.
+    The slide is -1 for a question that is not in the list. The title, and the end, have no question.
     """
-    key = view.key
-    position = playlist.places.get(key) if key is not None else None
+    playlist, key = walk.playlist, view.key
+    if walk.kind == "whole" and _is_open(view):  # so that the next step stays in this list
+        view = view.change(whole=True)
+        write_view(view)
+    if view.end:
+        return view, None, walk.slides - 1
+    if key is None:
+        return view, None, 0
+    position = playlist.places.get(key)
     if position is not None:
-        return view, playlist.at(position), position
-    existing = store.find(key) if key is not None else None
-    if existing is not None and key is not None:
+        return view, playlist.at(position), position + 1
+    existing = store.find(key)
+    if existing is not None:
         is_labelled = existing.row["label"] is not None
         return view, Stop(key, existing.source, str(existing.row["q"]), is_labelled), -1
-    if not len(playlist):
-        return view, None, -1
-    first = playlist.at(0)
-    state = at(view, first.key)
-    write_view(state)
-    if view.q is not None:
-        note = f"Run {view.run} has no such question: the first one is shown."
-        state = replace(state, notes=(*state.notes, note))
-    return state, first, 0
+    note = f"Run {view.run} has no such question."
+    view = view.change(**_NOWHERE)
+    write_view(view)
+    return replace(view, notes=(*view.notes, note)), None, 0
 
 
-def at(view: ViewState, key: TraceKey) -> ViewState:
-    """Return the state on another question of the same list."""
+#: What leaves the question that is shown.
+_NOWHERE: dict[str, Any] = {
+    **dict.fromkeys(("q", "cite", "chunk", "page")),
+    "p": 0,
+    "s": 0,
+    "end": False,
+}
+
+
+def at(view: ViewState, walk: Walk, slide: int) -> ViewState:
+    """Return the state on another slide of the same list."""
+    if slide <= 0 or slide >= walk.slides - 1:
+        return view.change(**{**_NOWHERE, "end": slide > 0})
+    key = walk.playlist.at(slide - 1).key
     name = question_name(key.q_id, key.repeat)
-    return view.change(q=name, p=key.paraphrase, s=key.seed, cite=None, chunk=None, page=None)
+    return view.change(**{**_NOWHERE, "q": name, "p": key.paraphrase, "s": key.seed})
 
 
-def notes(view: ViewState, walk: Walk, position: int) -> tuple[str, ...]:
+def notes(view: ViewState, walk: Walk, slide: int) -> tuple[str, ...]:
     """Return notes on what of the address, and of the run's files, could not be used."""
     unknown = walk.playlist.unknown
     messages = list(view.notes)
@@ -136,7 +245,7 @@ def notes(view: ViewState, walk: Walk, position: int) -> tuple[str, ...]:
         names = ", ".join(name[:60] for name in unknown[:5])
         more = f" and {len(unknown) - 5:,} more" if len(unknown) > 5 else ""
         messages.append(f"Not in run {view.run}, and skipped: {names}{more}.")
-    if position < 0 and len(walk.playlist):
+    if slide < 0 and len(walk.playlist):
         messages.append("This question is not in the playlist; the arrows lead into it.")
     return (*messages, *walk.notes)
 
@@ -154,7 +263,7 @@ def whole(opened: session.Opened, store: Store, walk: Walk) -> Playlist:
     """Return the run's whole list, one trace per question, in the order of the URL."""
     run, sort = opened.run.run_id, opened.view.sort
     key = (*walk.stamp, sort)
-    return session.cached("playlists", key, lambda: Playlist.of(store.places(Filter(run), sort)), most=8)
+    return session.cached("whole lists", key, lambda: Playlist.of(store.places(Filter(run), sort)), most=8)
 
 
 def scene(walk: Walk, stop: Stop, view: ViewState) -> tuple[Done[Scene] | Failed | Waiting, Hashable]:
@@ -184,11 +293,42 @@ def question(walk: Walk, stop: Stop) -> QuestionView | None:
     return load.attempted(lambda: question_of(stop, walk.materials), None, [])
 
 
-def ahead(walk: Walk, position: int) -> None:
-    """Prefetch the next stop and the previous one."""
-    for place in (position - 1, position + 1):
+def ahead(walk: Walk, slide: int) -> None:
+    """Prefetch the questions of the next slide and of the previous one."""
+    for place in (slide - 2, slide):
         if 0 <= place < len(walk.playlist):
             background.tasks().prefetch(*_task(walk, walk.playlist.at(place)))
+
+
+def row(store: Store, stop: Stop) -> Mapping[str, Any]:
+    """Return the question's row of the index; of one that is lost meanwhile, nothing but nulls."""
+    found = store.find(stop.key)
+    return found.row if found is not None else dict.fromkeys(FULL_COLUMNS)
+
+
+def expected(opened: session.Opened, stop: Stop) -> str:
+    """Return the expected answer, "" where none is known."""
+    none: Mapping[str, GoldQuestion] = {}
+    gold = load.attempted(lambda: session.gold(opened)[0], none, []).get(stop.key.q_id)
+    return (gold.answer or gold.anchor or "") if gold is not None else ""
+
+
+#: Pictures of a playlist's pages: how many at most, and how wide in pixels.
+MOST_THUMBNAILS, THUMBNAIL_PIXELS = 30, 256
+
+
+def thumbnails(walk: Walk) -> tuple[list[Picture | None], list[Hashable]]:
+    """Return the pages of the questions, small (None without a page), and the keys of unfinished tasks."""
+    work, pictures = background.Several(), list[Picture | None]()
+    for stop in (walk.playlist.at(place) for place in range(min(len(walk.playlist), MOST_THUMBNAILS))):
+        key, make = _task(walk, stop)
+
+        def small(make: Callable[[], Scene] = make) -> Picture | None:
+            return thumbnail_of(make(), walk.materials.placer, width=THUMBNAIL_PIXELS)
+
+        outcome = work.ask(("thumbnail", key), small)
+        pictures.append(outcome.value if isinstance(outcome, Done) else None)
+    return pictures, work.awaited
 
 
 def try_again(path: Path | None) -> None:

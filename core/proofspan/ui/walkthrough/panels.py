@@ -5,69 +5,91 @@ Every bundle has the same elements under the same keys, whatever it holds, so th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from proofspan.contracts.records.records import LABELS
-from proofspan.display_names import LABEL_NAMES
 from proofspan.errors import Problem
-from proofspan.evidence.bundles import Bundle, Level
-from proofspan.services.bundles.stored import StoredBundles
-from proofspan.services.bundles.walkthrough import Playlist, Scene
+from proofspan.evidence.bundles import Bundle
+from proofspan.services.bundles.walkthrough import Scene
+from proofspan.services.bundles.walkthrough_best import Refusal
 from proofspan.services.page.view import region_of
 from proofspan.services.question.view import QuestionView
-from proofspan.ui.question.attachments import LEVELS, Group, level_name, show_groups
-from proofspan.ui.status import background
+from proofspan.services.rows import plain
+from proofspan.store.query.store import AXES
+from proofspan.ui.question.attachments import Group, level_name, show_groups
+from proofspan.ui.status import background, notices
 from proofspan.ui.viewer import page_panel, text_frame
 from proofspan.ui.viewer.span_cards import cards_of
-from proofspan.ui.visit.view_state import MAX_REPEATS, ViewState, question_name, read_view, write_view
+from proofspan.ui.visit import session
+from proofspan.ui.visit.view_state import ViewState, read_view, write_view
 from proofspan.ui.walkthrough import load
-from proofspan.ui.walkthrough.bar import Bar, show_bar
+from proofspan.ui.walkthrough.bar import MOST_DOTS, Bar, show_bar
+from proofspan.ui.walkthrough.load import Walk
+from proofspan.ui.walkthrough.playlist import open_whole
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.annotated_text import show_marked
-from proofspan.ui.widgets.controls import begin, feed
-from proofspan.ui.widgets.copy_button import show_copying
 from proofspan.ui.widgets.markup import Piece
 from proofspan.ui.wording import answer as answer_words
 from proofspan.ui.wording import question as question_words
 from proofspan.ui.wording import safety
+from proofspan.ui.wording import verdict as verdict_words
 from proofspan.ui.wording.citation import spoken_names
 from proofspan.wording import counted
 
-#: Characters of a level's reason that fit on the top line; its tip has the rest.
-REASON_CHARS = 150
+#: The state of the attachments of neighbouring pages: folded until they are asked for, then on every slide.
+BESIDE_OPEN = "walk-beside-open"
+#: Characters of a text in the speaker's window.
+MAX_SPOKEN = 600
 
 
-def stage() -> tuple[DeltaGenerator, ...]:
-    """Create the containers of top line, title, answer, page, bar and exhibits (see walkthrough.css).
+def stage(*, is_question: bool) -> tuple[DeltaGenerator, ...]:
+    """Create the containers of top line, title, answer, page, exhibits and bar (see walkthrough.css).
 
-    This is their order in a narrow window.
+    This is their order in a narrow window. The title and the end slide use the answer's for all they show.
     """
     with st.container(key="walk", gap=None):
-        top, title = st.container(key="walk-top", horizontal=True), st.container(key="walk-title")
-        sides = st.container(key="walk-sides")
-    answer, right = sides.container(key="walk-answer"), sides.container(key="walk-right")
-    page, bar = right.container(key="walk-page"), right.container(key="walk-below")
-    return top, title, answer, page, bar, sides.container(key="walk-exhibits-frame")
+        top = st.container(key="walk-top", horizontal=True)
+        title = st.container(key="walk-title" if is_question else "walk-no-title")
+        sides = st.container(key="walk-sides" if is_question else "walk-cover")
+        bar = st.container(key="walk-below")
+    answer = sides.container(key="walk-answer" if is_question else "walk-cover-text")
+    if not is_question:
+        return top, title, answer, answer, answer, bar
+    page = sides.container(key="walk-page")
+    return top, title, answer, page, sides.container(key="walk-exhibits-frame"), bar
 
 
-def top_line(position: int, total: int, scene: Scene | None, *, about: str) -> None:
-    """Show the position in the list, the level of the evidence with its reason, and the run."""
-    place = f"{position + 1:,} of {total:,}" if position >= 0 else f"not among the {total:,}"
-    left = [Piece(f"{place}  ", "muted")]
-    if scene is not None:
-        bundle = scene.slide.bundle
-        reason = bundle.level_reason
-        shown = reason if len(reason) <= REASON_CHARS else f"{reason[:REASON_CHARS].rstrip()}…"
-        name = level_name(bundle)
-        kind: markup.Kind = "ok" if name == LEVELS["full"] and _is_quoted(bundle) else "badge"
-        left += [Piece(name, kind), Piece(f" {shown}", "muted", tip=reason)]
+def top_line(about: str, slide: int = 0, total: int = 0, *, chips: Sequence[Piece] = ()) -> None:
+    """Show the question's position among `total`, its `chips`, and what the walkthrough is about."""
+    place = f"{slide:,} of {total:,}  " if slide > 0 else f"not among the {total:,}  "
+    left = [Piece(place, "muted"), *chips] if total else []
     markup.show(markup.row(left, [Piece(about, "muted")]))
+
+
+def chips(row: Mapping[str, Any], refusal: Refusal | None, scene: Scene | None) -> list[Piece]:
+    """Return the verdict of a row of the index, and the level of the evidence with its reason as a tip.
+
+    A refusal has no evidence, and a level is green only if the answer has no known fault.
+    """
+    grounded, correct, cause = row["grounded"], row["correct"], row["cause"]
+    found, is_sound = list[Piece](), True
+    if correct is not None:
+        chip = verdict_words.verdict_chip(grounded, correct, cause)
+        tone = verdict_words.tone(grounded, correct, cause)
+        found.append(Piece(chip.text, verdict_words.KINDS[tone], tip=chip.tip))
+        is_sound = tone in ("pass", "open")
+    if scene is not None and refusal is None and scene.slide.bundle.citation_origin != "retrieved":
+        bundle = scene.slide.bundle
+        is_full = bundle.level == "full" and _is_quoted(bundle) and is_sound
+        found.append(Piece(level_name(bundle), "ok" if is_full else "badge", tip=bundle.level_reason))
+    return found
 
 
 def _is_quoted(bundle: Bundle) -> bool:
@@ -75,6 +97,44 @@ def _is_quoted(bundle: Bundle) -> bool:
     cited = bundle.citation
     found = cited.found if cited is not None and cited.quote_from == "payload" else None
     return found is not None and not found.numbers_differ
+
+
+def refusal(state: Refusal, view: QuestionView | None, *, documents: Sequence[str], expected: str) -> None:
+    """Show a refusal: what it means in large, and the pipeline's own words small.
+
+    `documents` are the titles of the workspace's documents. A refusal that is wrong is never shown as right.
+    """
+    subject = documents[0] if len(documents) == 1 else "The documents"
+    if state == "right":
+        does = "does" if len(documents) == 1 else "do"
+        words = f"{subject} {does} not answer this."
+    elif state == "wrong":
+        of = documents[0] if len(documents) == 1 else "the documents"
+        words = f"The pipeline refused to answer, although the expected answer is in {of}."
+    else:
+        words = "The pipeline refused to answer. Whether the documents have an answer is not known."
+    own = " ".join(view.trace.answer.split()) if view is not None and view.stored is None else ""
+    parts = [markup.text([Piece(words)], role="verdict")]
+    if state == "wrong" and expected:
+        parts.append(markup.text([Piece("Expected: ", "strong"), Piece(expected)], limit=600))
+    if own:
+        says = [Piece("The pipeline's own words: ", "muted"), Piece(f"“{own}”", "muted")]
+        parts.append(markup.text(says, role="hint", limit=400))
+    with st.container(key=f"walk-refusal-{state}"):
+        markup.show(*parts)
+
+
+def findings(row: Mapping[str, Any], scene: Scene | None) -> None:
+    """Show what is wrong with an answer, or that its page proves nothing, below the answer; else nothing."""
+    parts = []
+    if row["cause"] not in (None, "none") and row["cause_sentence"]:
+        pieces = verdict_words.cause_words(row["cause"], str(row["cause_sentence"]))
+        parts.append(markup.text(pieces, role="says"))
+    if scene is not None and scene.slide.bundle.citation_origin == "retrieved" and scene.page is not None:
+        words = "The answer cites nothing: the page holds the closest passage that was retrieved."
+        parts.append(markup.text([Piece(words, "muted")], role="hint"))
+    if parts:
+        markup.show(*parts)
 
 
 def answer(view: QuestionView | None, scene: Scene | None, *, on_choose: Callable[[int], None]) -> None:
@@ -122,18 +182,32 @@ def exhibits(scene: Scene | None, notes: Sequence[str], *, on_more: Callable[[],
         notes = [*notes, f"Built just now, because {scene.slide.outdated}."]
     here = [(item.attachment, drawing) for item, drawing in shown if not item.is_beside]
     beside = [(item.attachment, drawing) for item, drawing in shown if item.is_beside]
-    groups = [Group("here", "", here)] if here else []
-    groups += [Group("beside", safety.BESIDE, beside)] if beside else []
+    groups = [Group("here", "", here)] if here or hidden else []
     if hidden:
         groups[-1] = replace(groups[-1], more=f"Show more ({hidden:,} are not shown)")
+    is_open = bool(st.session_state.get(BESIDE_OPEN))
+    heading = f"{safety.BESIDE} ({len(beside):,})"
+    groups += [Group("beside", heading, beside if is_open else (), is_open)] if beside else []
     show_groups(
         groups,
         key="walk-exhibits",
         size="stage",
         unpaged=[document.doc_id for document in documents if not document.paged],
         note=" ".join(notes),
+        labels=_labels(scene),
         on_more=lambda _: on_more(),
+        on_fold=lambda _: _fold(),
     )
+
+
+def _labels(scene: Scene | None) -> Mapping[tuple[str | None, int | None], str]:
+    """Return the printed page numbers of the shown document."""
+    doc_id = scene.page.target.doc_id if scene is not None and scene.page is not None else None
+    return {(doc_id, place): label for place, label in enumerate(scene.labels if scene else ()) if label}
+
+
+def _fold() -> None:
+    st.session_state[BESIDE_OPEN] = not st.session_state.get(BESIDE_OPEN)
 
 
 def page(scene: Scene, *, see: str | None) -> None:
@@ -171,34 +245,141 @@ def no_page(problem: Problem, *, path: Path | None = None) -> None:
             st.button("Try again", key="walk-again", on_click=load.try_again, args=(path,))
 
 
-def bar(scene: Scene | None, state: ViewState, playlist: Playlist, position: int) -> None:
-    """Show the bar below the page: it opens another bundle or citation, and presents the page or not."""
-    shown = scene.page if scene else None
-    document, place = "", ""
+def nothing_cited() -> None:
+    """Show in the page's place that a refusal cites no page."""
+    with st.container(key="walk-no-page"):
+        markup.note("No page is cited.", "muted", role="line")
+
+
+#: Characters of a question that a dot is named by.
+MAX_NAME = 90
+
+
+def bar(
+    walk: Walk,
+    state: ViewState,
+    slide: int,
+    *,
+    scene: Scene | None = None,
+    speaker: Mapping[str, str],
+) -> None:
+    """Show the bar: it opens another slide or citation, and presents the page or not."""
+    shown = scene.page if scene is not None else None
+    document, place, tip = "", "", ""
     if shown is not None:
         document = shown.target.doc_id or ""
         if shown.document is not None:
             document = shown.document.title or shown.document.doc_id
         place = question_words.place_words(shown)
         if shown.text is None and shown.page_idx is not None:
-            printed = f"printed {shown.printed}" if shown.printed else ""
-            parts = (f"PDF page {shown.page_idx + 1:,}", printed, f"page_idx {shown.page_idx:,}")
-            place = " · ".join(filter(None, parts))
-    total = len(playlist)
-    spoken = f"{position + 1:,} of {total:,}: {scene.slide.bundle.q}" if scene and position >= 0 else ""
+            tip, pdf = place, f"PDF page {shown.page_idx + 1:,}"
+            place = f"p. {shown.printed}" if shown.printed else pdf
+    playlist, total = walk.playlist, walk.slides
     citations = scene.slide.bundle.citations if scene else ()
     cites = tuple(each.number for each in citations if each.number is not None)
     chosen = chosen_number(scene) if scene else None
 
     def act(to: int, cite: int | None, present: bool) -> None:
         view = read_view().change(present=present)
-        if to != position and to >= 0:
-            view = load.at(view, playlist.at(to).key)
+        if to != slide and to >= 0:
+            view = load.at(view, walk, to)
         elif cite != chosen and cite in cites:
             view = view.change(cite=cite, chunk=None, page=None)
         write_view(view)
 
-    show_bar(Bar(position, total, cites, chosen, state.present, document, place, spoken[:400]), on_act=act)
+    titles: tuple[str, ...] = ()
+    if total <= MOST_DOTS:
+        questions = (f"{place + 1}: {playlist.at(place).q[:MAX_NAME]}" for place in range(len(playlist)))
+        titles = ("Title", *questions, "End")
+    of = f"{slide:,} of {len(playlist):,}: " if 0 < slide < total - 1 else ""
+    spoken = f"{of}{speaker['title']}"
+    show_bar(
+        Bar(
+            slide,
+            total,
+            cites,
+            chosen,
+            present=state.present,
+            document=document,
+            place=place,
+            tip=tip,
+            spoken=spoken[:400],
+            titles=titles,
+            speaker=speaker,
+        ),
+        on_act=act,
+    )
+
+
+def speaker_texts(
+    walk: Walk, slide: int, *, title: str, expected: str = "", verdict: Sequence[Piece] = ()
+) -> dict[str, str]:
+    """Return what the speaker's window shows of a slide: its title, what is expected, and what comes next."""
+    place = slide if slide >= 0 else 0
+    if place < len(walk.playlist):
+        following = walk.playlist.at(place).q
+    else:
+        following = "The end" if slide == walk.slides - 2 else ""
+    judged = " · ".join(filter(None, (piece.tip or piece.text for piece in verdict[:1])))
+    texts = {"title": title, "expected": expected, "verdict": judged, "next": following}
+    return {name: text[:MAX_SPOKEN] for name, text in texts.items()}
+
+
+def title_slide(opened: session.Opened, walk: Walk, state: ViewState) -> None:
+    """Show what is about to be shown: workspace, playlist, run, and how to go on."""
+    run = opened.run
+    about = [run.run_id, run.title or "", notices.run_date(run)]
+    markup.show(
+        markup.text([Piece("Evidence walkthrough", "muted")], role="line"),
+        markup.text([Piece(opened.manifest.name)], role="title", limit=300),
+        markup.text([Piece(playlist_name(state, walk), "strong")], role="verdict", limit=300),
+        markup.text([Piece(" · ".join(filter(None, about)), "muted")], role="line", limit=400),
+    )
+    if walk.kind == "best":
+        markup.note(BEST_MEANS, "muted")
+    markup.note("→ next slide · Home and End · F full screen · Esc leaves", "muted")
+
+
+BEST_MEANS = (
+    "Chosen by a rule: answers with exact proof from as many pages as there are, one that was caught, "
+    "and a right refusal at the end, where the run has them."
+)
+
+
+def playlist_name(state: ViewState, walk: Walk) -> str:
+    """Return the name of the list with its number of questions: `Best of · 8 questions`."""
+    described = state.filter.where().sentence or "A choice"
+    own = {"best": "Best of", "whole": "All questions", "filtered": described, "chosen": "Chosen questions"}
+    return f"{state.name or own[walk.kind]} · {counted(len(walk.playlist), 'question')}"
+
+
+def end_slide(opened: session.Opened, walk: Walk, state: ViewState) -> None:
+    """Show how many answers of the list have which verdict, and the ways on."""
+    frame = walk.playlist.frame
+    tally: Counter[tuple[str, markup.Kind]] = Counter()
+    for values, count in Counter(zip(*(frame[name].tolist() for name in AXES), strict=True)).items():
+        grounded, correct, cause = map(plain, values)
+        if correct is None:
+            tally["Not judged", "no-label"] += count
+            continue
+        kind = verdict_words.KINDS[verdict_words.tone(grounded, correct, cause)]
+        tally[verdict_words.verdict_chip(grounded, correct, cause).text, kind] += count
+    pieces = []
+    for (words, kind), count in sorted(tally.items(), key=lambda item: (-item[1], item[0])):
+        pieces += [Piece(f"{count:,} ", "strong"), Piece(words, kind), Piece(" \u2003 ")]
+    markup.show(
+        markup.text([Piece("What you saw", "muted")], role="line"),
+        markup.text([Piece(playlist_name(state, walk))], role="title", limit=300),
+        markup.text(pieces, role="verdict"),
+    )
+    run = opened.run.run_id
+    with st.container(horizontal=True, key="walk-ways", gap="medium"):
+        for script, label in (
+            ("pages/triage.py", "All questions in Triage"),
+            ("pages/trends.py", f"Release check of {run}"),
+        ):
+            params = state.as_list().params()
+            st.page_link(script, label=markup.label(label), query_params=params, width="content")
 
 
 def nothing(state: ViewState, *, has_ids: bool) -> None:
@@ -212,104 +393,5 @@ def nothing(state: ViewState, *, has_ids: bool) -> None:
             message = "This run holds no question yet."
         markup.note(message, "strong", role="line")
         if has_ids or state.is_filtered or state.level:
-            st.button("Go through the whole run", key="walk-whole", on_click=_back_to_all)
+            st.button("Go through the whole run", key="walk-whole", on_click=open_whole)
         st.page_link("pages/triage.py", label="Back to Triage", query_params=state.as_list().params())
-
-
-# The Playlist menu: questions chosen by filter or by hand.
-
-#: Questions offered by the picker; a longer list has to be filtered first.
-OFFERED = 500
-FULL: tuple[Level, ...] = ("full",)
-
-
-def playlist_menu(
-    view: ViewState, playlist: Playlist, stored: StoredBundles, *, whole: Callable[[], Playlist]
-) -> None:
-    """Show the menu; its content is made only while it is open. `whole` gives the run's whole list."""
-    menu = st.popover("Playlist", key="playlist", on_change="rerun", type="tertiary")
-    if not menu.open:
-        return
-    with menu:
-        markup.note(sentence(view, playlist), role="line")
-        st.pills(
-            "Labels",
-            LABELS,
-            selection_mode="multi",
-            format_func=lambda label: LABEL_NAMES[label],
-            default=begin("playlist-label", list(view.filter.label)),
-            key="playlist-label",
-            label_visibility="collapsed",
-            on_change=_change_from,
-            args=("playlist-label", "label"),
-        )
-        st.text_input(
-            "Search questions and answers",
-            begin("playlist-text", view.filter.text) or "",
-            key="playlist-text",
-            icon=":material/search:",
-            placeholder="Search …",
-            label_visibility="collapsed",
-            on_change=_change_from,
-            args=("playlist-text", "text"),
-        )
-        feed("playlist-full", view.level == FULL)
-        st.toggle(
-            "Only full evidence",
-            key="playlist-full",
-            disabled=not stored.levels and not view.level,
-            help="By the run's stored bundles; without them, build some: proofspan bundle build WORKSPACE",
-            on_change=_change_from,
-            args=("playlist-full", "level"),
-        )
-        # Questions by name, in the order in which they are chosen.
-        listed = whole().frame.head(OFFERED)
-        titles: dict[str, str] = {}
-        for q_id, repeat, q in zip(listed["q_id"], listed["repeat"], listed["q"], strict=True):
-            named = question_name(q_id, repeat)
-            titles[named] = f"{named[:24]} · {' '.join(q.split())[:90]}"
-        chosen = [name for name in view.ids if name in titles]
-        st.multiselect(
-            "Questions",
-            list(titles),
-            begin("playlist-ids", chosen),
-            key="playlist-ids",
-            format_func=lambda name: markup.clean(titles[name]),
-            placeholder="Or pick questions …",
-            label_visibility="collapsed",
-            max_selections=MAX_REPEATS,
-            select_all=False,
-            on_change=_change_from,
-            args=("playlist-ids", "ids"),
-        )
-        if view.ids or view.level or view.is_filtered:
-            st.button("Back to the whole list", key="playlist-whole", on_click=_back_to_all)
-        show_copying("", name="", key="playlist-link")
-
-
-def sentence(view: ViewState, playlist: Playlist) -> str:
-    """Return the content of the list: `12 questions, with full evidence`."""
-    count = counted(len(playlist), "question")
-    if view.ids:
-        return f"{count}, chosen by hand"
-    described = view.filter.where().sentence
-    full = "with full evidence" if view.level == FULL else " or ".join(LEVELS[each] for each in view.level)
-    return ", ".join(part for part in (count, described, full) if part)
-
-
-def _change_from(key: str, name: str) -> None:
-    """Open the list that a widget chooses; questions chosen by hand have no level."""
-    value, view = st.session_state[key], read_view()
-    if name in ("ids", "level"):
-        view = view.change(ids=(), level=())
-    if name == "level":
-        value = FULL if value else ()
-    _go(view.change(**{name: tuple(value) if isinstance(value, list) else value}))
-
-
-def _back_to_all() -> None:
-    _go(read_view().without_filter())
-
-
-def _go(view: ViewState) -> None:
-    write_view(view.change(q=None, p=0, s=0, cite=None, chunk=None, page=None))

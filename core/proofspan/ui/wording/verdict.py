@@ -58,7 +58,7 @@ CORRECT_SIGNS: Mapping[Correct, Sign] = {
     "declined_rightly": Sign("✓", "pass", "The answer declines, and the documents do not have one."),
     "correct": Sign("✓", "pass", "Against the expected answer: the answer says the same."),
 }
-_KINDS: Mapping[Tone, Kind] = {"fail": "fail", "warn": "warn", "pass": "pass", "open": "no-label"}
+KINDS: Mapping[Tone, Kind] = {"fail": "fail", "warn": "warn", "pass": "pass", "open": "no-label"}
 CERTAINTIES: Mapping[Certainty, str] = {
     "certain": "The passages and figures that the trace records show it.",
     "likely": "It rests on words alone, or on pages where gold has no words.",
@@ -76,8 +76,7 @@ def chips(grounded: Grounded | None, correct: Correct) -> list[Piece]:
     named = [(GROUNDED_SIGNS[grounded], GROUNDED_NAMES[grounded], f"grounded.{grounded}")] if grounded else []
     named.append((CORRECT_SIGNS[correct], CORRECT_NAMES[correct], f"correct.{correct}"))
     return [
-        Piece(f"{sign.sign} {name}", _KINDS[sign.tone], tip=sign.means, term=term)
-        for sign, name, term in named
+        Piece(f"{sign.sign} {name}", KINDS[sign.tone], tip=sign.means, term=term) for sign, name, term in named
     ]
 
 
@@ -170,16 +169,21 @@ _OWN_LEAD = re.compile(r"((?:[A-Za-z-]+ ){0,2}[A-Za-z-]+): (?=\S)")
 
 def cause_pieces(verdict: Verdict) -> list[Piece]:
     """Return the cause's sentence after its name in bold; a name that the sentence begins with comes once."""
-    own = _OWN_LEAD.match(verdict.sentence)
-    term = f"cause.{verdict.cause}" if verdict.cause else ""
+    return cause_words(verdict.cause, verdict.sentence)
+
+
+def cause_words(cause: Cause | None, sentence: str) -> list[Piece]:
+    """Return the same of the columns of the index."""
+    own = _OWN_LEAD.match(sentence)
+    term = f"cause.{cause}" if cause else ""
     if own is not None:
-        return [Piece(f"{own[1]}: ", "strong", term=term), Piece(verdict.sentence[own.end() :])]
-    if verdict.cause in (None, "none") and verdict.sentence:
-        return [Piece(verdict.sentence)]
-    name = _named(verdict.cause)
-    if not verdict.sentence:
+        return [Piece(f"{own[1]}: ", "strong", term=term), Piece(sentence[own.end() :])]
+    if cause in (None, "none") and sentence:
+        return [Piece(sentence)]
+    name = _named(cause)
+    if not sentence:
         return [Piece(name, "strong", term=term)]
-    return [Piece(f"{name}: ", "strong", term=term), Piece(verdict.sentence)]
+    return [Piece(f"{name}: ", "strong", term=term), Piece(sentence)]
 
 
 def certainty_piece(verdict: Verdict) -> Piece:
