@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from proofspan.contracts.records.records import TraceKey
 from proofspan.services.bundles.walkthrough import Playlist, Stop
 from proofspan.ui.walkthrough.bar import action_from
+from proofspan.ui.walkthrough.playlist import order_from
 
 NAMES = ["Q1", "Q2", "Q2", "Q3"]
 
@@ -79,6 +80,16 @@ def test_a_choice_of_traces_keeps_the_order_of_the_list() -> None:
 def test_every_place_leads_back_to_itself(names: list[str]) -> None:
     stops = playlist(names)
     assert [stops.places[stop.key] for stop in stops_of(stops)] == list(range(len(names)))
+
+
+def test_an_order_is_some_of_the_names_each_once_with_the_number_of_the_move() -> None:
+    names = ["Q1", "Q2", "Q3"]
+    assert order_from({"names": ["Q3", "Q1"], "moves": 2}, names) == (["Q3", "Q1"], 2)
+    for sent in (["Q9"], ["Q1", "Q1"], [], ["Q1", 2], "Q1", None):
+        assert order_from({"names": sent, "moves": 1}, names) is None
+    for moves in (0, True, "1", None):
+        assert order_from({"names": ["Q1"], "moves": moves}, names) is None
+    assert order_from(["Q1"], names) is None
 
 
 def test_what_the_bar_sends_is_what_is_wanted() -> None:

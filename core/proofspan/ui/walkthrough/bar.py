@@ -71,12 +71,13 @@ def action_from(sent: object, total: int) -> tuple[int, int | None, bool, int] |
     if not isinstance(sent, Mapping):
         return None
     to, cite, present, presses = (sent.get(name) for name in ("to", "cite", "present", "presses"))
-    if not isinstance(present, bool) or (cite is not None and not _is_count(cite, 1)):
+    if not isinstance(present, bool) or (cite is not None and not is_count(cite, 1)):
         return None
-    if not _is_count(to, -1) or not _is_count(presses, 0) or to >= total:
+    if not is_count(to, -1) or not is_count(presses, 0) or to >= total:
         return None
     return to, cite, present, presses
 
 
-def _is_count(value: object, least: int) -> TypeGuard[int]:
+def is_count(value: object, least: int) -> TypeGuard[int]:
+    """Return whether a value that a browser sent is a whole number from `least` on."""
     return isinstance(value, int) and not isinstance(value, bool) and least <= value < _MAX

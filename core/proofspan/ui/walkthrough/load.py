@@ -110,7 +110,7 @@ def _listed(
     """
     view = opened.view
     if _is_open(view):
-        best = session.cached("best", made_of, lambda: _best(opened, store), most=8)
+        best = _best_of_visit(opened, store, made_of)
         if len(best) and (view.key is None or view.key in best.places):
             return best, "best"
 
@@ -131,6 +131,30 @@ def _listed(
     playlist = session.cached("playlists", key, chosen if view.ids else filtered, most=8)
     kind: Kind = "filtered" if view.level or view.is_filtered else "whole"
     return playlist, "chosen" if view.ids else kind
+
+
+def _best_of_visit(opened: session.Opened, store: Store, made_of: tuple[object, ...]) -> Playlist:
+    """Return "Best of", from its title to its end the one that the visit began with.
+
+    Claims that are checked and citations that are located meanwhile may change the choice.
+    """
+    view = opened.view
+    best = session.cached("best", made_of, lambda: _best(opened, store), most=8)
+    known = (*session.identity(opened), view.run)
+    begun, keys = st.session_state.get("walk-best", (None, ()))
+    if begun == known and (view.end or view.key in keys):
+        if keys == tuple(best.places):
+            return best
+        whole = Filter(view.run)
+
+        def again() -> Playlist:
+            every = Playlist.of(store.places(whole, Sort(), with_verdicts=True))
+            return every.picked({str(key): key for key in keys})
+
+        return session.cached("playlists", (*made_of, keys), again, most=8)
+    if view.key is None or view.key in best.places:
+        st.session_state["walk-best"] = known, tuple(best.places)
+    return best
 
 
 #: Rows that "Best of" is chosen from: those of the best evidence, and of each kind of example.

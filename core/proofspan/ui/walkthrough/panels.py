@@ -366,7 +366,7 @@ def end_slide(opened: session.Opened, walk: Walk, state: ViewState) -> None:
         tally[verdict_words.verdict_chip(grounded, correct, cause).text, kind] += count
     pieces = []
     for (words, kind), count in sorted(tally.items(), key=lambda item: (-item[1], item[0])):
-        pieces += [Piece(f"{count:,} ", "strong"), Piece(words, kind), Piece(" \u2003 ")]
+        pieces += [Piece(f"{count:,}\u00a0", "strong"), Piece(words, kind), Piece(" \u2003 ")]
     markup.show(
         markup.text([Piece("What you saw", "muted")], role="line"),
         markup.text([Piece(playlist_name(state, walk))], role="title", limit=300),

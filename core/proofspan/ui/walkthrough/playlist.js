@@ -1,19 +1,24 @@
-// The questions of a playlist in their order. A move is drawn at once and sent as the names in their new order; on a
-// row's buttons Alt and an arrow move it too, and Delete removes it. Foreign text enters through textContent alone.
+// The questions of a playlist in their order. A move is drawn at once and sent as the names in their new order, with a
+// running number: an answer to an earlier move than the last one draws nothing. On a row's buttons Alt and an arrow move it too, and Delete removes it. Foreign text enters through textContent alone.
 const views = new WeakMap();
 
 export default function ({ data, parentElement, setTriggerValue }) {
   if (!data || !data.length) return;
-  const view = views.get(parentElement) ?? { root: parentElement, list: parentElement.querySelector(".order") };
+  const view = views.get(parentElement) ?? { root: parentElement, list: parentElement.querySelector(".order"), moves: 0 };
   views.set(parentElement, view);
   view.send = setTriggerValue;
   show(view, data);
-  return () => views.delete(parentElement);
+  return () => {
+    views.delete(parentElement);
+    clearTimeout(view.again);
+  };
 }
 
 function show(view, bytes) {
   const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0);
-  const { items } = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
+  const { items, moves } = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
+  if (moves < view.moves) return;
+  view.moves = view.answered = moves;
   const active = view.root.getRootNode().activeElement;
   const [name, act] = [active?.closest?.("li")?.dataset.name, active?.dataset?.act];
   let at = 4 + length;
@@ -61,8 +66,17 @@ function move(view, row, act) {
   renumber(view);
   const names = [...view.list.children].map((each) => each.dataset.name);
   view.root.querySelector(".spoken").textContent = act === "remove" ? "Removed" : `Now ${names.indexOf(row.dataset.name) + 1} of ${names.length}`;
-  view.send("order", names);
+  view.moves += 1;
+  send(view, names);
 }
+
+// Sent again while it is not answered: a request that comes just when a run ends may get lost.
+function send(view, names) {
+  view.send("order", { names, moves: view.moves });
+  clearTimeout(view.again);
+  view.again = setTimeout(() => view.answered < view.moves && send(view, names), AGAIN_MS);
+}
+const AGAIN_MS = 1500;
 
 function renumber(view) {
   const rows = [...view.list.children];

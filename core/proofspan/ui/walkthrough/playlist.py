@@ -20,6 +20,7 @@ from proofspan.ui.component import component
 from proofspan.ui.question.attachments import LEVELS
 from proofspan.ui.status import background
 from proofspan.ui.visit.view_state import MAX_REPEATS, ViewState, question_name, read_view, write_view
+from proofspan.ui.walkthrough.bar import is_count
 from proofspan.ui.walkthrough.load import MOST_THUMBNAILS, Walk
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.controls import begin, feed, select
@@ -57,12 +58,7 @@ def playlist_menu(
                 st.button("Best of", key="playlist-best", on_click=_open_best)
             if walk.kind != "whole":
                 st.button("All questions", key="playlist-whole", on_click=open_whole)
-        if names:
-            drawn, awaited = pictures()
-            show_order(playlist, names, drawn)
-            if awaited:
-                background.hint("Some pages are still being drawn …", awaited)
-        _picker(names, whole())
+            show_copying("", name="", key="playlist-link")
         st.text_input(
             "Name",
             begin("playlist-name", view.name) or "",
@@ -73,9 +69,14 @@ def playlist_menu(
             on_change=_rename,
             args=(names,),
         )
+        if names:
+            drawn, awaited = pictures()
+            show_order(playlist, names, drawn)
+            if awaited:
+                background.hint("Some pages are still being drawn …", awaited)
+        _picker(names, whole())
         markup.note("Or by a filter", "muted")
         _filters(view, has_levels=bool(walk.materials.stored.levels))
-        show_copying("", name="", key="playlist-link")
 
 
 def names_of(playlist: Playlist) -> list[str]:
@@ -90,7 +91,7 @@ def sentence(view: ViewState, walk: Walk) -> str:
     if walk.kind == "best":
         return f"Best of: {count}, chosen by a rule"
     if view.ids:
-        return f"{count}, chosen by hand"
+        return f"{view.name}: {count}" if view.name else f"{count}, chosen by hand"
     described = view.filter.where().sentence
     full = "with full evidence" if view.level == FULL else " or ".join(LEVELS[each] for each in view.level)
     return ", ".join(part for part in (count, described, full) if part)
@@ -154,20 +155,26 @@ def _filters(view: ViewState, *, has_levels: bool) -> None:
 
 def show_order(playlist: Playlist, names: Sequence[str], pictures: Sequence[Picture | None]) -> None:
     """Draw the questions in their order with their pages; the browser sends all names in another order."""
+    # Counted, so that the browser knows which move was answered.
+    moves = int(st.session_state.get("walk-moves", 0))
 
     def acted() -> None:
         wanted = order_from(st.session_state[ORDER_KEY].get("order"), names)
         if wanted is not None:
-            _choose(wanted)
+            chosen, st.session_state["walk-moves"] = wanted
+            _choose(chosen)
 
-    frame = playlist.frame
-    component("ui/walkthrough/playlist")(
-        key=ORDER_KEY, data=packed(names, frame["q"].tolist(), pictures), on_order_change=acted
-    )
+    data = packed(names, playlist.frame["q"].tolist(), pictures, moves=moves)
+    component("ui/walkthrough/playlist")(key=ORDER_KEY, data=data, on_order_change=acted)
 
 
-def packed(names: Sequence[str], questions: Sequence[str], pictures: Sequence[Picture | None]) -> bytes:
-    """Return the length of a JSON header (4 bytes, big endian), the header, and the pictures in its order."""
+def packed(
+    names: Sequence[str], questions: Sequence[str], pictures: Sequence[Picture | None], *, moves: int = 0
+) -> bytes:
+    """Return the length of a JSON header (4 bytes, big endian), the header, and the pictures in its order.
+
+    `moves` is the number of the last move that was answered.
+    """
     items = [
         {
             "name": name,
@@ -177,16 +184,19 @@ def packed(names: Sequence[str], questions: Sequence[str], pictures: Sequence[Pi
         }
         for name, q, picture in zip(names, questions, pictures, strict=True)
     ]
-    header = orjson.dumps({"items": items})
+    header = orjson.dumps({"items": items, "moves": moves})
     return b"".join((struct.pack(">I", len(header)), header, *(each.data for each in pictures if each)))
 
 
-def order_from(sent: object, names: Sequence[str]) -> list[str] | None:
-    """Return the names that a browser sends, if they are some of `names` and each is there once."""
-    if not isinstance(sent, list) or not sent or not all(isinstance(name, str) for name in sent):
+def order_from(sent: object, names: Sequence[str]) -> tuple[list[str], int] | None:
+    """Return the names that a browser sends, some of `names` and each once, and the number of the move."""
+    if not isinstance(sent, dict):
         return None
-    is_known = set(sent) <= set(names) and len(set(sent)) == len(sent)
-    return sent if is_known and sent != list(names) else None
+    wanted, moves = sent.get("names"), sent.get("moves")
+    if not isinstance(wanted, list) or not wanted or not all(isinstance(name, str) for name in wanted):
+        return None
+    is_known = set(wanted) <= set(names) and len(set(wanted)) == len(wanted)
+    return (wanted, moves) if is_known and is_count(moves, 1) else None
 
 
 # What a choice does to the address.
