@@ -152,7 +152,7 @@ def in_browser(folder: Path, scratch: Path, names: list[str]) -> tuple[list[floa
         browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
         context = browser.new_context(viewport={"width": 1400, "height": 900})
         walk, plain = context.new_page(), context.new_page()
-        walk.goto(f"{base}/walkthrough?{urlencode({'ids': names}, doseq=True)}")
+        walk.goto(f"{base}/walkthrough?{urlencode({'ids': names, 'q': names[0]}, doseq=True)}")
         walk.get_by_test_id("ps-picture").wait_for()
         plain.goto(bare)
         plain.locator("[data-testid=stImage] img").wait_for()

@@ -326,6 +326,18 @@ def test_the_demo_opens_on_the_best_with_no_refusal_among_the_first_five(
         expect(count(page)).to_have_text(f"{number} / 8")
         wait_for_run(page)
         assert refusal.count() == (number == 8)
+        if number == 1:  # what belongs to the page; its neighbours' notices are folded
+            expect(page.get_by_test_id("ps-walk-place")).to_have_text(re.compile(r"^p\. \d+$"))
+            fold = page.get_by_role("button", name="On the pages before and after")
+            expect(fold).to_have_attribute("aria-expanded", "false")
+            shown = page.get_by_test_id("ps-notice").count()
+            fold.click()
+            wait_for_run(page)
+            assert page.get_by_test_id("ps-notice").count() > shown
+        if number == 7:  # an answer that was caught: nothing about it is green
+            expect(page.locator(".st-key-walk-top .ps-fail")).to_have_count(1)
+            expect(page.locator(".st-key-walk-top :is(.ps-ok, .ps-pass)")).to_have_count(0)
+            expect(page.locator(".st-key-walk-answer").get_by_test_id("ps-says")).to_be_visible()
     expect(refusal).to_contain_text("The documents do not answer this.")
     page.keyboard.press("ArrowRight")
     expect(count(page)).to_have_text("End")

@@ -108,7 +108,11 @@ states = st.builds(
     profile=st.one_of(st.none(), st.builds(Profile, st.sampled_from(get_args(Template)), phrases)),
     ids=several,
     level=st.lists(st.sampled_from(LEVELS), max_size=3, unique=True).map(tuple),
+    name=st.one_of(st.just(""), words),
+    whole=st.booleans(),
+    end=st.booleans(),
     present=st.booleans(),
+    speaker=st.one_of(st.none(), st.from_regex("[0-9a-z]{1,40}", fullmatch=True)),
     opened=st.one_of(st.none(), st.from_regex("[0-9a-f]{16}", fullmatch=True)),
 )
 
@@ -248,8 +252,8 @@ def test_a_playlist_keeps_the_order_of_its_ids_and_survives_another_run() -> Non
 
 
 def test_another_filter_leaves_a_playlist_by_hand_and_a_list_has_none() -> None:
-    state = ViewState.parse({"ids": ["Q7"], "level": ["full"], "present": ["yes"]})
-    assert state.change(label=("ok",)).ids == ()
+    state = ViewState.parse({"ids": ["Q7"], "name": ["Mine"], "level": ["full"], "present": ["yes"]})
+    assert (state.change(label=("ok",)).ids, state.change(label=("ok",)).name) == ((), "")
     assert state.change(text="oil", ids=("Q8",)).ids == ("Q8",)
     assert state.as_list().params() == state.without_filter().change(present=False).params() == {}
 

@@ -68,7 +68,7 @@ function mark(view) {
   const { to } = view.wanted;
   view.previous.setAttribute("aria-disabled", String(to <= 0));
   view.next.setAttribute("aria-disabled", String(to >= view.shown.total - 1));
-  [...view.dots.children].forEach((dot, place) => dot.toggleAttribute("aria-current", place === to));
+  [...view.dots.children].forEach((dot, place) => dot.setAttribute("aria-current", String(place === to)));
   if (document.activeElement !== view.slider) view.slider.value = to;
   view.slider.setAttribute("aria-valuetext", counted(view, to));
   view.count.textContent = counted(view, to);
