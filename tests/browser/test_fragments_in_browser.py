@@ -109,6 +109,8 @@ def test_a_run_of_the_page_that_is_left_adds_no_entry_to_the_history(
     expect(page.get_by_text("page two")).to_be_visible()
     assert page.url.endswith("/second")
     assert page.evaluate("history.length") == before + 1
+
+
 def test_a_page_runs_again_when_its_task_is_done_though_the_browser_does_not_ask(
     serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, tmp_path: Path
 ) -> None:

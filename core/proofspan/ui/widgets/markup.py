@@ -323,7 +323,9 @@ def show_more(pieces: Sequence[Piece], *, key: str, limit: int = LIMIT) -> None:
 @cache
 def common_css() -> str:
     """Return the rules of all pages, which the page that loads the dashboard has in it."""
-    return "\n".join(text_of(f"ui/css/{name}.css") for name in ("style", "pieces", "frame", "attached", "help"))
+    return "\n".join(
+        text_of(f"ui/css/{name}.css") for name in ("style", "pieces", "frame", "attached", "help")
+    )
 
 
 def stylesheet() -> None:

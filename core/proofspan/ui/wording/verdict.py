@@ -76,7 +76,8 @@ def chips(grounded: Grounded | None, correct: Correct) -> list[Piece]:
     named = [(GROUNDED_SIGNS[grounded], GROUNDED_NAMES[grounded], f"grounded.{grounded}")] if grounded else []
     named.append((CORRECT_SIGNS[correct], CORRECT_NAMES[correct], f"correct.{correct}"))
     return [
-        Piece(f"{sign.sign} {name}", KINDS[sign.tone], tip=sign.means, term=term) for sign, name, term in named
+        Piece(f"{sign.sign} {name}", KINDS[sign.tone], tip=sign.means, term=term)
+        for sign, name, term in named
     ]
 
 
