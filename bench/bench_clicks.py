@@ -1,4 +1,4 @@
-"""What a click costs the server, and how many people it serves at once.
+"""Measure the CPU of the server per click and at rest, and the waits of many people at once.
 
     python bench/bench_clicks.py [--traces 100000] [--chunks 20000] [--rounds 12] [--keep FOLDER]
     python bench/bench_clicks.py --people 20 [--seconds 600] [--think 5] [--traces 100000] [--keep FOLDER]
@@ -79,10 +79,7 @@ def parse() -> argparse.Namespace:
 
 async def count_clicks(folder: Path, arguments: argparse.Namespace) -> None:
     """Print the CPU of each act, on each workspace and on a bare page, and of pages at rest."""
-    script = folder / "bare" / "app.py"
-    script.parent.mkdir(exist_ok=True)
-    script.write_text(BARE, encoding="utf-8")
-    async with a_server(served(script, dict(os.environ))) as (pid, url), visit(url) as visitor:
+    async with a_server(bare_page(folder)) as (pid, url), visit(url) as visitor:
         await visitor.go("")
         pressed = [await cost(pid, lambda: visitor.press("press")) for _ in range(arguments.rounds)]
     bare = statistics.median(pressed)
@@ -148,13 +145,21 @@ async def at_rest(pid: int, url: str, page: str, seconds: float) -> float:
 
 
 async def serve_people(workspace: Path, folder: Path, arguments: argparse.Namespace) -> None:
-    """Print how long steps take while so many people step through Question."""
+    """Print how long steps take while these people step through Question.
+
+    One more presses the button of a bare page meanwhile, on a server of its own: what the machine alone costs.
+    """
     run_id, questions = questions_of(workspace, folder)
-    async with a_server(dashboard(workspace, folder)) as (pid, url), AsyncExitStack() as stack:
+    async with AsyncExitStack() as stack:
+        pid, url = await stack.enter_async_context(a_server(dashboard(workspace, folder)))
+        _, bare_url = await stack.enter_async_context(a_server(bare_page(folder)))
+        bare = await stack.enter_async_context(visit(bare_url))
+        await bare.go("")
         visitors = [await stack.enter_async_context(visit(url)) for _ in range(arguments.people)]
         for visitor in visitors:  # as people come: not all in one moment
             await visitor.go("question", f"?run={run_id}&q={random.choice(questions)}")
         taken: list[float] = []
+        pressed: list[float] = []
         memory = [resident_mb(pid)]
         ends, before = time.monotonic() + arguments.seconds, cpu_seconds(pid)
 
@@ -167,23 +172,44 @@ async def serve_people(workspace: Path, folder: Path, arguments: argparse.Namesp
                 taken.append(await visitor.go("question", f"?run={run_id}&q={questions[place]}"))
                 await asyncio.sleep(chance.uniform(0.5, 1.5) * arguments.think)
 
+        async def press() -> None:
+            while time.monotonic() < ends:
+                pressed.append(await bare.press("press"))
+                await asyncio.sleep(1)
+
         async def weigh() -> None:
             while time.monotonic() < ends:
                 await asyncio.sleep(max(1.0, arguments.seconds / 20))
                 memory.append(resident_mb(pid))
 
-        await asyncio.gather(weigh(), *(step(visitor, number) for number, visitor in enumerate(visitors)))
+        await asyncio.gather(
+            weigh(), press(), *(step(visitor, number) for number, visitor in enumerate(visitors))
+        )
         used = (cpu_seconds(pid) - before) / arguments.seconds
         errors = [error for visitor in visitors for error in visitor.errors]
-    taken.sort()
-    p50, p95, p99 = (taken[min(len(taken) - 1, int(share * len(taken)))] for share in (0.5, 0.95, 0.99))
+    p50, p95, p99 = percentiles(taken)
     print(f"{arguments.people} people, {len(taken):,} steps in {arguments.seconds:.0f} s: ", end="")
     print(f"p50 {p50:.2f} s, p95 {p95:.2f} s, p99 {p99:.2f} s; {p95 / STEP:.2f} of the figure")
+    print("a bare page meanwhile: p50 {:.2f} s, p95 {:.2f} s, p99 {:.2f} s".format(*percentiles(pressed)))
     a_step = 1000 * used * arguments.seconds / len(taken)
     print(f"the server takes {100 * used:.0f} % of a core, {a_step:.0f} ms a step")
     half = memory[len(memory) // 2]
     print(f"memory {memory[0]:.0f} MB at first, {half:.0f} half way, {memory[-1]:.0f} at the end")
     print(f"errors: {len(errors)} {errors[:1]}")
+
+
+def percentiles(seconds: list[float]) -> tuple[float, ...]:
+    """Return the 50th, 95th and 99th percentile."""
+    ordered = sorted(seconds)
+    return tuple(ordered[min(len(ordered) - 1, int(share * len(ordered)))] for share in (0.5, 0.95, 0.99))
+
+
+def bare_page(folder: Path) -> AbstractContextManager[str]:
+    """Serve a page with a button and nothing else, as Streamlit makes it."""
+    script = folder / "bare-button" / "app.py"
+    script.parent.mkdir(exist_ok=True)
+    script.write_text(BARE, encoding="utf-8")
+    return served(script, dict(os.environ))
 
 
 def questions_of(workspace: Path, folder: Path) -> tuple[str, list[str]]:

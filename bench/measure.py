@@ -67,6 +67,9 @@ _REOPENED = {
 }
 _APPENDED = {"wall": r"append 1,000 lines, \d+ rounds: ", "cpu": r"append 1,000 lines.*?\), "}
 _CLAIMS = "bench_claims_pass.py --rounds 1"
+_CLICKS = "bench_clicks.py --traces 100000"
+_ACTS = ("next question", "another passage", "filter")
+_PAGES = ("question", "triage", "trends", "health", "walkthrough")
 FIGURES = (
     Figure(
         "labels and signals of 100,000 traces: one process, two processes",
@@ -177,6 +180,37 @@ FIGURES = (
         "bench_pages.py --repeats 5",
         "{ratio} times",
         {"ratio": r"alone, warm: "},
+    ),
+    *(
+        Figure(
+            f"the server's CPU for a click on {name}: next question, another passage, a filter of Triage",
+            "the button of a bare Streamlit page",
+            _CLICKS,
+            "{next question}, {another passage} and {filter} ms; {ratio} times",
+            {act: rf"{name}, {act}: +" for act in _ACTS} | {"ratio": rf"{name}, next question: .*?\), "},
+        )
+        for name in ("demo", "100,000 traces")
+    ),
+    Figure(
+        "an open page of 100,000 traces at rest: Question, Triage, Trends, Health, Walkthrough",
+        "one core",
+        _CLICKS,
+        ", ".join(f"{{{page}}}" for page in _PAGES) + " %",
+        {page: rf"100,000 traces, {page} at rest: +" for page in _PAGES},
+    ),
+    Figure(
+        "20 people who step through Question of 100,000 traces for ten minutes, five seconds a step: seconds "
+        "of a step (median, 95th percentile); memory at first and at the end",
+        "",
+        "bench_clicks.py --people 20",
+        "{p50} and {p95} s; {first} and {last} MB; {errors} errors",
+        {
+            "p50": "p50 ",
+            "p95": "p95 ",
+            "first": "memory ",
+            "last": "half way, ",
+            "errors": "errors: ",
+        },
     ),
     Figure(
         "the next bundle of a walkthrough, from the key to its page",

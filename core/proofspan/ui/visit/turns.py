@@ -90,4 +90,4 @@ def in_turn(script: Callable[P, None]) -> Callable[P, None]:
 
 
 def _note(before: int) -> None:
-    st.toast(f"Many pages are asked for: {before:,} before you." if before else "You are next.")
+    st.toast(f"The server is busy: {before:,} before you." if before else "You are next.")
