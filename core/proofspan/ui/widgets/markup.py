@@ -361,9 +361,10 @@ def _inline(pieces: Iterable[Piece]) -> str:
         tag, words = tag_of(piece.kind), keep_percent(_escape(piece.text))
         tip = f' title="{_escape(piece.tip)}"' if piece.tip else ""
         is_bare = piece.kind == "plain" and not tip
-        parts.append(
-            _linked(piece, words if is_bare else f'<{tag} class="ps-{piece.kind}"{tip}>{words}</{tag}>')
-        )
+        ending = words[len(words.rstrip()) :] if piece.term or piece.href else ""  # no line under a space
+        words = words.removesuffix(ending)
+        inner = words if is_bare else f'<{tag} class="ps-{piece.kind}"{tip}>{words}</{tag}>'
+        parts.append(f"{_linked(piece, inner)}{ending}")
     return "".join(parts)
 
 
