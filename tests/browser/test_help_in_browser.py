@@ -6,7 +6,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import PageAt, Serve, WaitForRun, query, wait_for_query
+from tests.browser.conftest import PageAt, Serve, WaitForRun, wait_for_query
 from tests.places import DEMO
 
 pytestmark = pytest.mark.browser
@@ -21,11 +21,6 @@ SHIFTS = """() => {
 def violations(page: Page) -> list[str]:
     """The ids of all that axe finds in Help."""
     return [each["id"] for each in Axe().run(page, context=".st-key-help").response["violations"]]
-
-
-def opened(page: Page, name: str) -> bool:
-    is_open: bool = page.locator(f"dialog.{name}").evaluate("dialog => dialog.open")
-    return is_open
 
 
 @pytest.fixture(scope="module")
@@ -53,11 +48,11 @@ def test_drawer_and_palette_by_keys(url: str, page_at: PageAt, wait_for_run: Wai
     expect(page.locator(".entry:visible")).to_have_count(2)  # a label, and the metric that counts it
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    assert query(page)["help"] == ["label.refusal_suspect"]
+    wait_for_query(page, help="label.refusal_suspect")
     page.get_by_role("tab", name="Keys").click()
     expect(page.locator("#keys kbd", has_text="Ctrl+K")).to_be_visible()
     page.keyboard.press("Escape")
-    assert not opened(page, "drawer")
+    expect(page.locator("dialog.drawer")).to_be_hidden()
     expect(following).to_be_focused()
     page.evaluate("window.shifted = 0")
     page.keyboard.press("Control+k")
@@ -66,9 +61,9 @@ def test_drawer_and_palette_by_keys(url: str, page_at: PageAt, wait_for_run: Wai
     page.keyboard.type("no such words")
     expect(page.get_by_role("option")).to_have_count(0)
     page.keyboard.press("Escape")
-    assert not opened(page, "palette")
+    expect(page.locator("dialog.palette")).to_be_hidden()
     expect(following).to_be_focused()
-    assert query(page) == {"run": ["R005"], "q": ["Q84"]}
+    expect(page).to_have_url(f"{url}/question?run=R005&q=Q84")
 
 
 def test_the_ways_of_keys_and_words(url: str, page_at: PageAt, wait_for_run: WaitForRun) -> None:
@@ -77,8 +72,8 @@ def test_the_ways_of_keys_and_words(url: str, page_at: PageAt, wait_for_run: Wai
     page.goto(f"{url}/question?run=R005&q=Q84&help=rule.missing_rev")
     expect(page.locator(".entry.chosen code")).to_have_text("missing_")
     page.keyboard.press("Escape")
+    expect(page).to_have_url(f"{url}/question?run=R005&q=Q84")
     expect(page.locator(".st-key-step-J button")).to_be_enabled()
-    assert query(page) == {"run": ["R005"], "q": ["Q84"]}
     page.get_by_role("link", name="Contradicted").click()
     expect(page.locator(".entry.chosen code")).to_have_text("contradicted")
     assert page.get_by_role("searchbox").input_value() == ""
@@ -89,13 +84,13 @@ def test_the_ways_of_keys_and_words(url: str, page_at: PageAt, wait_for_run: Wai
     page.keyboard.press("Control+k")  # while the page loads
     page.keyboard.type("trends")
     page.keyboard.press("Enter")
-    page.wait_for_url("**/trends?run=R005")
+    expect(page).to_have_url(f"{url}/trends?run=R005")
     page.keyboard.press("/")
     search = page.locator(".st-key-search input")
     expect(search).to_be_focused()
     page.keyboard.type("?/")
     expect(search).to_have_value("?/")
-    assert not opened(page, "drawer")
+    expect(page.locator("dialog.drawer")).to_be_hidden()
     wait_for_run(page)
     page.keyboard.press("Escape")
     page.keyboard.press("Control+k")
@@ -122,7 +117,7 @@ def test_welcome_and_tour(url: str, page_at: PageAt, wait_for_run: WaitForRun) -
     expect(step).to_have_text("2 of 6")
     page.keyboard.press("Escape")
     expect(step).to_be_hidden()
-    assert query(page) == {"run": ["R005"], "q": ["Q84"]}
+    expect(page).to_have_url(f"{url}/question?run=R005&q=Q84")
     page.goto(f"{url}/")
     page.locator(".st-key-welcome-dismiss button").click()
     expect(page.locator(".st-key-welcome")).to_have_count(0)

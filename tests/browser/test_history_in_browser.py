@@ -26,6 +26,11 @@ def in_table(name: str) -> Found:
     return lambda page: page.get_by_role("table", name=name).get_by_role("link").first
 
 
+def in_cell(name: str) -> Found:
+    """The first link beside the row headers."""
+    return lambda page: page.get_by_role("table", name=name).get_by_role("cell").get_by_role("link").first
+
+
 def named(name: str) -> Found:
     return lambda page: page.get_by_role("link", name=name, exact=True).first
 
@@ -49,7 +54,7 @@ LINKS: dict[str, tuple[str, str, Found, str]] = {
     "question of Triage": ("/?run=R002", TRIAGE, inside(TRIAGE), QUESTION),
     "code of Health": ("/health?run=R001", HEALTH, inside(".st-key-code-cells td"), TRIAGE),
     "rank of Trends": ("/trends?run=R002", TRENDS, in_table("Rank of the gold section"), QUESTION),
-    "metric of Trends": ("/trends?run=R002", TRENDS, in_table("All metrics of R002"), TRIAGE),
+    "metric of Trends": ("/trends?run=R002", TRENDS, in_cell("All metrics of R002"), TRIAGE),
     "point of a chart": ("/trends?run=R002", TRENDS, a_point, TRIAGE),
     "card of Trends": (
         "/trends?run=R002",

@@ -345,7 +345,7 @@ def test_any_question_id_opens_from_the_url(tmp_path: Path, open_page: OpenPage)
 
 
 #: A link to the glossary.
-OWN_LINK = re.compile(r'<a class="ps-term" href="\?help=[a-z_.]+">')
+OWN_LINK = re.compile(r'<a class="ps-term" href="\./\?help=[a-z_.]+">')
 HOSTILE = (
     "**b** _i_ # h\n\n- x | y | :red[c] :material/home: $x^2$ <b>bold</b> <script>alert(1)</script>"
     '<img src="http://canary.invalid/a.png" onerror=alert(1)> ![a](http://canary.invalid/b.png) '

@@ -326,7 +326,11 @@ def metrics(pairs: Sequence[MetricPair], view: ViewState) -> None:
     columns = (Column(Cell(vs), "end"), Column(Cell(run), "end"), difference_column(run, vs))
     rows = tuple(
         Row(
-            Cell(pair.metric.name, tip=f"{pair.metric.counted} {pair.metric.source}."),
+            Cell(
+                pair.metric.name,
+                tip=f"{pair.metric.counted} {pair.metric.source}.",
+                href=markup.term_address(f"metric.{pair.metric.metric_id}"),
+            ),
             (
                 value_cell(pair.there, view.change(run=vs, vs=None)),
                 value_cell(pair.here, view),

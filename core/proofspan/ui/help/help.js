@@ -2,6 +2,7 @@
 // demo (tour.js). All three lie in the browser's top layer, so that nothing of the page moves.
 const views = new WeakMap();
 const FIELDS = "input, textarea, select, [contenteditable]";
+const TERM = "a[href^='./?help=']";
 const POPUPS = "[data-testid=stPopoverBody], [role=dialog], [role=menu]";
 
 export default function ({ data, parentElement }) {
@@ -95,8 +96,10 @@ function clicked(view, event) {
     document.cookie = `${view.data.welcome}; path=/; max-age=31536000; SameSite=Strict`;
     return;
   }
-  const link = path.find((each) => each.matches("a.ps-term"));
-  if (!link) return;
+  // A click beside the link of a table's cell counts too.
+  const cell = path.some((each) => each.matches("a, button")) ? null : path.find((each) => each.matches("td, th"));
+  const link = path.find((each) => each.matches(TERM)) ?? cell?.querySelector(TERM);
+  if (!link || !document.getSelection().isCollapsed) return;
   stop(event);
   const term = new URL(link.href).searchParams.get("help");
   if (term === view.data.goTo) togglePalette(view);

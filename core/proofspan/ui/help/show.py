@@ -117,7 +117,7 @@ class Asked(NamedTuple):
 
 
 def asked_from(sent: object) -> Asked | None:
-    """Return the request that a browser sent, None if it is none."""
+    """Return the request that a browser sent, None for anything else."""
     if not isinstance(sent, Mapping):
         return None
     number, words, failure = sent.get("number"), sent.get("words", ""), sent.get("failure", False)

@@ -136,7 +136,8 @@ def metric_grid(
             rows.append(Row(Cell(name, look="quiet"), (Cell(""),) * len(columns)))
         for metric in found:
             cells = tuple(_cells(metric, run, other, pairs.get(metric.metric_id), view))
-            rows.append(Row(Cell(metric.name, tip=metric.counted), cells))
+            address = markup.term_address(f"metric.{metric.metric_id}")
+            rows.append(Row(Cell(metric.name, tip=metric.counted, href=address), cells))
     return Grid(f"All metrics of {run.run_id}", "Metric", tuple(columns), tuple(rows))
 
 

@@ -368,10 +368,15 @@ def _inline(pieces: Iterable[Piece]) -> str:
     return "".join(parts)
 
 
+def term_address(term: str) -> str:
+    """Return the address of a term of the glossary, which a click opens over the page."""
+    return f"./?{urlencode({'help': term})}"
+
+
 def _linked(piece: Piece, inner: str) -> str:
     """Return a piece as a link to its explanation or its page, which the browser follows in place."""
     if piece.term:
-        return f'<a class="ps-term" href="?{urlencode({"help": piece.term})}">{inner}</a>'
+        return f'<a class="ps-term" href="{term_address(piece.term)}">{inner}</a>'
     if not piece.href:
         return inner
     if not piece.href.startswith("./"):
