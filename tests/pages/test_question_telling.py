@@ -82,6 +82,9 @@ def test_a_question_leads_to_its_walkthrough_in_the_same_list(folder: Path, open
     app = open_app(folder, page=PAGE, q="Q1", label="ok")
     (link,) = [each.proto for each in app.main.get("page_link") if each.proto.label == "Walk through"]
     assert link.query_string == "run=R1&q=Q1&label=ok"
+    app = open_app(folder, page=PAGE, q="Q1")
+    (link,) = [each.proto for each in app.main.get("page_link") if each.proto.label == "Walk through"]
+    assert link.query_string == "run=R1&q=Q1&whole=yes"
 
 
 def test_an_attachment_is_outlined_where_it_is_on_the_page(folder: Path, open_app: Open) -> None:

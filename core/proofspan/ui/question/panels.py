@@ -61,6 +61,8 @@ def header(
     shown = read_view()
     run = trace.run_id or shown.run
     walk = shown.change(run=run, chunk=None, page=None, stage=None, ids=shown.ids, at=1)
+    if not walk.has_playlist:  # the list that the question is in
+        walk = walk.change(whole=True)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         markup.show(of, markup.text([name, *lead], role="line"))
         show_steps(beside, "shown", walk=walk)

@@ -232,6 +232,11 @@ class ViewState:
         """Return whether anything but the run restricts the list."""
         return self.filter.is_narrowed
 
+    @property
+    def has_playlist(self) -> bool:
+        """Return whether the address chooses the questions of a walkthrough; else the best are shown."""
+        return bool(self.ids or self.level or self.whole) or self.is_filtered
+
 
 def read_view() -> ViewState:
     """Return the state of the page's URL."""

@@ -95,11 +95,6 @@ def walk(opened: session.Opened, store: Store) -> Walk:
     return Walk(playlist, kind, materials, stamp, tuple(notes))
 
 
-def _is_open(view: ViewState) -> bool:
-    """Return whether the address leaves the choice of the questions to us."""
-    return not (view.ids or view.level or view.is_filtered or view.whole)
-
-
 def _listed(
     opened: session.Opened, store: Store, stored: StoredBundles, made_of: tuple[object, ...]
 ) -> tuple[Playlist, Kind]:
@@ -109,7 +104,7 @@ def _listed(
     `made_of` changes with all that a list is made of.
     """
     view = opened.view
-    if _is_open(view):
+    if not view.has_playlist:
         best = _best_of_visit(opened, store, made_of)
         if len(best) and (view.key is None or view.key in best.places):
             return best, "best"
@@ -223,7 +218,7 @@ def place(view: ViewState, walk: Walk, store: Store) -> tuple[ViewState, Stop | 
     The slide is -1 for a question that is not in the list. The title, and the end, have no question.
     """
     playlist, key = walk.playlist, view.key
-    if walk.kind == "whole" and _is_open(view):  # so that the next step stays in this list
+    if walk.kind == "whole" and not view.has_playlist:  # so that the next step stays in this list
         view = view.change(whole=True)
         write_view(view)
     if view.end:
