@@ -23,6 +23,9 @@ about = f"Proofspan · {opened.manifest.name} · {opened.run.run_id}"
 if opened.view.speaker:
     show_speaker(opened.view.speaker, about=about)
     st.stop()
+with st.container(key="walk-state"):  # always there, so that the rest keeps its place
+    if opened.view.present:  # hide everything but the evidence
+        markup.stylesheet("walkthrough", state="presenting")
 store = notices.store_or_progress(opened)
 walk = load.walk(opened, store)
 state, stop, slide = load.place(opened.view, walk, store)
@@ -90,5 +93,3 @@ else:
         speaker = panels.speaker_texts(walk, slide, title=stop.q, expected=expected, verdict=chips)
         panels.bar(walk, state, slide, scene=evidence, speaker=speaker)
 load.ahead(walk, slide)
-if state.present:  # hide everything but the evidence
-    markup.page_stylesheet("walkthrough", "presenting")
