@@ -61,6 +61,8 @@ else:
     view = scene.slide.view if scene else load.question(walk, stop)
     row, expected = load.row(store, stop), load.expected(opened, stop)
     refusal = refusal_of(row)
+    if refusal == "unknown" and view is not None and view.citations:
+        refusal = None  # an answer with evidence, too: guests see all of it
     chips = panels.chips(row, refusal, scene)
     with top:
         panels.top_line(about, slide, count, chips=chips)

@@ -341,6 +341,17 @@ def test_the_demo_opens_on_the_best_with_no_refusal_among_the_first_five(
     expect(refusal).to_contain_text("The documents do not answer this.")
     page.keyboard.press("ArrowRight")
     expect(count(page)).to_have_text("End")
+    # Many slides have a slider in place of dots: one key is one slide there too.
+    page.get_by_role("button", name="Playlist").click()
+    page.get_by_role("button", name="All questions").click()
+    slider = page.get_by_role("slider", name="Slide")
+    expect(slider).to_have_attribute("aria-valuetext", "Title")
+    page.keyboard.press("Escape")
+    slider.focus()
+    for number in (1, 2):
+        page.keyboard.press("ArrowRight")
+        expect(page.locator(".st-key-walk-top")).to_contain_text(f"{number} of 41")
+    expect(count(page)).to_have_text("2 / 41")
 
 
 def test_a_hanging_document_leaves_the_way_on_open(

@@ -299,3 +299,14 @@ def test_a_refusal_says_what_it_means_and_no_wrong_one_is_called_right(
     assert expected in words(app) and lacks not in words(app)
     assert "“not in context”" in words(app)
     assert not marked_texts(app) and bar(app)["place"] == ""
+
+
+def test_an_answer_that_declines_and_cites_is_shown_with_its_page(
+    make_workspace: MakeWorkspace, open_app: Open
+) -> None:
+    cited = CITED | {"answer": "Change the oil every 15,000 km. The rest is not in context. citations: [c1]"}
+    folder = make_workspace([cited], documents=DOCUMENTS)
+    manual(folder)
+    app = open_app(folder, page=PAGE, q="Q1")
+    assert "15,000 km" in str(marked_texts(app))
+    assert bar(app)["place"] == "PDF page 1"

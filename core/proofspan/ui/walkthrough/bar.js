@@ -69,7 +69,7 @@ function mark(view) {
   view.previous.setAttribute("aria-disabled", String(to <= 0));
   view.next.setAttribute("aria-disabled", String(to >= view.shown.total - 1));
   [...view.dots.children].forEach((dot, place) => dot.setAttribute("aria-current", String(place === to)));
-  if (document.activeElement !== view.slider) view.slider.value = to;
+  view.slider.value = to;
   view.slider.setAttribute("aria-valuetext", counted(view, to));
   view.count.textContent = counted(view, to);
   view.notes.href = notesAddress();
