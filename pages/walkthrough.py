@@ -25,7 +25,7 @@ if opened.view.speaker:
     st.stop()
 with st.container(key="walk-state"):  # always there, so that the rest keeps its place
     if opened.view.present:  # hide everything but the evidence
-        markup.stylesheet("walkthrough", state="presenting")
+        markup.page_stylesheet("walkthrough", "presenting")
 store = notices.store_or_progress(opened)
 walk = load.walk(opened, store)
 state, stop, slide = load.place(opened.view, walk, store)

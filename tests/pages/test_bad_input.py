@@ -21,7 +21,7 @@ from proofspan.services.workspace.open import WORKSPACE_VARIABLE
 from proofspan.store.index.build import build_index
 from proofspan.ui.visit import session
 from tests.hostile.workspaces import CHUNKS, MANIFEST, TRACES, lines, trace, write_pdf, write_workspace
-from tests.pages.conftest import candidates, shown, table
+from tests.pages.conftest import candidates, shown, table, unfold
 from tests.places import CHECKOUT
 
 pytestmark = pytest.mark.slow
@@ -112,7 +112,7 @@ def test_without_the_chunk_file_every_page_says_so_and_works(tmp_path: Path, ope
     has_panel(question, *parts)
     reads(question)
     assert "page_idx 0 · PDF page 1 of 2" in words(question)
-    workspace = go(question, HEALTH)
+    workspace = unfold(go(question, HEALTH), "files")
     table = workspace.dataframe[0].value
     assert (table["Artifact"][0], table["State"][0]) == ("chunks", ["missing"])
     assert "cp FILE" in table["What to do"][0]
@@ -139,7 +139,7 @@ def test_a_csv_named_jsonl_is_a_panel_on_an_empty_run(tmp_path: Path, open_page:
     app = open_page(folder)
     for page in (TRIAGE, QUESTION):
         has_panel(go(app, page), "The file is CSV", "trace.jsonl:1", "one JSON object a row")
-    assert "is CSV" in go(app, HEALTH).dataframe[0].value["What is wrong"][0]
+    assert "is CSV" in unfold(go(app, HEALTH), "files").dataframe[0].value["What is wrong"][0]
 
 
 def test_a_csv_in_place_of_the_chunks_is_a_panel_beside_the_rows(tmp_path: Path, open_page: OpenPage) -> None:
@@ -166,10 +166,10 @@ def test_lines_that_hold_no_record_are_counted_on_triage_and_listed_on_workspace
     triage = open_page(folder)
     assert not triage.exception
     assert len(rows(triage)) == 3
-    link, *_ = [link.proto.label for link in triage.main.get("page_link")]
-    assert link == ":red[5 lines of this run's files could not be read.]"
-    workspace = go(triage, HEALTH)
-    table = workspace.dataframe[2].value
+    links = [link.proto.label for link in triage.main.get("page_link")]
+    assert ":red[5 lines of this run's files could not be read.]" in links
+    workspace = unfold(go(triage, HEALTH), "lines")
+    table = workspace.dataframe[0].value
     places = sorted(zip(table["File"], table["Line"], strict=True))
     assert places == [("chunks.jsonl", 1), *(("trace.jsonl", line) for line in (4, 5, 6, 7))]
     assert all(table["What to do"])
@@ -208,7 +208,7 @@ def test_a_document_that_does_not_open_is_a_panel_in_place_of_its_page(
     reads(question)
     assert "Change the oil every 15,000 km. Use grade 5W-30." in words(question), "the passage as text"
     assert not question.button("step-K").disabled, "the way on is open"
-    workspace = go(question, HEALTH)
+    workspace = unfold(go(question, HEALTH), "files")
     table = workspace.dataframe[0].value
     assert table["Artifact"][0] == "documents[manual]"
     assert in_table in table["What is wrong"][0]
@@ -285,7 +285,7 @@ def test_an_empty_run_says_so_on_every_page(tmp_path: Path, open_page: OpenPage)
     app = open_page(write_workspace(tmp_path / "w", []))
     assert "R1 holds 0 questions." in words(app)
     assert "This run has no question yet." in words(go(app, QUESTION))
-    assert "has no line yet" in go(app, HEALTH).dataframe[0].value["What is wrong"][0]
+    assert "has no line yet" in unfold(go(app, HEALTH), "files").dataframe[0].value["What is wrong"][0]
 
 
 def test_a_run_with_a_report_alone_lists_its_rows_and_says_that_there_is_no_trace(

@@ -15,7 +15,7 @@ from proofspan.manifest.load import load_manifest
 from proofspan.services.page_base import PRODUCER, CitedPages
 from proofspan.store.index.build import build_index
 from proofspan.ui.health import rules
-from tests.pages.conftest import MakeWorkspace, Open, menu, shown, table, trace
+from tests.pages.conftest import MakeWorkspace, Open, menu, shown, table, trace, unfold
 from tests.pdf_files import write_pages
 from tests.unit.placing_room import place_run
 
@@ -100,7 +100,7 @@ def test_pages_that_are_cited_rightly_need_no_line(located: Open) -> None:
 
 def test_health_has_the_offsets_the_sentence_and_the_remedy(located: Open) -> None:
     app = located(2, page="pages/health.py")
-    (row,) = app.dataframe[2].value.to_dict("records")
+    (row,) = unfold(app, "pages").dataframe[0].value.to_dict("records")
     assert (row["Run"], row["Document"], row["−1"]) == ("R1", "manual", 7)
     assert row["What it says"].startswith("7 of 7 quotes, 100 % (65–100 %), ")
     assert row["What to do"] == (
@@ -110,7 +110,7 @@ def test_health_has_the_offsets_the_sentence_and_the_remedy(located: Open) -> No
 
 def test_health_without_anything_to_fix_has_no_column_for_it(located: Open) -> None:
     app = located(1, page="pages/health.py")
-    frame = app.dataframe[2].value
+    frame = unfold(app, "pages").dataframe[0].value
     assert "What to do" not in frame
     assert list(frame["What it says"]) == ["7 of 7 quotes are on the cited page (65–100 %)."]
     assert frame["−1"].isna().all()
@@ -125,8 +125,8 @@ def test_health_distinguishes_runs_that_cite_nothing_from_runs_that_nobody_looke
     )
     rules.cited_pages({}, PRODUCER)
     rules.cited_pages({"R1": CitedPages((), {})}, PRODUCER)
-    assert "are located yet; proofspan index locates them" in reported[1]
-    assert "No run cites text that determines its page." in reported[3]
+    assert "are located yet; proofspan index locates them" in reported[0]
+    assert "No run cites text that determines its page." in reported[1]
 
 
 def test_a_filter_on_cited_text_that_is_not_located_says_so(
