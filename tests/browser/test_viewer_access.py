@@ -60,7 +60,7 @@ def test_every_part_has_its_role_and_name(serve: Serve, page_at: PageAt, wait_fo
     page = opened(page_at(1400, 900), serve().url + QUESTION, wait_for_run)
     nodes = tree(page)
     assert {
-        ("region", "Page viewer"),
+        ("group", "Page viewer"),
         ("toolbar", "Page, span and zoom"),
         ("button", "Previous page"),
         ("textbox", "PDF page"),

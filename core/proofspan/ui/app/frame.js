@@ -4,6 +4,7 @@ const RESULTS = ".st-key-triage-table, .st-key-answer, .st-key-walk-answer, .st-
 const APP = "[data-testid=stApp]";
 let shown = null;
 let watch = null;
+let parts = null;
 
 export default function ({ data }) {
   const skip = document.querySelector("[data-testid=stSkipToContent]");
@@ -11,7 +12,17 @@ export default function ({ data }) {
   document.addEventListener("click", skipped, true);
   if (shown !== null && data.page !== shown) whenTitled(focusTitle);
   shown = data.page;
+  whenThere("[data-testid=stFileUploaderDropzone]", (zone) => zone.setAttribute("role", "group"));
   return () => document.removeEventListener("click", skipped, true);
+}
+
+// Streamlit calls the place for files nothing, though it has a name.
+function whenThere(selector, act) {
+  parts?.disconnect();
+  const look = () => document.querySelectorAll(`${selector}[role=presentation]`).forEach(act);
+  parts = new MutationObserver(look);
+  parts.observe(document.querySelector(APP), { childList: true, subtree: true });
+  look();
 }
 
 // Until the page's own title is there: that of the page before may be, as long as it waits to be replaced.

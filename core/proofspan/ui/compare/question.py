@@ -199,7 +199,7 @@ def candidates(was: Side, now: Side, view: ViewState) -> None:
         Column(Cell(f"In {view.vs}", tip="Rank then"), "end"),
         Column(Cell(f"In {view.run}", tip="Rank now"), "end"),
         Column(Cell("Move"), "start"),
-        Column(Cell(""), "start"),
+        Column(Cell("Marks", tip="What the gold question expects, and what the answers cite"), "start"),
     )
     name = f"Candidates of {view.vs} and of {view.run}, by chunk"
     show_grid(Grid(name, "Chunk", columns, tuple(listed), height=HEIGHT), key="grid-candidates")

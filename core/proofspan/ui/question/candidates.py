@@ -50,7 +50,9 @@ _COLUMNS = (
         folds=_UNDER[38],
     ),
     Column(
-        Cell(tip="What the answer cites, what the gold question expects, and ids of an earlier build"),
+        Cell(
+            "Marks", tip="What the answer cites, what the gold question expects, and ids of an earlier build"
+        ),
         "start",
         "marks",
         width=5.2,

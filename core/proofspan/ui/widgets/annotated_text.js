@@ -45,6 +45,7 @@ function show(view, data) {
     view.lines.replaceChildren(view.says, ...[counts(data.claims), ...data.claims.map(lineOf)].map(unseen));
   }
   view.text.className = `text ${data.size}`;
+  view.text.setAttribute("role", "group");
   view.text.setAttribute("aria-label", data.name);
   for (const button of view.text.querySelectorAll("[data-number]")) named(button, data);
   showPointed(view);
