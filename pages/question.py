@@ -151,4 +151,4 @@ else:
         markup.show(markup.place("level", of))
         if shown is None or not shown.is_pending:
             attachments.show_level(opened, loaded, key)
-    load.prefetch(opened, store, shown=shown, targets=targets, following=beside.next)
+    load.prefetch(opened, store, shown=shown, targets=targets, beside=beside)

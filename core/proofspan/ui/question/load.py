@@ -16,6 +16,7 @@ from proofspan.evidence.attachments import CatalogueIndex
 from proofspan.evidence.types import IndexedSpan
 from proofspan.fingerprints import file_state
 from proofspan.services.documents.background import Done, Failed
+from proofspan.services.documents.document_cache import Placer
 from proofspan.services.page.claims import claim_targets
 from proofspan.services.page.target import Target, choose, chunk_target, cite_id, targets_of
 from proofspan.services.page.view import PageView, attachment_on, locate_view, pending_view
@@ -23,6 +24,7 @@ from proofspan.services.question.claims import judged_question
 from proofspan.services.question.unread_lines import lines_naming
 from proofspan.services.question.view import QuestionView, load_question, stored_question, stored_row
 from proofspan.store.files.columns import issue_from
+from proofspan.store.files.types import Neighbours
 from proofspan.store.query.store import Store
 from proofspan.traces.lines.unpack import artifact_source
 from proofspan.traces.records.traces import read_trace_at
@@ -164,7 +166,7 @@ def placed(
 ) -> PageView:
     """Return the page of the chosen passage, or a pending one while it is being prepared."""
     manifest = opened.manifest
-    key, make = _page_task(opened, chosen, targets, page)
+    key, make = _page_task(opened, documents.placer(), chosen, targets, page)
     outcome = background.ask(key, make)
     if isinstance(outcome, Done):
         return outcome.value
@@ -194,13 +196,13 @@ def gold_apart(shown: PageView, targets: Sequence[Target]) -> tuple[Target, Targ
 
 
 def _page_task(
-    opened: session.Opened, chosen: Target, targets: Sequence[Target], page: int | None
+    opened: session.Opened, placer: Placer, chosen: Target, targets: Sequence[Target], page: int | None
 ) -> tuple[Hashable, Callable[[], PageView]]:
     """Return the background task of a page under a key of everything that it depends on."""
     manifest = opened.manifest
     document = manifest.document(chosen.doc_id) if chosen.doc_id is not None else None
     state = workspace_status.state_of(manifest, document.artifact) if document is not None else ""
-    make = partial(locate_view, chosen, targets, manifest=manifest, placer=documents.placer(), page=page)
+    make = partial(locate_view, chosen, targets, manifest=manifest, placer=placer, page=page)
     return ("page", *session.identity(opened), state, chosen, tuple(targets), page), make
 
 
@@ -264,20 +266,22 @@ def prefetch(
     *,
     shown: PageView | None,
     targets: Sequence[Target],
-    following: TraceKey | None,
+    beside: Neighbours,
 ) -> None:
-    """Prepare the page after the shown one, and the page of the next question.
+    """Prepare the pages of the next and the previous question, and the page after the shown one.
 
     Not while the shown page is pending: its document may hang, and would be requested once more.
     """
     if shown is not None and shown.is_pending:
         return
-    if following is not None and opened.run.has_traces:
-        _prefetch_question(opened, store, following)
     if shown is not None and shown.image is not None:
         page_idx = shown.image.page.page_idx + 1
         if page_idx < (shown.page_count or 0):
-            background.tasks().prefetch(*_page_task(opened, shown.target, targets, page_idx))
+            task = _page_task(opened, documents.placer(), shown.target, targets, page_idx)
+            background.tasks().prefetch(*task)
+    for neighbour in (beside.previous, beside.next):  # the newest is prepared first
+        if neighbour is not None and opened.run.has_traces:
+            _prefetch_question(opened, store, neighbour)
 
 
 def _prefetch_question(opened: session.Opened, store: Store, key: TraceKey) -> None:
@@ -285,18 +289,17 @@ def _prefetch_question(opened: session.Opened, store: Store, key: TraceKey) -> N
     task = ("ahead", *session.identity(opened), path and file_state(path), key)
     if path is None or background.tasks().has(task) or (row := store.find(key)) is None:
         return
-    manifest, profile, placer = opened.manifest, opened.profile, documents.placer()
+    profile, unpaged = opened.profile, opened.manifest.unpaged
+    placer, tasks = documents.placer(), background.tasks()
     chunks: Mapping[str, Chunk] = attempted(lambda: session.chunks(opened)[0], {}, [])
     gold: Mapping[str, GoldQuestion] = attempted(lambda: session.gold(opened)[0], {}, [])
 
     def draw() -> None:
-        """Let the placer cache the page that the question opens with."""
+        """Prepare the page that the question opens with, under the key that it will ask for."""
         trace = read_trace_at(path, row.source, run_id=key.run_id, q_id=key.q_id)
-        view = load_question(
-            trace, chunks=chunks, gold=gold, corpus=None, profile=profile, unpaged=manifest.unpaged
-        )
+        view = load_question(trace, chunks=chunks, gold=gold, corpus=None, profile=profile, unpaged=unpaged)
         targets = targets_of(view)
         if (chosen := choose(targets)) is not None:
-            locate_view(chosen, targets, manifest=manifest, placer=placer)
+            tasks.prefetch(*_page_task(opened, placer, chosen, targets, None))
 
-    background.tasks().prefetch(task, draw)
+    tasks.prefetch(task, draw)
