@@ -40,8 +40,8 @@ STEPS: tuple[Step, ...] = (
         _view(FAULTY),
         ".st-key-strip",
         "Every answer has a verdict",
-        "These are a pipeline's answers to 39 questions on a car's manual. The bar counts why they fail, the "
-        "most harmful first, and so does the list.",
+        "These are a pipeline's answers to 39 questions on a car's manual. They are counted by why they "
+        "fail, the most harmful first; the list has the same order.",
     ),
     Step(
         "question",
