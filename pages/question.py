@@ -26,7 +26,7 @@ from proofspan.ui.question import (
 )
 from proofspan.ui.question.navigation import show_other_runs
 from proofspan.ui.question.panels import show_variants
-from proofspan.ui.status import notices
+from proofspan.ui.status import documents, notices
 from proofspan.ui.viewer import page_panel
 from proofspan.ui.visit import session
 from proofspan.ui.visit.view_state import read_view, write_view
@@ -66,7 +66,8 @@ else:
         chunk_id, choice = load.chunk_named(loaded.chunks, asked_chunk)
         state = state.change(chunk=chunk_id)
     targets = targets_of(view)
-    claims = load.claims(opened, loaded, follows=facts.suggestion is None)
+    labels = documents.page_labels(opened.manifest)
+    claims = load.claims(opened, loaded, follows=facts.suggestion is None, labels=labels)
     evidence = claims.targets.get(state.at_claim or 0) if claims else None
     chosen = load.chosen_target(loaded, targets, cite=state.cite, chunk=state.chunk, evidence=evidence)
     notices.notes(navigation.passage_notes(view, state, chosen, claims=len(claims.lines) if claims else 0))
@@ -77,7 +78,7 @@ else:
         view, repeat=key.repeat, beside=beside, has_verdict=claims is not None, of=steps.header_mark(of)
     )
     if claims is not None:
-        verdict.banner(view, claims.verdict, claims=claims.targets)
+        verdict.banner(view, claims.verdict, claims=claims.targets, labels=labels)
     notices.fault_panel((*facts.problems, *loaded.problems))
 
     shown = load.placed(opened, chosen, targets, page=state.page) if chosen else None
@@ -96,7 +97,9 @@ else:
     # From top to bottom: what is drawn later would move what a reader is about to click.
     answer, page, reading = panels.sides()
     with answer:
-        answer_panel.answer(view, shown, found, claims, claim=state.at_claim, of=markup.place("answer", of))
+        answer_panel.answer(
+            view, shown, found, claims, claim=state.at_claim, of=markup.place("answer", of), labels=labels
+        )
     with page:
         if shown is not None and not shown.is_pending:
             notices.notes(navigation.outline_notes(state, seen))
@@ -116,7 +119,7 @@ else:
         if claims is None:
             panels.why(view, place.row, has_verdict=False)
         else:
-            verdict.trail(view, claims.verdict.trail)
+            verdict.trail(view, claims.verdict.trail, labels)
         judged = claims.verdict if claims else None
         causes = store.verdict_counts(Filter(run=key.run_id), "cause") if judged else {}
         verdict.next_step(view, judged, found, causes=causes, shown=state)

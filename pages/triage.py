@@ -15,7 +15,7 @@ from proofspan.errors import Fault
 from proofspan.services.export import triage_exports
 from proofspan.services.page_base import worth_saying
 from proofspan.services.question.filter_values import unknown_values
-from proofspan.ui.status import notices
+from proofspan.ui.status import documents, notices
 from proofspan.ui.triage import failure_map, filters, outcomes, panels, scores, table
 from proofspan.ui.triage.shown_first import ShownFirst
 from proofspan.ui.visit import session
@@ -84,17 +84,20 @@ with above:
             view, matching=matching, total=total, is_judged=is_judged, can_be_judged=can_be_judged
         )
 first = None
+labels = documents.page_labels(opened.manifest)
 if matching:
     gold: Mapping[str, GoldQuestion] = {}
     with suppress(Fault):  # a lost gold file is among the run's own problems
         gold, _ = session.gold(opened)
-    documents = opened.manifest.documents
+    listed = opened.manifest.documents
+    paged = [each.doc_id for each in listed if each.paged]
     known = table.Known(
         offsets=cited.offsets if cited else {},
         gold=gold,
-        titles={each.doc_id: each.title or each.doc_id for each in documents} if len(documents) > 1 else {},
+        titles={each.doc_id: each.title or each.doc_id for each in listed} if len(listed) > 1 else {},
         # Where no answer of the run follows the template, the notice above says so once.
         hidden=("template_absent",) if facts.suggestion else (),
+        printed=labels(paged[0]) if len(paged) == 1 else (),
     )
     offset = (view.at - 1) * table.ROWS_A_PAGE
     found = store.page(
@@ -211,6 +214,7 @@ if matching:
             titles={document.doc_id: document.title or "" for document in opened.manifest.documents},
             unpaged=opened.manifest.unpaged,
             is_judged=is_judged,
+            labels=labels,
         )
 elif view.is_filtered:
     panels.nothing_matches(total)

@@ -87,7 +87,7 @@ def test_the_misquoted_figure_comes_first_beside_the_page_and_in_the_list(
     expect(page.get_by_test_id("ps-says")).to_have_text(text)
     assert place(page, "[data-testid=ps-says]")["y"] < place(page, ".st-key-finding")["y"]
     line = page.locator(".st-key-cite-1 button")
-    expect(line).to_contain_text("1 · fuzzy 86 % section 8.1 · p. 15 says 4.8, page says 4.3")
+    expect(line).to_contain_text("1 · fuzzy 86 % section 8.1 · p. 11 (PDF 15) says 4.8, page says 4.3")
 
 
 def test_a_citation_and_the_view_are_copied_by_keyboard(

@@ -55,9 +55,9 @@ def test_marked_pages_have_roles_and_names_and_the_shown_one_is_announced(open_s
     )
     labels = [cell.get_attribute("aria-label") for cell in cells(open_strip).all()]
     assert labels == [
-        "PDF page 9 · printed <img src=x onerror=alert(1)>8 (shown): cited 1, 2, rank 1",
-        "PDF page 42 · printed <img src=x onerror=alert(1)>41: gold, rank 3",
-        "PDF page 97 · printed <img src=x onerror=alert(1)>96: ranks 1, 2, 3, 4, 5, 6 and 23 more",
+        "p. <img src=x onerror=alert(1)>8 (PDF 9) (shown): cited 1, 2, rank 1",
+        "p. <img src=x onerror=alert(1)>41 (PDF 42): gold, rank 3",
+        "p. <img src=x onerror=alert(1)>96 (PDF 97): ranks 1, 2, 3, 4, 5, 6 and 23 more",
     ]
     assert [cell.get_attribute("aria-current") for cell in cells(open_strip).all()] == ["page", None, None]
     assert strip(open_strip).locator("img").count() == 0
@@ -67,7 +67,7 @@ def test_a_pointer_names_any_page_and_a_click_goes_there(open_strip: Page, wait_
     page = open_strip
     at_rest = words(page).inner_text()
     cells(page).nth(1).hover()
-    expect(words(page)).to_contain_text("PDF page 42")
+    expect(words(page)).to_contain_text("(PDF 42)")
     box = strip(page).locator(".track").bounding_box()
     assert box is not None
     page.mouse.move(box["x"] + box["width"] * 60.5 / 97, box["y"] + 20)
@@ -77,8 +77,8 @@ def test_a_pointer_names_any_page_and_a_click_goes_there(open_strip: Page, wait_
     page.mouse.click(box["x"] + box["width"] * 60.5 / 97, box["y"] + 20)
     wait_for_run(page)
     expect(page.get_by_text("shown:60")).to_be_visible()
-    expect(strip(page).locator("[aria-current]")).to_have_attribute("aria-label", "PDF page 61 · printed "
-        "<img src=x onerror=alert(1)>60 (shown)")  # fmt: skip
+    shown = "p. <img src=x onerror=alert(1)>60 (PDF 61) (shown)"
+    expect(strip(page).locator("[aria-current]")).to_have_attribute("aria-label", shown)
 
 
 def test_a_pointer_beside_a_marked_page_means_that_one(open_strip: Page, wait_for_run: WaitForRun) -> None:
@@ -97,16 +97,16 @@ def test_arrow_keys_go_from_mark_to_mark_and_the_focus_outlives_a_run(
     assert [cell.get_attribute("tabindex") for cell in cells(page).all()] == ["0", "-1", "-1"]
     cells(page).first.focus()
     page.keyboard.press("ArrowRight")
-    assert focused(page).startswith("PDF page 42")
-    expect(words(page)).to_contain_text("PDF page 42")
+    assert "(PDF 42)" in focused(page)
+    expect(words(page)).to_contain_text("(PDF 42)")
     page.keyboard.press("Enter")
     wait_for_run(page)
     expect(page.get_by_text("shown:41")).to_be_visible()
-    assert focused(page).startswith("PDF page 42")
+    assert "(PDF 42)" in focused(page)
     page.keyboard.press("End")
-    assert focused(page).startswith("PDF page 97")
+    assert "(PDF 97)" in focused(page)
     page.keyboard.press("ArrowRight")
-    assert focused(page).startswith("PDF page 97")
+    assert "(PDF 97)" in focused(page)
     page.keyboard.press("Home")
     page.keyboard.press("Space")
     wait_for_run(page)
@@ -146,14 +146,14 @@ def test_the_strip_below_a_page_turns_to_it_and_is_followed_by_the_address(
 ) -> None:
     page.goto(f"{serve(DEMO).url}/question?run=R004&q=Q74")
     wait_for_run(page)
-    gold = strip(page).get_by_role("button", name="PDF page 43 · printed 35: gold")
+    gold = strip(page).get_by_role("button", name="p. 35 (PDF 43): gold")
     gold.wait_for()
     gold.click()
     wait_for_run(page)
     wait_for_query(page, page="42")
     expect(page.get_by_text("page_idx 42 · PDF page 43 of 97")).to_be_visible()
     expect(strip(page).locator("[aria-current]")).to_have_count(1)
-    expect(strip(page).get_by_role("button", name="PDF page 43 · printed 35 (shown): gold")).to_have_count(1)
+    expect(strip(page).get_by_role("button", name="p. 35 (PDF 43) (shown): gold")).to_have_count(1)
 
 
 def test_a_runs_failures_open_their_list_and_one_of_its_questions(

@@ -111,7 +111,7 @@ def test_without_the_chunk_file_every_page_says_so_and_works(tmp_path: Path, ope
     question = go(triage, QUESTION, q="Q1")
     has_panel(question, *parts)
     reads(question)
-    assert "page_idx 0 · PDF page 1 of 2" in words(question)
+    assert "PDF page 1" in words(question)
     workspace = unfold(go(question, HEALTH), "files")
     table = workspace.dataframe[0].value
     assert (table["Artifact"][0], table["State"][0]) == ("chunks", ["missing"])
@@ -231,7 +231,7 @@ def test_a_citation_beyond_the_end_is_shown_where_its_text_is(tmp_path: Path, op
     folder = write_workspace(tmp_path / "w", chunks=[{**CHUNKS[0], "page_idx": 41}, CHUNKS[1]])
     app = open_page(folder, QUESTION, q="Q1")
     assert not app.exception
-    assert "page_idx 0 · PDF page 1 of 2" in words(app)
+    assert "PDF page 1" in words(app)
     assert "page_idx 41 is not in the document" in words(app)
 
 

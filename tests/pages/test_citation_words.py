@@ -43,33 +43,33 @@ def line_of(view: CitationView, found: FoundSpan | None, **options: Any) -> tupl
 @pytest.mark.parametrize(
     ("view", "found", "words"),
     [
-        (citation(), EXACT, ("1 · exact", "section 2.26 · p. 66", "")),
-        (citation(section_id=None), EXACT, ("1 · exact", "p. 66", "")),
+        (citation(), EXACT, ("1 · exact", "section 2.26 · PDF page 66", "")),
+        (citation(section_id=None), EXACT, ("1 · exact", "PDF page 66", "")),
         (
             citation(2),
             FoundSpan("fuzzy", 65, False, 0.931, differences=MISQUOTE),
-            ("2 · fuzzy 93 %", "section 2.26 · p. 66", "says 1/16, page says 1/32"),
+            ("2 · fuzzy 93 %", "section 2.26 · PDF page 66", "says 1/16, page says 1/32"),
         ),
         (
             citation(3),
             FoundSpan("partial", 65, False, 0.999),
-            ("3 · in part >99 %", "section 2.26 · p. 66", ""),
+            ("3 · in part >99 %", "section 2.26 · PDF page 66", ""),
         ),
         (
             citation(4),
             FoundSpan("not_found", None, False, 0.0),
-            ("4 · not found", "section 2.26 · p. 66", ""),
+            ("4 · not found", "section 2.26 · PDF page 66", ""),
         ),
         (
             citation(5, view={"is_retrieved": False}),
             FoundSpan("exact", 66, True, 1.0),
-            ("5 · exact · other page +1", "section 2.26 · p. 67, cited 66", "not retrieved"),
+            ("5 · exact · other page +1", "section 2.26 · PDF page 67, cited PDF page 66", "not retrieved"),
         ),
-        (citation(6), None, ("6", "section 2.26 · p. 66", "")),
+        (citation(6), None, ("6", "section 2.26 · PDF page 66", "")),
         (
             citation(7, view={"quote_from": None, "chunk": None}),
             None,
-            ("7 · not resolved", "section 2.26 · p. 66", ""),
+            ("7 · not resolved", "section 2.26 · PDF page 66", ""),
         ),
         (
             citation(
@@ -78,22 +78,22 @@ def line_of(view: CitationView, found: FoundSpan | None, **options: Any) -> tupl
                 view={"quote_from": None, "chunk": None, "is_retrieved": True, "page_rank": 2},
             ),
             None,
-            ("7", "section 2.26 · p. 66", "on a retrieved page (rank 2)"),
+            ("7", "section 2.26 · PDF page 66", "on a retrieved page (rank 2)"),
         ),
         (
             citation(7, chunk_id=None, view={"quote_from": None, "chunk": None, "is_retrieved": False}),
             None,
-            ("7", "section 2.26 · p. 66", "not retrieved"),
+            ("7", "section 2.26 · PDF page 66", "not retrieved"),
         ),
         (
             citation(8, page_idx=None, page_note="page_below_one"),
             FoundSpan("exact", 0, False, 1.0),
-            ("8 · exact", "section 2.26 · p. 1", "its page is below 1, yet such pages count from 1"),
+            ("8 · exact", "section 2.26 · PDF page 1", "its page is below 1, yet such pages count from 1"),
         ),
         (
             citation(9, page_from="chunk_id"),
             EXACT,
-            ("9 · exact", "section 2.26 · p. 66", "page from its chunk id"),
+            ("9 · exact", "section 2.26 · PDF page 66", "page from its chunk id"),
         ),
     ],
 )
@@ -104,7 +104,7 @@ def test_a_line_says_how_sure_where_and_what_differs(
 
 
 def test_a_document_is_named_where_there_are_several() -> None:
-    assert line_of(citation(), EXACT, names_document=True)[1] == "section 2.26 · p. 66 · manual"
+    assert line_of(citation(), EXACT, names_document=True)[1] == "section 2.26 · PDF page 66 · manual"
 
 
 def test_a_line_of_a_document_without_pages_names_lines() -> None:
@@ -139,9 +139,9 @@ def test_a_box_that_nothing_confirms_is_called_unverified() -> None:
 def test_several_gold_spans_are_numbered() -> None:
     span = GoldSpan("manual", 42, "Press SET")
     line = gold_line(span, FoundSpan("exact", 42, False, 1.0), number=2)
-    assert (line.badge, line.place) == ("gold 2 · exact", "p. 43 · manual")
+    assert (line.badge, line.place) == ("gold 2 · exact", "PDF page 43 · manual")
     assert gold_line(span, None).badge == "gold"
-    assert gold_line(span, None, names_document=False).place == "p. 43"
+    assert gold_line(span, None, names_document=False).place == "PDF page 43"
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_citations_are_read_aloud_with_status_and_page() -> None:
     view = load_question(trace, chunks={}, gold={}, corpus=None, profile=Profile())
     moved = {"cite:1": FoundSpan("exact", 66, True, 1.0)}
     assert spoken_names(view, moved) == {
-        1: "citation 1, exact · other page +1, PDF page 67, cited 66",
+        1: "citation 1, exact · other page +1, PDF page 67, cited PDF page 66",
         2: "citation 2, not resolved",
     }
     in_text = {"cite:1": FoundSpan("exact", None, False, 1.0, ranges=IN_TEXT)}

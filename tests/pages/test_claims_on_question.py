@@ -113,8 +113,8 @@ def test_claims_are_listed_weakest_first_with_difference_place_and_support(
         (1, "differs", 0.7), (3, "unsupported", 0.0), (2, "supported", 0.95),
     ]  # fmt: skip
     assert "".join(part["text"] for part in rows[0]["line"]) == "number: answer 25,000 · page 15,000"
-    assert rows[0]["where"] == "p. 1, in the prompt at rank 1"
-    assert rows[2]["where"] == "p. 2, in the prompt at rank 2"
+    assert rows[0]["where"] == "PDF page 1, in the prompt at rank 1"
+    assert rows[2]["where"] == "PDF page 2, in the prompt at rank 2"
     assert rows[1]["has_evidence"] is False
     assert "weakest first" in shown(app)
 
@@ -137,7 +137,7 @@ def test_choosing_a_claim_turns_to_its_page_and_keeps_it_in_the_address(folder: 
     assert app.query_params["at_claim"] == "2"
     assert "PDF page 2 of 2" in shown(app)
     assert "Claim 2: supported." in shown(app)
-    assert "Its evidence is highlighted: p. 2, in the prompt at rank 2." in shown(app)
+    assert "Its evidence is highlighted: PDF page 2, in the prompt at rank 2." in shown(app)
     assert (listed(app)["chosen"], marked_texts(app)[0]["claim"]) == (2, 2)
     send(app, "claim", 1, key="answer-text")
     assert app.query_params["at_claim"] == "1"

@@ -218,7 +218,7 @@ def test_a_question_is_shown_side_by_side_and_the_keys_step_through_the_flipped(
     assert "Numbers differ: " in words and "R004 says 70, 5; R006 says 9.1.3." in words
     assert '<del class="ps-removed-number">70</del>' in words
     assert '<ins class="ps-added-number">9.1.3</ins>' in words
-    assert "PDF page 73 of 97" in words and "PDF page 62 of 97" in words
+    assert "(PDF 73)" in words and "(PDF 62)" in words
     rows = grids(app)["Candidates"]["rows"]
     ranks = [[cell["text"] for cell in row["cells"][:3]] for row in rows]
     assert ranks[:2] == [["7", "1", "↑6"], ["1", "2", "↓1"]]
@@ -239,7 +239,7 @@ def test_a_question_is_shown_side_by_side_and_the_keys_step_through_the_flipped(
 def test_a_citation_and_a_chunk_of_the_address_are_shown_on_both_sides(compare: Compare) -> None:
     words = shown(compare(run="R006", vs="R004", q="Q97", chunk="gold:1"))
     assert words.count("gold Meridian") + words.count("gold ") >= 2
-    assert words.count("PDF page 73 of 97") == 2
+    assert words.count("(PDF 73)") >= 2
 
 
 def test_a_question_that_one_run_does_not_hold_says_so(compare: Compare) -> None:

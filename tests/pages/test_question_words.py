@@ -60,9 +60,10 @@ def finding(view: PageView, *, answer: str = "", quote_from: str = "payload") ->
 
 
 def test_a_place_names_the_index_the_page_and_the_printed_label_where_there_is_one() -> None:
-    assert question.place_words(shown(None)) == "page_idx 65 · PDF page 66 of 152"
-    assert question.place_words(shown(None, printed="2-26")).endswith(" · printed 2-26")
-    assert question.place_words(shown(None, cited=0)).startswith("page_idx 0 · PDF page 1")
+    assert question.place_words(shown(None)) == "PDF page 66"
+    assert question.place_tip(shown(None)) == "page_idx 65 · PDF page 66 of 152"
+    assert question.place_words(shown(None, printed="2-26")) == "p. 2-26 (PDF 66)"
+    assert question.place_words(shown(None, cited=0)) == "PDF page 1"
 
 
 def figures(view: PageView, *, answer: str = "") -> list[str]:

@@ -57,7 +57,7 @@ def tip(view: QuestionView) -> str:
 def test_a_row_says_what_is_left_out_and_where_and_its_tip_what_was_looked_for() -> None:
     shown_text = "Hot oil burns the skin. Let the engine cool for an hour …"
     assert row_texts(view_of(notice("w"))) == [
-        ("Safety", f"WARNING on p. 42 is not mentioned: “{shown_text}”")
+        ("Safety", f"WARNING on PDF page 42 is not mentioned: “{shown_text}”")
     ]
     assert tip(view_of(notice("w"))) == (
         "Found 1 of 9 words: oil. Not found: hot, burns, skin, engine, cool, hour, open, sump."
@@ -103,9 +103,9 @@ def test_no_row_and_no_way_where_nothing_is_left_out(view: QuestionView) -> None
 def test_each_notice_has_its_own_way_with_a_citation_of_its_document() -> None:
     view = view_of(notice("a"), notice("b", f"{HOT} Twice."), notice("c", f"{HOT} Thrice.", "caution", 42))
     assert [(words, way["page"], way["cite"], way["see"]) for words, way in notice_ways(view)] == [
-        ("Show the WARNING on p. 42", 41, 1, "a"),
-        ("Show the WARNING on p. 42", 41, 1, "b"),
-        ("Show the CAUTION on p. 43", 42, 1, "c"),
+        ("Show the WARNING on PDF page 42", 41, 1, "a"),
+        ("Show the WARNING on PDF page 42", 41, 1, "b"),
+        ("Show the CAUTION on PDF page 43", 42, 1, "c"),
     ]
     assert notice_ways(view_of(notice("a", page=None))) == []
 
@@ -122,7 +122,7 @@ def test_the_next_step_of_an_ok_that_leaves_a_warning_out_speaks_of_it() -> None
 def test_a_section_that_is_not_given_is_not_named() -> None:
     omission = SafetyOmission("w", "caution", None, 41, HOT, ("oil",), ())
     view = replace(view_of(notice("w")), omissions=(omission,))
-    assert row_texts(view)[0][1].startswith("CAUTION on p. 42 is not mentioned: ")
+    assert row_texts(view)[0][1].startswith("CAUTION on PDF page 42 is not mentioned: ")
     assert view.row is not None
     assert "omit the caution: show" in step_for(view.row, "seed", None, view.omissions)
 
@@ -170,7 +170,7 @@ def test_the_demo_says_it_where_it_holds_and_only_there(open_app: Open) -> None:
     assert "leaves out the WARNING of section 8.4: “Never put any part of your body under a car" in text
     assert "Add the safety notices of a cited section to the prompt." in text
     ways = [button.label for button in app.button if (button.key or "").startswith("evidence-")]
-    assert ways == ["WARNING on p\\. 69"]
+    assert ways == ["WARNING on PDF page 69"]
     app.query_params["q"] = "Q105"
     text = shown(app.run())
     assert "A clogged air filter lets the engine draw in dust past the seal." in text

@@ -86,11 +86,11 @@ def test_two_runs_of_different_builds_list_the_same_chunk_once() -> None:
 def test_the_page_says_from_where_an_id_was_redirected() -> None:
     former = question(OLD)
     sentence = "redirected from …|s=9.9|p=007|b=001 (shift, 0.93)"
-    assert citation_line(former.citations[0], None).place == f"section 4.2 · p. 42 · {sentence}"
+    assert citation_line(former.citations[0], None).place == f"section 4.2 · PDF page 42 · {sentence}"
     first, second = candidates_grid(former.stages[0]).rows
     assert (first.details, first.cells[-1].chips[-1].text) == (sentence, "redirected")
     assert (second.details, second.cells[-1].chips) == ("", ())
-    assert citation_line(question(NEW).citations[0], None).place == "section 4.2 · p. 42"
+    assert citation_line(question(NEW).citations[0], None).place == "section 4.2 · PDF page 42"
 
 
 def test_a_chunk_by_its_old_id_is_of_the_revision_of_today_and_says_where_it_leads() -> None:

@@ -116,6 +116,10 @@ class Placer:
         """Return page count and printed labels."""
         return self._cached(self._documents, "pages", self._source.document, path)
 
+    def known_document(self, path: Path) -> DocumentInfo | None:
+        """Return the same where it is cached, without opening the file."""
+        return self._documents.get((fingerprint(path),))
+
     def page(self, path: Path, page_idx: int) -> PageImage:
         """Render one page, with its words."""
         return self._cached(

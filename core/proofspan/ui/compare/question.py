@@ -26,7 +26,7 @@ from proofspan.ui.wording import answer as answer_words
 from proofspan.ui.wording import citation, question
 from proofspan.ui.wording.citation import citation_line, is_of_several_documents
 from proofspan.ui.wording.question import NO_TRACE, place_words, short_id
-from proofspan.wording import counted
+from proofspan.wording import counted, page_words
 
 When = Literal["was", "now"]
 
@@ -178,7 +178,7 @@ def candidates(was: Side, now: Side, view: ViewState) -> None:
         text, tip = beginning_of(row.view)
         candidate = row.view.candidate
         section = f"section {candidate.section_id}" if candidate.section_id else ""
-        page = f"p. {candidate.page_idx + 1:,}" if candidate.page_idx is not None else ""
+        page = page_words(candidate.page_idx) if candidate.page_idx is not None else ""
         head = Cell(
             text,
             note=" · ".join(filter(None, (section, page))),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import streamlit as st
 
@@ -31,6 +32,7 @@ from proofspan.ui.wording.citation import (
 )
 from proofspan.ui.wording.question import NO_TRACE
 from proofspan.ui.wording.verdict import telling
+from proofspan.wording import Labels, with_printed
 
 #: Citations listed; the raw record has the rest.
 MAX_LISTED = 30
@@ -49,11 +51,12 @@ def answer(
     *,
     claim: int | None = None,
     of: Markup,
+    labels: Labels,
 ) -> None:
     """Show the answer beside the expected one, and its citations and gold as a list that chooses a place.
 
     `found` holds the located passages by their id; `claim` is the number of the chosen claim. What differs is
-    marked in both answers. `of` marks what it is drawn for.
+    marked in both answers. `of` marks what it is drawn for, `labels` name the pages of a document.
     """
     correctness = claims.verdict.correctness if claims else None
     unexpected = _unexpected(view.trace.answer, correctness)
@@ -62,6 +65,7 @@ def answer(
     on = "text" if shown is not None and shown.text is not None else "page"
     expected = (view.gold.answer or "") if view.gold else ""
     is_longer = len(expected) > len(view.trace.answer)  # the longer text has the wider column
+    names = spoken_names(view, found, on=on)
     with st.container(key="compared-with-longer" if is_longer else "compared"):
         with st.container(key="answered"):
             markup.show(of, markup.text([Piece("Answer", "h2")], role="line"))
@@ -75,7 +79,12 @@ def answer(
                         claims=claims.checked.claims if claims else (),
                         unexpected=unexpected,
                     ),
-                    numbers=spoken_names(view, found, on=on),
+                    numbers={
+                        item.citation.number: with_printed(
+                            names[item.citation.number], labels(item.citation.doc_id)
+                        )
+                        for item in view.citations
+                    },
                     chosen=cite,
                     key="answer-text",
                     on_choose=lambda number: change_view(cite=number, chunk=None, page=None),
@@ -97,12 +106,14 @@ def answer(
         for item in view.citations[:MAX_LISTED]:
             number = item.citation.number
             line = citation_line(item, found.get(cite_id(number)), on=on, names_document=several)
+            line = replace(line, place=with_printed(line.place, labels(item.citation.doc_id)))
             _choice(line, "orange", key=f"cite-{number}", is_chosen=chosen == cite_id(number), cite=number)
         if (hidden := len(view.citations) - MAX_LISTED) > 0:
             markup.note(f"and {hidden:,} more citations", "muted")
         for number, span in enumerate(truths[:MAX_LISTED], start=1):
             target, shown_number = f"gold:{number}", number if len(truths) > 1 else None
             line = gold_line(span, found.get(target), number=shown_number, on=on, names_document=several)
+            line = replace(line, place=with_printed(line.place, labels(span.doc_id)))
             _choice(line, "green", key=f"gold-{number}", is_chosen=chosen == target, chunk=target)
     is_from_text = any(item.citation.origin == "answer_text" for item in view.citations)
     if is_from_text and view.stored is None:

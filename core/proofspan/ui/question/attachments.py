@@ -34,6 +34,7 @@ from proofspan.ui.visit.view_state import change_view
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.markup import Piece, Size, clean
 from proofspan.ui.wording import safety as words
+from proofspan.wording import with_printed
 
 #: An attachment and its picture; None where its text is enough.
 Drawn = tuple[Attachment, Drawing | None]
@@ -243,5 +244,8 @@ def show_level(opened: session.Opened, loaded: load.Loaded, key: TraceKey) -> No
         markup.note(f"The level of the evidence is not known: {outcome.fault.problems[0].message}.", "muted")
     else:
         bundle = outcome.value
-        pieces = [Piece(level_name(bundle), "badge", tip=LEVELS_MEAN), Piece(f" {bundle.level_reason}")]
+        docs = {each.citation.doc_id for each in loaded.view.citations} - {None}
+        labels = documents.page_labels(opened.manifest)(docs.pop()) if len(docs) == 1 else ()
+        reason = with_printed(bundle.level_reason, labels)
+        pieces = [Piece(level_name(bundle), "badge", tip=LEVELS_MEAN), Piece(f" {reason}")]
         markup.show(markup.text(pieces, role="hint", limit=600))

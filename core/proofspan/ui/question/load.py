@@ -34,6 +34,7 @@ from proofspan.ui.visit import session
 from proofspan.ui.widgets.chunk_choice import named_chunks
 from proofspan.ui.wording.claims import claim_lines
 from proofspan.ui.wording.question import short_id
+from proofspan.wording import Labels, no_labels
 
 T = TypeVar("T")
 #: How many questions are kept for all visits as they were loaded, and as many with their claims.
@@ -82,10 +83,12 @@ def _question(opened: session.Opened, key: TraceKey, source: SourceLine, is_labe
     return Loaded(view, chunks, tuple(problems))
 
 
-def claims(opened: session.Opened, loaded: Loaded, *, follows: bool) -> ShownClaims | None:
+def claims(
+    opened: session.Opened, loaded: Loaded, *, follows: bool, labels: Labels = no_labels
+) -> ShownClaims | None:
     """Return the claims of the answer with their evidence, and the verdict on it; None without a label.
 
-    `follows` says whether any answer of the run follows the template.
+    `follows` says whether any answer of the run follows the template, `labels` name a document's pages.
     """
     if loaded.view.row is None or loaded.view.stored is not None:
         return None
@@ -102,7 +105,7 @@ def _claims(opened: session.Opened, loaded: Loaded, follows: bool) -> ShownClaim
     checked = judged.checked
     held = (each.evidence.chunk_id for each in checked.claims if each.evidence and each.evidence.chunk_id)
     texts = {each: loaded.chunks[each].text for each in dict.fromkeys(held) if each in loaded.chunks}
-    lines = claim_lines(checked, loaded.view, texts=texts, unpaged=opened.manifest.unpaged)
+    lines = claim_lines(checked, loaded.view, texts=texts, unpaged=opened.manifest.unpaged, labels=labels)
     return ShownClaims(checked, judged.verdict, lines, claim_targets(checked, loaded.chunks))
 
 

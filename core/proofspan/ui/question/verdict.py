@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 
 import streamlit as st
@@ -16,7 +17,7 @@ from proofspan.ui.widgets.markup import Markup, Piece
 from proofspan.ui.wording import question
 from proofspan.ui.wording import verdict as words
 from proofspan.ui.wording.citation import is_of_several_documents
-from proofspan.wording import counted
+from proofspan.wording import Labels, counted, with_printed
 
 #: Characters shown of a cause's sentence.
 MAX_SENTENCE = 2_000
@@ -24,14 +25,16 @@ MAX_SENTENCE = 2_000
 MAX_PARTS, MAX_FOLDED = 3, 40
 
 
-def banner(view: QuestionView, verdict: Verdict, *, claims: Iterable[int] = ()) -> None:
+def banner(view: QuestionView, verdict: Verdict, *, claims: Iterable[int] = (), labels: Labels) -> None:
     """Show the verdict's chips, the cause in a sentence, and the ways to the passages that prove it.
 
-    `claims` are the numbers of the claims whose evidence a page can show.
+    `claims` are the numbers of the claims whose evidence a page can show, `labels` name a document's pages.
     """
+    printed = _labels_of(verdict, labels)
     grade = words.tone(verdict.grounded, verdict.correct, verdict.cause)
     chips = words.chips(verdict.grounded, verdict.correct)
-    pieces = [*chips, Piece(" "), *words.cause_pieces(verdict)]
+    cause = [replace(each, text=with_printed(each.text, printed)) for each in words.cause_pieces(verdict)]
+    pieces = [*chips, Piece(" "), *cause]
     with st.container(
         border=True, horizontal=True, gap="small", vertical_alignment="center", key=f"verdict-{grade}"
     ):
@@ -49,7 +52,7 @@ def banner(view: QuestionView, verdict: Verdict, *, claims: Iterable[int] = ()) 
             markup.show(markup.text([*aside, about], role="hint"), width="content")
             for place, (label, change) in enumerate(ways):
                 st.button(
-                    markup.label(label),
+                    markup.label(with_printed(label, printed)),
                     key=f"evidence-{place}",
                     type="tertiary",
                     on_click=change_view,
@@ -57,12 +60,19 @@ def banner(view: QuestionView, verdict: Verdict, *, claims: Iterable[int] = ()) 
                 )
 
 
-def trail(view: QuestionView, followed: GoldTrail | None) -> None:
+def _labels_of(verdict: Verdict, labels: Labels) -> Sequence[str]:
+    """Return the printed page numbers of the one document that a verdict is about; of several, none."""
+    parts = verdict.trail.parts if verdict.trail is not None else ()
+    docs = {each.doc_id for each in verdict.evidence} | {part.doc_id for part in parts}
+    return labels(docs.pop()) if len(docs) == 1 else ()
+
+
+def trail(view: QuestionView, followed: GoldTrail | None, labels: Labels) -> None:
     """Show each gold passage's way through the stages; nothing without one to follow."""
     if followed is None or not followed.parts:
         return
     title = [Piece("Where the right passage went ", "h2"), Piece(words.trail_note(followed), "muted")]
-    shown = _parts(followed, names_document=is_of_several_documents(view))
+    shown = _parts(followed, names_document=is_of_several_documents(view), labels=labels)
     with st.container(border=True, key="trail", gap="xsmall"):
         markup.show(markup.text(title, role="line"), *chain(*shown[:MAX_PARTS]))
         if rest := shown[MAX_PARTS:]:
@@ -72,17 +82,17 @@ def trail(view: QuestionView, followed: GoldTrail | None) -> None:
                     markup.note(f"and {len(rest) - MAX_FOLDED:,} more", "muted")
 
 
-def _parts(followed: GoldTrail, *, names_document: bool) -> list[list[Markup]]:
+def _parts(followed: GoldTrail, *, names_document: bool, labels: Labels) -> list[list[Markup]]:
     """Return each passage with its stages, those that are not whole in the prompt first."""
     count = len(followed.parts)
     numbered = sorted(enumerate(followed.parts, start=1), key=lambda each: words.is_in_prompt(each[1]))
-    return [
-        [
-            markup.text(words.part_pieces(part, number, count, names_document=names_document), role="hint"),
-            markup.stops(words.stops_of(part), name=words.part_name(part, number, count)),
-        ]
-        for number, part in numbered
-    ]
+    made = []
+    for number, part in numbered:
+        printed = labels(part.doc_id)
+        pieces = words.part_pieces(part, number, count, names_document=names_document, labels=printed)
+        name = with_printed(words.part_name(part, number, count), printed)
+        made.append([markup.text(pieces, role="hint"), markup.stops(words.stops_of(part), name=name)])
+    return made
 
 
 def next_step(

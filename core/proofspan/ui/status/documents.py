@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
 
 from proofspan.diagnosis.corpus import Corpus
 from proofspan.diagnosis.safety import Notices
+from proofspan.errors import Fault
 from proofspan.fingerprints import file_state
 from proofspan.manifest.paths import artifact_path
+from proofspan.manifest.types import Manifest
 from proofspan.services.documents.document_cache import Placer
 from proofspan.traces.lines.unpack import artifact_source
 from proofspan.traces.records.catalogue import read_catalogue
 from proofspan.traces.separate.join_cache import trace_file
 from proofspan.ui.status import background
 from proofspan.ui.visit import session
+from proofspan.wording import Labels
 
 
 @st.cache_resource(show_spinner=False)
@@ -27,6 +33,27 @@ def placer() -> Placer:
 def plain_traces(opened: session.Opened) -> Path:
     """Return the run's traces, unpacked or joined. Raises Fault where they are missing."""
     return trace_file(opened.manifest, opened.run, cache_dir=session.cache_dir().path).needed_path
+
+
+def page_labels(manifest: Manifest) -> Labels:
+    """Return how to look up the printed page numbers of a document.
+
+    A document that is not open yet has none: it is opened in the background, and the next run has them.
+    """
+
+    def labels(doc_id: str | None) -> Sequence[str]:
+        document = manifest.document(doc_id) if doc_id is not None else None
+        if document is None or not document.paged:
+            return ()
+        with suppress(Fault, OSError):  # a lost file is among the problems of its page
+            path = artifact_path(manifest, document.artifact)
+            known = placer().known_document(path)
+            if known is not None:
+                return known.labels
+            background.ask(("labels", path, file_state(path)), partial(placer().document, path), share=0.0)
+        return ()
+
+    return labels
 
 
 def try_again(path: Path | None) -> None:

@@ -23,7 +23,7 @@ from proofspan.ui.visit.view_state import ViewState, change_view
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.controls import select
 from proofspan.ui.widgets.strip import Mark, Strip, draw_strip
-from proofspan.wording import counted
+from proofspan.wording import Labels, counted, page_words, with_printed
 
 #: In the address: all documents, each a cell, instead of one.
 ALL = "*"
@@ -49,11 +49,12 @@ def show_failures(
     titles: Titles,
     unpaged: frozenset[str],
     is_judged: bool,
+    labels: Labels,
 ) -> None:
     """Draw the strip with its document, and the worst places below; nothing without judged questions.
 
     `counts` are those of a list's failures, by cause where it `is_judged`; the rest describes the places that
-    they are about.
+    they are about; `labels` name their pages.
     """
     failing, judged = sum(each.failing for each in counts), sum(each.judged for each in counts)
     if not judged:
@@ -101,7 +102,7 @@ def show_failures(
         with st.container(key="failure-list", gap="xxsmall"):  # so that nothing depends on a pointer
             for number, area in enumerate(failed[:WORST]):
                 st.button(
-                    markup.label(area_words(area), limit=140),
+                    markup.label(with_printed(area_words(area), labels(area.place.doc_id)), limit=140),
                     key=f"failure-{number}",
                     type="tertiary",
                     on_click=change_view,
@@ -137,7 +138,7 @@ def place_words(area: Area) -> str:
     """Return `section 4.2 Charging · PDF pages 41–44`, or a document's name."""
     place = area.place
     if place.page_idx is not None:
-        return f"PDF page {place.page_idx + 1:,}"
+        return page_words(place.page_idx)
     if place.section_id is None:
         return area.title or place.doc_id or "no document"
     return " · ".join([f"section {place.section_id} {area.title}".strip(), *_pages(area.pages)])

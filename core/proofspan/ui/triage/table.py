@@ -43,6 +43,7 @@ from proofspan.ui.widgets.table import NOTHING, Cell, Chip, Column, Folding, Gri
 from proofspan.ui.widgets.text import shortened, variant
 from proofspan.ui.wording import citation
 from proofspan.ui.wording.verdict import verdict_chip
+from proofspan.wording import with_printed
 
 #: The rows scroll with the page: a list of its own height inside it would be a second thing to scroll.
 ROWS_A_PAGE = 25
@@ -72,13 +73,14 @@ class Known(NamedTuple):
 
     `offsets` gives the page offset of traces (see `TriageRow`); their `run_id` is "". `gold` are the gold
     questions by id, `titles` the documents' by id where there are several. `hidden` are suspicions that the
-    page says once of the whole run.
+    page says once of the whole run, `printed` the printed page numbers of the only document with pages.
     """
 
     offsets: Mapping[TraceKey, int] = {}
     gold: Mapping[str, GoldQuestion] = {}
     titles: Mapping[str, str] = {}
     hidden: Container[str] = ()
+    printed: Sequence[str] = ()
 
 
 NOTHING_KNOWN = Known()
@@ -137,6 +139,11 @@ def _verdict(row: TriageRow) -> Cell:
         was = verdict_chip(*before).text
         was = f"was {CAUSE_NAMES[before[2]] if was == chip.text else was}"
     return Cell(chips=(chip,), note=was)
+
+
+def _cause(row: TriageRow) -> Cell:
+    sentence = with_printed(row.text("cause_sentence"), row.known.printed)
+    return Cell(shortened(sentence, MAX_CAUSE)) if sentence else NOTHING
 
 
 def _answer(row: TriageRow) -> Cell:
@@ -246,9 +253,7 @@ COLUMNS: Mapping[str, TriageColumn] = {
         ("worst label first", "best label first"),
     ),
     "cause": TriageColumn(
-        lambda row: (
-            Cell(shortened(row.text("cause_sentence"), MAX_CAUSE)) if row.text("cause_sentence") else NOTHING
-        ),
+        _cause,
         _layout("cause", "The first point of failure", lines=4, width=14.5),
         "cause",
         ("by cause, most harmful first", "by cause, least harmful first"),

@@ -30,6 +30,7 @@ from proofspan.ui.widgets.strip import draw_strip, page_strip
 from proofspan.ui.wording import citation, question
 from proofspan.ui.wording import claims as claim_words
 from proofspan.ui.wording.citation import reference
+from proofspan.wording import page_words, with_printed
 
 #: What is beside the gold page, by the layer of its passage.
 _BESIDE_GOLD = {"cited": "Cited", "claim": "Claim", "retrieved": "Retrieved"}
@@ -40,7 +41,13 @@ def _header(shown: PageView, *, gold: Target | None = None, is_beside: bool = Fa
     mark = [markup.place("page", of)] if of else []
     document = shown.document
     title = (document.title or document.doc_id) if document else shown.target.doc_id or "No document"
-    words = markup.text([Piece(f"{title}  ", "h2"), Piece(question.place_words(shown), "muted")], role="hint")
+    words = markup.text(
+        [
+            Piece(f"{title}  ", "h2"),
+            Piece(question.place_words(shown), "muted", tip=question.place_tip(shown)),
+        ],
+        role="hint",
+    )
     if gold is None:
         markup.show(*mark, words)
         return
@@ -114,8 +121,7 @@ def _end(of: str) -> None:
 
 def _beside(shown: PageView, cards: Mapping[str, SpanCard], *, of: str) -> None:
     """Draw the gold page beside the other one; it is not turned."""
-    place = f"PDF page {shown.page_idx + 1}" if shown.page_idx is not None else question.place_words(shown)
-    tip = question.place_words(shown)
+    place, tip = question.place_words(shown), question.place_tip(shown)
     markup.show(markup.text([Piece("Gold  ", "h3"), Piece(place, "muted", tip=tip)], role="hint"))
     if shown.problem is not None:
         notices.fault_panel([shown.problem])
@@ -153,6 +159,9 @@ def _findings(shown: PageView, *, answer: str, quote_from: str | None, line: Cla
         figures, finding = claim_words.claim_finding(shown, line)
     else:
         figures, finding = citation.findings(shown, answer=answer, quote_from=quote_from)
+    known = documents.placer().known_document(shown.path) if shown.path and shown.text is None else None
+    labels = known.labels if known is not None else ()
+    finding = [replace(each, text=with_printed(each.text, labels)) for each in finding]
     for pieces in figures:
         markup.show(markup.text(pieces, role="says"))
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="finding"):
@@ -182,7 +191,7 @@ def _place(
     if shown.is_pending:
         words = "Locating the passage in the document …"
         if shown.page_idx is not None:
-            words = f"Opening PDF page {shown.page_idx + 1:,} and locating the passage …"
+            words = f"Opening {page_words(shown.page_idx)} and locating the passage …"
         background.placeholder(words, [shown.work], key="page-waiting")
     elif shown.text is not None:
         text_frame.show_text(shown.text, name=_named(shown), focus=shown.target.id)

@@ -14,7 +14,7 @@ import streamlit as st
 from proofspan.services.page.strip_marks import PageMark, cell_firsts, cell_of
 from proofspan.ui.component import component
 from proofspan.ui.widgets.markup import clean
-from proofspan.wording import counted
+from proofspan.wording import counted, page_words, printed_on
 
 #: How many numbers of one kind are named in a cell's words.
 NUMBERS_NAMED = 6
@@ -122,22 +122,15 @@ def packed(strip: Strip) -> bytes:
     )
 
 
-def page_words(page_idx: int, labels: Sequence[str] = ()) -> str:
-    """Return `PDF page 42 · printed 41`; the printed label only where it differs."""
-    label = labels[page_idx] if page_idx < len(labels) else ""
-    printed = f" · printed {label}" if label and label != str(page_idx + 1) else ""
-    return f"PDF page {page_idx + 1:,}{printed}"
-
-
 def _page_cell(
     at: int, marks: Sequence[PageMark], firsts: Sequence[int], *, shown: int | None, labels: Sequence[str]
 ) -> Mark:
     first, last = firsts[at], firsts[at + 1] - 1
     only = first == last
     go = marks[0].page_idx if marks else shown if shown is not None else first
-    place = page_words(first, labels) if only else f"PDF pages {first + 1:,}–{last + 1:,}"
+    place = page_words(first, printed_on(first, labels)) if only else f"PDF pages {first + 1:,}–{last + 1:,}"
     if shown is not None:
-        place += " (shown)" if only else f", {page_words(shown, labels)} shown"
+        place += " (shown)" if only else f", {page_words(shown, printed_on(shown, labels))} shown"
     cited = sorted({number for mark in marks for number in mark.cited})
     ranks = sorted({rank for mark in marks for rank in mark.ranks})
     gold = sum(mark.gold for mark in marks)

@@ -19,7 +19,7 @@ from proofspan.services.question.view import CitationView, QuestionView
 from proofspan.store.files.evidence_states import EVIDENCE
 from proofspan.ui.widgets.markup import Kind, Piece, clean
 from proofspan.ui.widgets.text import lines, sentence_start
-from proofspan.wording import counted
+from proofspan.wording import counted, page_words
 
 #: Problems of the page in a citation's payload.
 PAGE_NOTES: Mapping[str, str] = {
@@ -90,7 +90,7 @@ def spoken_names(view: QuestionView, found: Mapping[str, FoundSpan], *, on: str 
         number, place = item.citation.number, found.get(cite_id(item.citation.number))
         status = citation_line(item, place, on=on).status
         cited = item.citation
-        pages = _pages(cited.page_idx, place, on=on, last=cited.last_page_idx).replace("p. ", "PDF page ")
+        pages = _pages(cited.page_idx, place, on=on, last=cited.last_page_idx)
         names[number] = ", ".join(part for part in (f"citation {number}", status, pages) if part)
     return names
 
@@ -103,7 +103,7 @@ def gold_line(
     on: str = "page",
     names_document: bool = True,
 ) -> CitationLine:
-    """Return `gold · exact`, `p. 66 · manual`; `number` distinguishes a question's gold spans."""
+    """Return `gold · exact`, `PDF page 66 · manual`; `number` distinguishes a question's gold spans."""
     name = "gold" if number is None else f"gold {number}"
     pages, document = _pages(span.page_idx, found, on=on), span.doc_id if names_document else None
     return _line(name, pages, document, found=found, cited=span.page_idx, on=on)
@@ -176,9 +176,9 @@ def reference(view: PageView) -> str:
 
 
 def _pages(cited: int | None, found: FoundSpan | None, *, on: str, last: int | None = None) -> str:
-    """Return `p. 66`; for text on another page `p. 67, cited 66`; in a text document `lines 12–14`.
+    """Return `PDF page 66`, on another page `PDF page 67, cited PDF page 66`, in a text `lines 12–14`.
 
-    A passage on several pages is `p. 66–67`. `last` is the last cited page.
+    A passage on several pages is `PDF pages 66–67`. `last` is the last cited page.
     """
     if on == "text":
         return lines(found.ranges) if found and found.ranges else ""
@@ -190,11 +190,12 @@ def _pages(cited: int | None, found: FoundSpan | None, *, on: str, last: int | N
     if found is not None and found.page_idx is not None:
         pages = [page_idx, *(place.page_idx for place in found.continues)]
     where = _page_range(min(pages), max(pages))
-    return f"p. {where}, cited {_page_range(cited or 0, last)}" if is_other else f"p. {where}"
+    return f"{where}, cited {_page_range(cited or 0, last)}" if is_other else where
 
 
 def _page_range(first: int, last: int | None) -> str:
-    return str(first + 1) if last is None or last <= first else f"{first + 1}–{last + 1}"
+    """Return `PDF page 66` or `PDF pages 66–67`, which `with_printed` may name by its printed number."""
+    return page_words(first) if last is None or last <= first else f"PDF pages {first + 1:,}–{last + 1:,}"
 
 
 # Redirects from ids of an earlier build.
@@ -336,12 +337,12 @@ def findings(view: PageView, *, answer: str, quote_from: str | None) -> tuple[li
     if found.ranges:
         pieces.append(Piece(f" It is on {lines(found.ranges)}."))
     if found.page_mismatch and found.page_idx is not None and cited is not None:
-        actual = f"the text is on {_page_words(found.page_idx)}"
+        actual = f"the text is on {page_words(found.page_idx)}"
         last = view.target.query.last_cited_page_idx
-        named = _page_words(cited) if last is None else f"PDF pages {_page_range(cited, last)}"
+        named = _page_range(cited, last)
         pieces.append(Piece(f" The citation names {named}; {actual}."))
     elif found.status == "not_found" and cited is not None and cited == view.page_idx:
-        pieces.append(Piece(f" page_idx {cited} is shown because it is the cited one."))
+        pieces.append(Piece(f" {sentence_start(page_words(cited))} is shown because it is the cited one."))
     above = figures(found.differences)[:MAX_FIGURES]
     further = [each for each in found.differences if each not in above]
     differing = sorted(further, key=lambda each: each.kind != "number")[:MAX_NAMED]
@@ -359,7 +360,7 @@ def findings(view: PageView, *, answer: str, quote_from: str | None) -> tuple[li
         pieces.append(Piece(f" And {counted(rest, 'more difference')}.", "muted"))
     if found.alternatives:
         others = found.alternatives[:MAX_NAMED]
-        pages = f"page_idx {', '.join(str(place.page_idx) for place in others)}"
+        pages = ", ".join(page_words(place.page_idx) for place in others)
         where = ", ".join(lines(place.ranges) for place in others) if found.ranges else pages
         pieces.append(Piece(f" The same text is also on {where}.", "muted"))
     if found.note:
@@ -407,10 +408,6 @@ def _status_sentence(found: FoundSpan, quote: str, on: str) -> str:
         "partial": f"Partial: {percent(found.agreement)} of {quote} is {there}.",
         "not_found": f"Not found: {quote} is not {this}, so nothing is highlighted.",
     }[found.status]
-
-
-def _page_words(page_idx: int) -> str:
-    return f"PDF page {page_idx + 1} (page_idx {page_idx})"
 
 
 #: The error of a cited page, by the distance of the text from it.

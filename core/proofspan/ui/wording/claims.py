@@ -18,7 +18,7 @@ from proofspan.services.question.view import QuestionView
 from proofspan.ui.widgets.claims import MAX_LISTED, ClaimLine, LinePart
 from proofspan.ui.widgets.markup import Kind, Piece
 from proofspan.ui.widgets.text import lines, shortened
-from proofspan.wording import counted
+from proofspan.wording import Labels, counted, no_labels, page_words, with_printed
 
 STATUS_WORDS: Mapping[ClaimStatus, str] = {
     "differs": "differs from the evidence",
@@ -50,10 +50,12 @@ def claim_lines(
     *,
     texts: Mapping[str, str],
     unpaged: Collection[str] = (),
+    labels: Labels = no_labels,
 ) -> list[ClaimLine]:
     """Return the claims in words, the weakest first.
 
-    `texts` are those of the chunks by id; `unpaged` documents are texts without pages.
+    `texts` are those of the chunks by id; `unpaged` documents are texts without pages, `labels`
+    name the pages of the others.
     """
     restated = Restated(texts)
     ranks = _ranks(view)
@@ -65,6 +67,7 @@ def claim_lines(
         where, on = "", "text" if is_text else "page"
         if each.evidence is not None:
             where = _where(each.evidence, ranks, is_text=is_text, with_document=len(documents) > 1)
+            where = with_printed(where, labels(each.evidence.doc_id))
         line = comparison(each, on=on)
         if not line and each.status == "supported" and len(named) < MAX_LISTED:
             line = _same(restated.pairs(each), on)
@@ -143,7 +146,7 @@ def _where(
     is_text: bool,
     with_document: bool,
 ) -> str:
-    """Return `p. 50, in the prompt at rank 1`."""
+    """Return `PDF page 50, in the prompt at rank 1`."""
     prompt, retrieved = ranks.get(evidence.chunk_id or "", (None, None))
     origin = {
         "prompt": "in the prompt" + (f" at rank {prompt}" if prompt else ""),
@@ -151,7 +154,7 @@ def _where(
         "cited_page": "only on the cited page",
         "gold": "only in the gold passage",
     }[evidence.origin]
-    page = f"p. {evidence.page_idx + 1}" if evidence.page_idx is not None and not is_text else None
+    page = page_words(evidence.page_idx) if evidence.page_idx is not None and not is_text else None
     document = shortened(evidence.doc_id, 60) if with_document and evidence.doc_id else None
     return ", ".join(filter(None, (document, page, origin)))
 
@@ -189,5 +192,5 @@ def _found_words(view: PageView, found: FoundSpan | None) -> str:
         found.page_idx,
         *(each.page_idx for each in (*found.continues, *found.alternatives)),
     ):
-        return f"is on PDF page {found.page_idx + 1}, not on this page"
+        return f"is on {page_words(found.page_idx)}, not on this page"
     return "is highlighted"

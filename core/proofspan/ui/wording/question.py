@@ -29,7 +29,7 @@ from proofspan.ui.wording import citation
 from proofspan.ui.wording.answer import matched_phrases, seen_texts
 from proofspan.ui.wording.citation import is_of_several_documents
 from proofspan.ui.wording.safety import omission_rows
-from proofspan.wording import counted
+from proofspan.wording import counted, page_tip, page_words
 
 #: Characters shown of a question's id, which may be a whole sentence.
 MAX_ID = 60
@@ -42,16 +42,17 @@ def short_id(q_id: str) -> str:
 
 
 def place_words(view: PageView) -> str:
-    """Return `page_idx 41 · PDF page 42 · printed 41`, or for a text document `lines 12–14 of 220`."""
+    """Return `p. 41 (PDF 42)`, or for a text document `lines 12–14 of 220`."""
     if view.text is not None:
         found = view.chosen
         of = counted(view.text.line_count, "line")
         return f"{lines(found.ranges)} of {view.text.line_count:,}" if found and found.ranges else of
-    if view.page_idx is None:
-        return ""
-    of = f" of {view.page_count}" if view.page_count else ""
-    printed = f" · printed {view.printed}" if view.printed else ""
-    return f"page_idx {view.page_idx} · PDF page {view.page_idx + 1}{of}{printed}"
+    return page_words(view.page_idx, view.printed) if view.page_idx is not None else ""
+
+
+def place_tip(view: PageView) -> str:
+    """Return how files name the shown page, "" without one."""
+    return page_tip(view.page_idx, view.page_count) if view.text is None and view.page_idx is not None else ""
 
 
 # The gold passage: what it is, where it was retrieved, and whether it is in the prompt and cited.

@@ -10,7 +10,7 @@ from proofspan.evidence.attachments import SAFETY_KINDS, Attached
 from proofspan.services.question.view import QuestionView
 from proofspan.ui.widgets.markup import Kind, Piece
 from proofspan.ui.widgets.text import sentence_start
-from proofspan.wording import counted
+from proofspan.wording import counted, page_words
 
 #: Notices named, and words named of each; the rest is counted.
 MAX_NOTICES = 3
@@ -31,7 +31,7 @@ def omission_rows(view: QuestionView) -> list[tuple[str, list[Piece]]]:
         word, kind = SIGNALS[omission.kind]
         section = (omission.section_id or "").strip()[:80]
         of_section = f" of section {section}" if section else ""
-        where = of_section if omission.page_idx is None else f" on p. {omission.page_idx + 1:,}"
+        where = of_section if omission.page_idx is None else f" on {page_words(omission.page_idx)}"
         line = " ".join(omission.text.split())
         shown = line if len(line) <= EXCERPT else f"{line[:EXCERPT].rsplit(' ', 1)[0]} …"
         missing = _listed([each for each in omission.words if each not in omission.found])
@@ -58,7 +58,7 @@ def notice_ways(view: QuestionView) -> list[tuple[str, dict[str, int | str | Non
         cite, page_idx = opened_by.get(omission.doc_id), omission.page_idx
         if cite is not None and page_idx is not None:
             change = {"cite": cite, "chunk": None, "page": page_idx, "see": omission.attachment_id}
-            ways.append((f"Show the {SIGNALS[omission.kind][0]} on p. {page_idx + 1:,}", change))
+            ways.append((f"Show the {SIGNALS[omission.kind][0]} on {page_words(page_idx)}", change))
     return ways
 
 

@@ -30,7 +30,7 @@ from proofspan.ui.widgets.markup import Kind, Piece, Stop
 from proofspan.ui.widgets.table import Chip, Look
 from proofspan.ui.widgets.text import shortened
 from proofspan.ui.wording.safety import notice_ways
-from proofspan.wording import counted
+from proofspan.wording import counted, page_words, with_printed
 
 Range = tuple[int, int]
 Tone = Literal["fail", "warn", "pass", "open"]
@@ -232,7 +232,7 @@ def _way(view: QuestionView, each: CauseEvidence, claims: frozenset[int]) -> Cha
 
 def _place(page_idx: int | None, doc_id: str | None) -> str:
     """Return `PDF page 59 of manual`, as much of it as is known."""
-    page = f"PDF page {page_idx + 1:,}" if page_idx is not None else ""
+    page = page_words(page_idx) if page_idx is not None else ""
     return " of ".join(filter(None, (page, shortened(doc_id, 60) if doc_id else "")))
 
 
@@ -261,9 +261,14 @@ def trail_note(trail: GoldTrail) -> str:
     return " · ".join(filter(None, (needs, _BY.get(trail.by, ""))))
 
 
-def part_pieces(part: GoldPart, number: int, parts: int, *, names_document: bool) -> list[Piece]:
-    """Return what a passage is: `1 of 2 · PDF page 59 · “Total current assets …”`."""
-    place = _place(part.page_idx, part.doc_id if names_document else None)
+def part_pieces(
+    part: GoldPart, number: int, parts: int, *, names_document: bool, labels: Sequence[str] = ()
+) -> list[Piece]:
+    """Return what a passage is: `1 of 2 · p. 51 (PDF 59) · “Total current assets …”`.
+
+    `labels` are the printed page numbers of its document.
+    """
+    place = with_printed(_place(part.page_idx, part.doc_id if names_document else None), labels)
     words = f"“{shortened(part.text, MAX_PASSAGE)}”" if part.text.strip() else ""
     named = [f"{number} of {parts}" if parts > 1 else "", place, words]
     return [Piece(" · ".join(filter(None, named)), "muted", tip=part.text)]

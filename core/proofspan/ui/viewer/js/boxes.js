@@ -1,4 +1,4 @@
-// Spans as elements: a button with the tinted areas of a span, an outline around them, a tag at its beginning.
+// Spans as elements: a button with the areas of a span, a tint and an outline around them, a tag at its beginning.
 // Its order is that of the legend; where spans overlap, a later layer's line lies further out (see the CSS).
 const MEANING = { cited: "cited", gold: "gold", retrieved: "retrieved", claim: "claim" };
 const UNVERIFIED = "unverified box";
@@ -93,10 +93,17 @@ function outlines(span, index, isPlain) {
   return [around, own];
 }
 
-// One line around the whole of a span: the edges of all its boxes, without those that lie in another of them.
+// One line around the whole of a span: the edges of all its boxes, without those that lie in another of them. The tint
+// reaches up to the line; it is that of the whole, so that boxes that overlap are not darker there.
 function outline(span, index, isPlain) {
   const group = named(document.createElementNS(SVG, "g"), span, "outline");
-  const edges = span.rects.map((rect) => placed(drawn("rect", { class: "edge" }), rect));
+  const rects = (name) => span.rects.map((rect) => placed(drawn("rect", { class: name }), rect));
+  if (!isPlain) {
+    const ground = drawn("g", { class: "ground" });
+    ground.append(...rects("under"));
+    group.append(ground);
+  }
+  const edges = rects("edge");
   if (isPlain || span.rects.length === 1) {
     group.append(...edges);
     return group;
@@ -104,7 +111,7 @@ function outline(span, index, isPlain) {
   const mask = drawn("mask", { id: `inside-${index}`, maskUnits: "userSpaceOnUse", x: 0, y: 0 });
   const all = drawn("rect", { fill: "#fff" });
   for (const made of [mask, all]) made.setAttribute("width", "100%"), made.setAttribute("height", "100%");
-  mask.append(all, ...span.rects.map((rect) => placed(drawn("rect", { class: "hole" }), rect)));
+  mask.append(all, ...rects("hole"));
   const masked = drawn("g", { mask: `url(#inside-${index})` });
   masked.append(...edges);
   group.append(mask, masked);
