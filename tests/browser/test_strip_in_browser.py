@@ -151,7 +151,7 @@ def test_the_strip_below_a_page_turns_to_it_and_is_followed_by_the_address(
     gold.click()
     wait_for_run(page)
     wait_for_query(page, page="42")
-    expect(page.get_by_text("page_idx 42 · PDF page 43 of 97")).to_be_visible()
+    expect(page.get_by_title("page_idx 42 · PDF page 43 of 97")).to_be_visible()
     expect(strip(page).locator("[aria-current]")).to_have_count(1)
     expect(strip(page).get_by_role("button", name="p. 35 (PDF 43) (shown): gold")).to_have_count(1)
 

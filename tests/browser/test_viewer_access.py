@@ -78,7 +78,7 @@ def test_every_part_has_its_role_and_name(serve: Serve, page_at: PageAt, wait_fo
     text = "cited 1, fuzzy: 86 % agrees, The answer says 4.8 litres, the page says 4.3 litres."
     assert any(name.startswith(text) for name in names)
     assert any(name.startswith("rank 2, exact: word for word") for name in names)
-    assert ("image", "meridian-2026, page_idx 14 · PDF page 15 of 15 · printed 11") in nodes
+    assert ("image", "meridian-2026, p. 11 (PDF 15)") in nodes
 
 
 def test_a_description_goes_with_the_focused_box(

@@ -82,7 +82,7 @@ def test_a_held_key_ends_where_it_was_let_go(page: Page) -> None:
     for _ in range(6):
         page.keyboard.press("ArrowLeft")
     url_has(page, "page=8")
-    expect(page.get_by_role("group", name=re.compile("page_idx 8 "))).to_be_visible()
+    expect(page.get_by_role("group", name=re.compile(r"PDF (page )?9\b"))).to_be_visible()
 
 
 def test_zoom_by_keys_stays_within_its_bounds(page: Page) -> None:
@@ -140,9 +140,9 @@ def test_the_page_field_follows_the_browsers_way_back_while_nobody_types(page: P
         field.fill(number)
         field.press("Enter")
         url_has(page, f"page={int(number) - 1}")
-    expect(page.get_by_test_id("ps-picture")).to_have_attribute("alt", re.compile("PDF page 5"))
+    expect(page.get_by_test_id("ps-picture")).to_have_attribute("alt", re.compile(r"PDF (page )?5\b"))
     page.go_back()
-    expect(page.get_by_test_id("ps-picture")).to_have_attribute("alt", re.compile("PDF page 3"))
+    expect(page.get_by_test_id("ps-picture")).to_have_attribute("alt", re.compile(r"PDF (page )?3\b"))
     expect(field).to_have_value("3")
     expect(field).to_be_focused()
 
