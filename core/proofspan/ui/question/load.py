@@ -93,11 +93,15 @@ def claims(
     if loaded.view.row is None or loaded.view.stored is not None:
         return None
     # A question that was loaded again is another object: its claims are kept with it.
-    key = (id(loaded), opened.manifest.unpaged, follows)
-    return session.cached("claims", key, lambda: (loaded, _claims(opened, loaded, follows)), most=KEPT)[1]
+    named = frozenset(each.doc_id for each in targets_of(loaded.view) if labels(each.doc_id))
+    key = (id(loaded), opened.manifest.unpaged, follows, named)
+    made = session.cached(
+        "claims", key, lambda: (loaded, _claims(opened, loaded, follows, labels)), most=KEPT
+    )
+    return made[1]
 
 
-def _claims(opened: session.Opened, loaded: Loaded, follows: bool) -> ShownClaims | None:
+def _claims(opened: session.Opened, loaded: Loaded, follows: bool, labels: Labels) -> ShownClaims | None:
     with session.judge_lender(opened)() as (checker, trails):
         judged = judged_question(loaded.view, checker, follows=follows, trails=trails)
     if judged is None:
