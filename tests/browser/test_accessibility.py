@@ -64,7 +64,7 @@ def test_no_page_has_a_barrier(serve: Serve, page_at: PageAt, wait_for_run: Wait
 
 
 def barriers(page: Page, axe: Axe) -> list[str]:
-    """What axe-core finds in both themes, and headings that are not in order."""
+    """Barriers that axe-core finds in both themes, and headings that are not in order."""
     levels = page.evaluate(LEVELS)
     found = [] if levels.count(1) == 1 else [f"headings of the first level: {levels.count(1)}"]
     found += [f"{was} → {now}" for was, now in pairwise(levels) if now > was + 1]

@@ -13,6 +13,7 @@ from proofspan.ui.app.titles import NAME, SIDEBAR_PIXELS, tab_title
 from proofspan.ui.health import load
 from proofspan.ui.help.show import show_help, sidebar_links
 from proofspan.ui.status.notices import fault_panel, run_names, to_triage
+from proofspan.ui.status.run_results import known_results
 from proofspan.ui.visit import session
 from proofspan.ui.visit.files import looks_once
 from proofspan.ui.visit.links import follow, show_links
@@ -144,7 +145,7 @@ def _sidebar(opened: session.Opened | None) -> tuple[DeltaGenerator, session.Ope
             markup.text([markup.Piece(opened.manifest.name)], role="line"),
         )
         st.page_link(OPEN_PAGE, label=OPEN_TITLE, query_params=opened.view.params())
-        if names := run_names(opened.manifest.runs):
+        if names := run_names(opened.manifest.runs, results=known_results(opened)):
             select("Run", names, opened.view.run, key="run-switcher", on_choose=_switch_run)
             if opened.run.title:
                 markup.note(opened.run.title)

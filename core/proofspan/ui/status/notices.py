@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 
 import streamlit as st
@@ -151,13 +151,20 @@ def notes(message: Iterable[str]) -> None:
         markup.note(note, "muted")
 
 
-def run_names(runs: Iterable[Run], *, but: str = "") -> dict[str, str]:
-    """Return the runs' names by id in the width of the sidebar, `R004 · 26 Feb`, without the run `but`."""
-    return {
-        run.run_id: " · ".join(filter(None, (run.run_id, run_date(run, year=False))))
-        for run in runs
-        if run.run_id != but
-    }
+def run_names(
+    runs: Iterable[Run], *, but: str = "", results: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """Return the runs' names by id, `R004 · 26 Feb`, without the run `but`.
+
+    With `results`, the words on each run's result by its id, a name has these too and the title at its end.
+    """
+    names = {}
+    for run in runs:
+        parts = [run.run_id, (results or {}).get(run.run_id), run_date(run, year=False)]
+        parts += [run.title] if results is not None else []
+        if run.run_id != but:
+            names[run.run_id] = " · ".join(filter(None, parts))
+    return names
 
 
 def run_date(run: Run, *, year: bool = True) -> str:
