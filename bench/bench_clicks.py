@@ -147,7 +147,7 @@ async def at_rest(pid: int, url: str, page: str, seconds: float) -> float:
 async def serve_people(workspace: Path, folder: Path, arguments: argparse.Namespace) -> None:
     """Print how long steps take while these people step through Question.
 
-    One more presses the button of a bare page meanwhile, on a server of its own: the cost of the machine alone.
+    One more presses the button of a bare page on a server of its own: what the machine alone costs.
     """
     run_id, questions = questions_of(workspace, folder)
     async with AsyncExitStack() as stack:
