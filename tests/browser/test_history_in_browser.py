@@ -14,7 +14,7 @@ pytestmark = pytest.mark.browser
 Found = Callable[[Page], Locator]
 
 TRIAGE, QUESTION, WALKTHROUGH = (".st-key-triage-table", ".st-key-steps", ".st-key-walk-bar")
-HEALTH, TRENDS, COMPARE = (".st-key-health-head", ".st-key-chart-section_match_at_1", ".st-key-compare-title")
+HEALTH, TRENDS, COMPARE = (".st-key-fold-codes", ".st-key-chart-retrieval", ".st-key-compare-title")
 
 
 def inside(css: str) -> Found:
@@ -39,6 +39,18 @@ def a_row(page: Page) -> Locator:
     return page.get_by_test_id("ps-row").nth(1).get_by_role("cell").first
 
 
+def folded(fold: str, found: Found) -> Found:
+    """The same inside of a fold, which is opened where it is closed."""
+
+    def find(page: Page) -> Locator:
+        part = page.locator(f".st-key-fold-{fold} details").first
+        if part.get_attribute("open") is None:
+            part.locator("summary").first.click()
+        return found(page)
+
+    return find
+
+
 def to_health(page: Page) -> Locator:
     """Its name has the number of problems."""
     return page.get_by_test_id("stSidebar").get_by_role("link", name="Health")
@@ -52,9 +64,19 @@ def a_point(page: Page) -> Locator:
 LINKS: dict[str, tuple[str, str, Found, str]] = {
     "row of Triage": ("/?run=R002", TRIAGE, a_row, QUESTION),
     "question of Triage": ("/?run=R002", TRIAGE, inside(TRIAGE), QUESTION),
-    "code of Health": ("/health?run=R001", HEALTH, inside(".st-key-code-cells td"), TRIAGE),
-    "rank of Trends": ("/trends?run=R002", TRENDS, in_table("Rank of the gold section"), QUESTION),
-    "metric of Trends": ("/trends?run=R002", TRENDS, in_cell("All metrics of R002"), TRIAGE),
+    "code of Health": ("/health?run=R001", HEALTH, folded("codes", inside(".st-key-code-cells td")), TRIAGE),
+    "rank of Trends": (
+        "/trends?run=R002",
+        TRENDS,
+        folded("ranks", in_table("Rank of the gold section")),
+        QUESTION,
+    ),
+    "metric of Trends": (
+        "/trends?run=R002",
+        TRENDS,
+        folded("metrics", in_cell("All metrics of R002")),
+        TRIAGE,
+    ),
     "point of a chart": ("/trends?run=R002", TRENDS, a_point, TRIAGE),
     "card of Trends": (
         "/trends?run=R002",
@@ -65,7 +87,7 @@ LINKS: dict[str, tuple[str, str, Found, str]] = {
     "pair of buckets": (
         "/compare?run=R002&vs=R001&outcome=section_match_at_1",
         COMPARE,
-        inside("[class*=st-key-matrix-] td"),
+        folded("moves", inside("[class*=st-key-matrix-] td")),
         TRIAGE,
     ),
     "way to Walkthrough": ("/question?run=R002&q=Q01", QUESTION, named("Walk through"), WALKTHROUGH),
@@ -98,7 +120,7 @@ def url(serve: Serve, profile: BrowserContext) -> str:
     url = serve().url
     page = profile.new_page()
     page.goto(f"{url}/trends?run=R002")
-    expect(page.locator(f"{TRENDS} .point")).to_have_count(2)
+    expect(page.locator(f"{TRENDS} .point")).to_have_count(4)
     page.close()
     return url
 

@@ -13,11 +13,14 @@ from proofspan.ui.widgets.controls import feed
 def fold(name: str, title: str, draw: Callable[[], None], *, is_open: bool = False) -> None:
     """Draw a line with `title`; once it is opened, the page runs again and `draw` fills it.
 
-    `is_open`: it begins open, because the address names something inside. Its key is `fold-` and `name`.
+    `is_open`: it begins open, because the address names something inside. Its key is `fold-` and `name`; a
+    visit remembers which folds are open.
     """
-    key = f"fold-{name}"
-    feed(key, st.session_state.get(key, is_open))  # it stays open when its title changes
+    key, kept = f"fold-{name}", f"unfolded:{name}"
+    # It stays as it is when its title changes, and when the reader comes back to the page.
+    feed(key, st.session_state.get(key, st.session_state.get(kept, is_open)))
     part = st.expander(markup.label(title), key=key, on_change="rerun")
+    st.session_state[kept] = part.open
     if part.open:
         with part:
             draw()
