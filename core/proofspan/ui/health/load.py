@@ -56,7 +56,6 @@ def prepare(opened: session.Opened) -> None:
     with suppress(Fault):
         if store.stamp(opened.run.run_id) is not None:
             _of_index(opened, store)
-            session.cited_pages(opened, store, opened.run.run_id)
 
 
 def _of_index(opened: session.Opened, store: Store) -> Health:
@@ -76,9 +75,9 @@ def load(opened: session.Opened, store: Store) -> Health:
     """Load the table of all indexed runs and the findings about the shown one."""
     manifest, run, known = opened.manifest, opened.run, session.identity(opened)
     health = _of_index(opened, store)
-    pages = session.cited_pages(opened, store, run.run_id)
 
     def read() -> tuple[tuple[RunFinding, ...], Mapping[Level, int]]:
+        pages = session.cited_pages(opened, store, run.run_id)  # half a second of 100,000 citations
         findings = run_findings(
             store, manifest, health.table, run_metrics(store, manifest, run.run_id), pages
         )
