@@ -18,7 +18,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from proofspan.ui.app.titles import NAME, SIDEBAR_PIXELS
-from proofspan.ui.widgets.markup import common_css
+from proofspan.ui.visit.routes import PAGES
+from proofspan.ui.widgets.markup import common_css, page_css
 
 #: The server is where the page's scripts are, which have relative addresses too.
 _SERVER: Final = (
@@ -34,18 +35,35 @@ _ROOM: Final = (
 )
 
 
+#: Parts of Streamlit's script that every page needs, and that it would fetch one after the other, each when
+#: the first such element is there: until then a placeholder of another height is shown.
+_NEEDED: Final = ("Html", "BidiComponent", "PageLink", "Button", "StreamlitMarkdown", "Tooltip")
+
+
+def _preloads(static: Path) -> str:
+    """Return links to the files of `_NEEDED`; Streamlit names them by their contents."""
+    files = (file for part in _NEEDED for file in sorted((static / "static" / "js").glob(f"{part}.*.js")))
+    return "".join(f'<link rel="modulepreload" href="./static/js/{file.name}">' for file in files)
+
+
 @lru_cache(maxsize=1)
 def index_html() -> str:
     """Return Streamlit's page with our additions."""
-    html = (Path(streamlit.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
-    html = _TITLE.sub(f"<title>{NAME}</title>\n    {_SERVER}", _FONT.sub("", html), count=1)
+    static = Path(streamlit.__file__).parent / "static"
+    html = (static / "index.html").read_text(encoding="utf-8")
+    ours = f"<title>{NAME}</title>\n    {_SERVER}\n    {_preloads(static)}"
+    html = _TITLE.sub(ours, _FONT.sub("", html), count=1)
     # Behind Streamlit's own rules, which are added to the head, and before those of a single page.
     return html.replace("<body>", f"<body>\n    <style>{common_css()}</style>", 1)
 
 
-@lru_cache(maxsize=4)
-def _body(*, is_framed: bool, is_compressed: bool) -> bytes:
-    html = index_html()
+#: The pages' addresses; a page that is opened by its own comes with its rules.
+_PAGES: Final = frozenset(path for group in PAGES.values() for _, _, path in group)
+
+
+@lru_cache(maxsize=4 * len(_PAGES))
+def _body(page: str, *, is_framed: bool, is_compressed: bool) -> bytes:
+    html = index_html().replace("</style>", f"\n{page_css(page)}</style>", 1)
     if is_framed:
         html = html.replace("</style>", f"\n{_ROOM % SIDEBAR_PIXELS}</style>", 1)
     return gzip.compress(html.encode(), mtime=0) if is_compressed else html.encode()
@@ -65,7 +83,9 @@ class IndexPage:
             await self._app(scope, receive, send)
             return
         is_compressed = "gzip" in Headers(scope=scope).get("accept-encoding", "")
-        body = _body(is_framed=b"present=" not in scope["query_string"], is_compressed=is_compressed)
+        name = scope["path"].rpartition("/")[2]
+        page = name if name in _PAGES else ""
+        body = _body(page, is_framed=b"present=" not in scope["query_string"], is_compressed=is_compressed)
         is_ours = False
 
         async def send_ours(message: Message) -> None:

@@ -338,10 +338,15 @@ def page_stylesheet(page: str, state: str = "") -> None:
 
     With a `state`, add those of what it looks like in that state: `ui/walkthrough/presenting.css`.
     """
+    if css := page_css(page, state):
+        st.html(f"<style>{css}</style>")
+
+
+def page_css(page: str, state: str = "") -> str:
+    """Return the rules that `page_stylesheet` adds; "" where there are none."""
     page = page or "triage"  # which is at the root
     own = f"ui/{page}/{state or page}.css"
-    if (PACKAGE / own).exists():
-        st.html(f"<style>{text_of(own)}</style>")
+    return text_of(own) if (PACKAGE / own).exists() else ""
 
 
 def _escape(raw: str) -> str:

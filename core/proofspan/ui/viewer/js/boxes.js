@@ -78,8 +78,13 @@ function spanButton(span, card, rank) {
   return button;
 }
 
+// With the first words of the passage, which say more than its place.
+const WORDS_SPOKEN = 12;
+
 function spokenName(span, card) {
-  const parts = card ? [card.name, card.status, ...card.notes] : [MEANING[span.layer]];
+  const words = card ? card.text.trim().split(/\s+/) : [];
+  const quoted = words.slice(0, WORDS_SPOKEN).join(" ") + (words.length > WORDS_SPOKEN ? " …" : "");
+  const parts = card ? [card.name, card.status, ...card.notes, quoted] : [MEANING[span.layer]];
   return parts.filter(Boolean).join(", ");
 }
 

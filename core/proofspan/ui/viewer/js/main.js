@@ -100,6 +100,7 @@ async function show(view, header, bytes) {
   }
   refocus(view, focused);
   wantDetail(view);
+  view.root.dataset.shown = "";
   view.host.dataset.of = header.of;
 }
 
