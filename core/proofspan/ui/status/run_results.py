@@ -1,4 +1,4 @@
-"""What a list of runs says of each: its headline result, where no large index has to be read for it."""
+"""The result of each run that a list of runs names, where no large index has to be read for it."""
 
 from __future__ import annotations
 
