@@ -227,9 +227,11 @@ class Store:
         ((count,),) = self._rows("matching", shown)
         return int(count)
 
+    @_retried
     def total(self, run: str, *, all_variants: bool = False) -> int:
         """Return how many questions (or traces, with all variants) the run has."""
-        return self.matching(Filter(run, all_variants=all_variants))
+        shown = Filter(run, all_variants=all_variants)
+        return self._kept.loaded(run).get_or_make(f"total {all_variants}", lambda: self.matching(shown))
 
     @_retried
     def page(
