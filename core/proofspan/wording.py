@@ -58,7 +58,8 @@ def printed_on(page_idx: int, labels: Sequence[str]) -> str:
 def with_printed(text: str, labels: Sequence[str]) -> str:
     """Return a text of ours about one document with its `PDF page 42` as `p. 41 (PDF 42)`.
 
-    `labels` are the printed numbers of that document by page_idx; a page without one is named as before.
+    In brackets it is `p. 41, PDF 42`. `labels` are the printed numbers of that document by page_idx; a page
+    without one is named as before.
     """
 
     def name(found: re.Match[str]) -> str:
@@ -66,8 +67,10 @@ def with_printed(text: str, labels: Sequence[str]) -> str:
         printed = [printed_on(first, labels), printed_on(last, labels)]
         if not all(printed):
             return found[0]
-        if not found[2]:
-            return page_words(first, printed[0])
-        return f"pp. {printed[0]}–{printed[1]} (PDF {found[1]}–{found[2]})"
+        words = page_words(first, printed[0])
+        if found[2]:
+            words = f"pp. {printed[0]}–{printed[1]} (PDF {found[1]}–{found[2]})"
+        is_in_brackets = text[: found.start()].endswith("(")
+        return words.replace(" (", ", ").removesuffix(")") if is_in_brackets else words
 
     return _NAMED.sub(name, text) if labels else text

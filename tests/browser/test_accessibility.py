@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import PageAt, Serve, WaitForRun
+from tests.browser.conftest import IDLE, PageAt, Serve, WaitForRun
 from tests.places import DEMO
 
 pytestmark = pytest.mark.browser
@@ -71,9 +72,19 @@ def barriers(page: Page, axe: Axe) -> list[str]:
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
         expect(page.get_by_test_id("stApp")).to_have_css("color-scheme", scheme)
-        for violation in axe.run(page).response["violations"]:
+        for violation in violations(page, axe):
             found += [f"{scheme}: {violation['id']}: {node['html'][:200]}" for node in violation["nodes"]]
     return found
+
+
+def violations(page: Page, axe: Axe) -> list[Any]:
+    """What axe-core finds on a page at rest: Streamlit dims what is old while a page is drawn again."""
+    while True:
+        page.locator(IDLE).wait_for(state="attached")
+        expect(page.locator("[data-stale=true]")).to_have_count(0)
+        found: list[Any] = axe.run(page).response["violations"]
+        if page.locator(IDLE).count() and not page.locator("[data-stale=true]").count():
+            return found
 
 
 def test_the_focus_goes_where_the_reader_goes(

@@ -45,8 +45,6 @@ def test_a_cell_opens_as_many_questions_as_it_counts_by_click_and_by_key(
     }
     page.go_back()
     wait_for_run(page)
-    page.locator(".st-key-fold-moves summary").click()
-    wait_for_run(page)
     page.get_by_role("link", name=TO_HIT).focus()
     page.keyboard.press("ArrowLeft")
     expect(page.get_by_role("link", name=KEPT)).to_be_focused()

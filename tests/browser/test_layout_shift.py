@@ -17,7 +17,7 @@ new PerformanceObserver((list) => {
   for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shifts += entry.value;
 }).observe({ type: "layout-shift", buffered: true });
 """
-PAGES = ("", "walkthrough", "trends", "whatif", "open")
+PAGES = ("", "question", "walkthrough", "trends", "compare", "whatif", "health", "sprint", "open")
 
 
 def test_nothing_moves_while_a_page_arrives(serve: Serve, page_at: PageAt, wait_for_run: WaitForRun) -> None:

@@ -406,6 +406,8 @@ def test_at_every_width_nothing_is_cut_and_the_first_row_is_high_up(
 ) -> None:
     page = page_at(1400, 900)
     open_triage(page, f"{serve(DEMO).url}/?run=R005", wait_for_run)
+    page.get_by_role("button", name="Dismiss").click()  # the welcome of the demo
+    wait_for_run(page)
     for width, limit in ((1400, 420), (1100, 420), (900, 420), (420, 560)):
         page.set_viewport_size({"width": width, "height": 900})
         page.wait_for_function(f"limit => ({FAULTS})(limit) === ''", arg=limit)

@@ -30,8 +30,8 @@ def test_the_part_is_tinted_and_its_passage_is_a_thin_outline(page: Page) -> Non
     assert whole[1] > part["height"]
     line = page.locator(f"[data-testid=ps-outline][data-span='{PART}']").evaluate(EDGE)[2]
     assert whole[2] < line
-    tint = "box => getComputedStyle(box).backgroundColor"
-    assert box(page, PART).evaluate(tint) != "rgba(0, 0, 0, 0)"
+    ground = page.locator(f"[data-testid=ps-outline][data-span='{PART}'] .ground")
+    assert float(ground.evaluate("each => getComputedStyle(each).opacity")) > 0
     expect(page.get_by_test_id("ps-extent")).to_have_count(1)
 
 

@@ -49,5 +49,5 @@ def test_a_download_is_left_as_it_is() -> None:
 
 def test_the_policy_allows_our_script() -> None:
     hashes = security.inline_script_hashes(index_html())
-    assert len(hashes) == 2
+    assert len(hashes) == 3
     assert all(each in security.response_headers()["Content-Security-Policy"] for each in hashes)

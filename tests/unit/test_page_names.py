@@ -32,6 +32,7 @@ def test_the_tip_has_the_number_of_files() -> None:
     [
         ("The passage on PDF page 3 was lost.", "The passage on p. 1 (PDF 3) was lost."),
         ("PDF page 4, cited PDF page 1", "p. 2 (PDF 4), cited p. i (PDF 1)"),
+        ("it says 1.0 (PDF page 4).", "it says 1.0 (p. 2, PDF 4)."),
         ("PDF pages 2–4", "pp. ii–2 (PDF 2–4)"),
         ("PDF pages 4–5", "PDF pages 4–5"),
         ("PDF page 5 and PDF page 6", "PDF page 5 and PDF page 6"),

@@ -41,9 +41,10 @@ function whenTitled(act) {
   look();
 }
 
-// Whoever has gone on to something else meanwhile stays there.
+// Whoever has gone on to something else meanwhile stays there, and the tour keeps the focus on its way on.
 function focusTitle(title, before) {
   const now = document.activeElement;
+  if (new URLSearchParams(location.search).has("tour")) return;
   if (now === document.body || now === before) focus(title);
 }
 

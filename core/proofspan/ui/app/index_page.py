@@ -25,6 +25,33 @@ from proofspan.ui.widgets.markup import common_css, page_css
 _SERVER: Final = (
     "<script>window.__streamlit = { BACKEND_BASE_URL: new URL('.', location.href).href }</script>"
 )
+#: The first page appears as a whole: once its script has ended and no part of it is a placeholder, at the
+#: latest after `_LATEST_MS`. Until then what is drawn from top to bottom would move under the reader's eyes.
+#: Charts have their room, and are not waited for.
+_LATEST_MS: Final = 1_500
+#: How long nothing is added to it by then: the browser draws what the script sent a little later.
+_REST_MS: Final = 80
+_ARRIVAL: Final = """<script>(() => {
+  const root = document.documentElement;
+  const MISSING = "[data-testid=stSkeleton]:not([class*=st-key-plot-] *)";
+  let latest = null;
+  let rest = null;
+  const look = () => {
+    const app = document.querySelector("[data-testid=stApp]");
+    if (!app?.querySelector(".stMainBlockContainer .stElementContainer")) return;
+    latest ??= setTimeout(arrive, %d);
+    const isDone = app.dataset.testScriptState === "notRunning" && !app.querySelector(MISSING);
+    clearTimeout(rest);
+    if (isDone) rest = setTimeout(arrive, %d);
+  };
+  const watch = new MutationObserver(look);
+  const arrive = () => { watch.disconnect(); clearTimeout(latest); clearTimeout(rest); root.classList.add("ps-arrived"); };
+  watch.observe(root, { childList: true, subtree: true, attributeFilter: ["data-test-script-state"] });
+  setTimeout(arrive, 10000);
+})()</script>"""
+_CURTAIN: Final = (
+    "html:not(.ps-arrived) :is(.stMainBlockContainer, [data-testid=stSidebarContent]) { visibility: hidden }"
+)
 #: A font that the theme does not use.
 _FONT: Final = re.compile(r"<link\s+rel=\"preload\"[^>]*woff2[^>]*>", re.DOTALL)
 _TITLE: Final = re.compile(r"<title>[^<]*</title>")
@@ -51,10 +78,10 @@ def index_html() -> str:
     """Return Streamlit's page with our additions."""
     static = Path(streamlit.__file__).parent / "static"
     html = (static / "index.html").read_text(encoding="utf-8")
-    ours = f"<title>{NAME}</title>\n    {_SERVER}\n    {_preloads(static)}"
+    ours = f"<title>{NAME}</title>\n    {_SERVER}\n    {_ARRIVAL % (_LATEST_MS, _REST_MS)}\n    {_preloads(static)}"
     html = _TITLE.sub(ours, _FONT.sub("", html), count=1)
     # Behind Streamlit's own rules, which are added to the head, and before those of a single page.
-    return html.replace("<body>", f"<body>\n    <style>{common_css()}</style>", 1)
+    return html.replace("<body>", f"<body>\n    <style>{_CURTAIN}\n{common_css()}</style>", 1)
 
 
 #: The pages' addresses; a page that is opened by its own comes with its rules.
