@@ -78,7 +78,7 @@ def barriers(page: Page, axe: Axe) -> list[str]:
 
 
 def violations(page: Page, axe: Axe) -> list[Any]:
-    """What axe-core finds on a page at rest: Streamlit dims what is old while a page is drawn again."""
+    """The violations on a page at rest: Streamlit dims old elements while a page is drawn again."""
     while True:
         page.locator(IDLE).wait_for(state="attached")
         expect(page.locator("[data-stale=true]")).to_have_count(0)

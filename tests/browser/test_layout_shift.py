@@ -1,4 +1,4 @@
-"""What is in sight of a page stays where it is while the rest arrives."""
+"""The visible part of a page stays in place while the rest arrives."""
 
 from __future__ import annotations
 

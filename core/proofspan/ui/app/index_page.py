@@ -45,7 +45,11 @@ _ARRIVAL: Final = """<script>(() => {
     if (isDone) rest = setTimeout(arrive, %d);
   };
   const watch = new MutationObserver(look);
-  const arrive = () => { watch.disconnect(); clearTimeout(latest); clearTimeout(rest); root.classList.add("ps-arrived"); };
+  const arrive = () => {
+    watch.disconnect();
+    [latest, rest].forEach(clearTimeout);
+    root.classList.add("ps-arrived");
+  };
   watch.observe(root, { childList: true, subtree: true, attributeFilter: ["data-test-script-state"] });
   setTimeout(arrive, 10000);
 })()</script>"""
@@ -78,7 +82,8 @@ def index_html() -> str:
     """Return Streamlit's page with our additions."""
     static = Path(streamlit.__file__).parent / "static"
     html = (static / "index.html").read_text(encoding="utf-8")
-    ours = f"<title>{NAME}</title>\n    {_SERVER}\n    {_ARRIVAL % (_LATEST_MS, _REST_MS)}\n    {_preloads(static)}"
+    scripts = f"{_SERVER}\n    {_ARRIVAL % (_LATEST_MS, _REST_MS)}"
+    ours = f"<title>{NAME}</title>\n    {scripts}\n    {_preloads(static)}"
     html = _TITLE.sub(ours, _FONT.sub("", html), count=1)
     # Behind Streamlit's own rules, which are added to the head, and before those of a single page.
     return html.replace("<body>", f"<body>\n    <style>{_CURTAIN}\n{common_css()}</style>", 1)
