@@ -162,6 +162,30 @@ def test_a_link_adds_one_entry_and_back_and_forward_lead_over_it(
         is_first = False
 
 
+def test_back_leads_to_the_place_of_the_list_and_marks_the_row_that_was_opened(
+    url: str, page_at: PageAt, wait_for_run: WaitForRun
+) -> None:
+    page = page_at(1400, 420, own=True)
+    page.goto(f"{url}/?run=R002")
+    wait_for_run(page)
+    row = page.get_by_test_id("ps-row").nth(3)
+    row.hover()  # and scroll to it
+    scrolled = page.get_by_test_id("stMain").evaluate("main => main.scrollTop")
+    assert scrolled > 0
+    name = row.inner_text()
+    row.click()
+    expect(page.locator(QUESTION).first).to_be_visible()
+    wait_for_run(page)
+    page.go_back()
+    expect(page.locator(TRIAGE).first).to_be_visible()
+    wait_for_run(page)
+    page.wait_for_function(
+        "top => Math.abs(document.querySelector('[data-testid=stMain]').scrollTop - top) <= 2", arg=scrolled
+    )
+    expect(page.locator("tbody.visited")).to_have_count(1)
+    assert page.locator("tbody.visited").inner_text() == name
+
+
 @pytest.mark.parametrize(
     ("start", "here", "step"),
     [

@@ -12,6 +12,8 @@ const STEPS = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], Arrow
 // this share of it in sight and hidden: a row that is cut shows that there are more.
 const WHOLE = 1.1;
 const CUT = 0.3;
+// The row or cell that led to another page is marked when the reader comes back.
+const VISITED = "proofspan:visited";
 
 export default function ({ data, parentElement, setTriggerValue }) {
   if (!data || !data.length) return;
@@ -52,6 +54,9 @@ function show(view, { chosen, ...data }) {
     const button = row.querySelector("button");
     if (isChosen) button?.setAttribute("aria-current", "true");
     else button?.removeAttribute("aria-current");
+    const visited = [...row.querySelectorAll("a")].find((link) => link.getAttribute("href") === sessionStorage.getItem(VISITED));
+    row.classList.toggle("visited", Boolean(visited));
+    if (visited && isNew && !view.table.contains(view.root.activeElement)) hold(view, visited);
   }
   const row = view.table.querySelector("tbody.chosen");
   if (row && !view.table.contains(view.root.activeElement)) hold(view, row.querySelector("button"));
@@ -262,8 +267,10 @@ function clicked(view, event) {
   event.preventDefault();
   const [x, y] = view.pressed ?? [event.clientX, event.clientY];
   if (event.detail > 0 && Math.hypot(event.clientX - x, event.clientY - y) > DRAG_PIXELS) return;
-  if (target.tagName === "A") follow(target.getAttribute("href"));
-  else view.send("choose", box.dataset.key);
+  if (target.tagName === "A") {
+    sessionStorage.setItem(VISITED, target.getAttribute("href"));
+    follow(target.getAttribute("href"));
+  } else view.send("choose", box.dataset.key);
 }
 
 const sorters = (view) => [...view.head.querySelectorAll("button")];
