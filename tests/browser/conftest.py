@@ -53,6 +53,8 @@ STARTS = 2
 IDLE = "[data-testid=stApp][data-test-script-state=notRunning][data-test-connection-state=CONNECTED]"
 #: Shown in the place of an element whose script has not arrived: it takes no click and no key.
 NOT_LOADED = "[data-testid=stSkeleton]"
+#: The first page is hidden until it is there as a whole.
+ARRIVING = "html.ps-arriving"
 #: Fonts move words when they load, and observers of sizes are called after a frame has been laid out.
 AT_REST = """() => document.fonts.ready.then(
   () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))
@@ -368,6 +370,7 @@ class _Runs:
         try:
             self._page.locator(IDLE).wait_for(state="attached", timeout=RUN_SECONDS * 1000)
             expect(self._page.locator(NOT_LOADED)).to_have_count(0)
+            expect(self._page.locator(ARRIVING)).to_have_count(0)
         except (TimeoutError, AssertionError) as error:
             shown = self._page.locator("body").inner_text()[:500]
             raise AssertionError(

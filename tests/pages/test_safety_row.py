@@ -170,7 +170,7 @@ def test_the_demo_says_it_where_it_holds_and_only_there(open_app: Open) -> None:
     assert "leaves out the WARNING of section 8.4: “Never put any part of your body under a car" in text
     assert "Add the safety notices of a cited section to the prompt." in text
     ways = [button.label for button in app.button if (button.key or "").startswith("evidence-")]
-    assert ways == ["WARNING on PDF page 69"]
+    assert ways == ["WARNING on p\\. 61 \\(PDF 69\\)"]
     app.query_params["q"] = "Q105"
     text = shown(app.run())
     assert "A clogged air filter lets the engine draw in dust past the seal." in text

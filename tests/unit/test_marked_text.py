@@ -64,7 +64,7 @@ def test_any_text_can_be_sent_and_only_our_tags_and_kinds_are(
     got = sent(pieces)["pieces"]
     assert [piece["text"] for piece in got] == [markup.clean(piece.text) for piece in pieces]
     assert {piece["tag"] for piece in got} <= {
-        *("span", "mark", "strong", "code", "del", "ins"),
+        *("span", "mark", "strong", "code", "kbd", "del", "ins"),
         *("h1", "h2", "h3"),
     }
     assert {piece["kind"] for piece in got} <= set(get_args(markup.Kind))

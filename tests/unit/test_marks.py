@@ -79,8 +79,8 @@ def test_a_cell_is_named_as_a_person_would_say_it() -> None:
         [PageMark(41, (1,), 1, (3,))], page_count=96, page_idx=40, labels=[str(page) for page in range(96)]
     )
     assert [mark.words for mark in strip.marks] == [
-        "PDF page 41 · printed 40 (shown)",
-        "PDF page 42 · printed 41: cited 1, gold, rank 3",
+        "p. 40 (PDF 41) (shown)",
+        "p. 41 (PDF 42): cited 1, gold, rank 3",
     ]
     assert strip.rest == "96 pages: cited on PDF page 42, gold on PDF page 42, retrieved on PDF page 42"
 

@@ -51,7 +51,7 @@ def test_figures_that_differ_come_first_and_further_ones_are_counted() -> None:
 def test_a_box_that_nothing_confirms_says_so_and_another_page_is_named() -> None:
     assert cards_of(view(verified=False), [CITED])["cite:1"].status == UNVERIFIED
     elsewhere = replace(EXACT, page_idx=9, page_mismatch=True)
-    assert "Cited is PDF page 9 (page_idx 8)." in cards_of(view(elsewhere), [CITED])["cite:1"].notes
+    assert "Cited is PDF page 9." in cards_of(view(elsewhere), [CITED])["cite:1"].notes
 
 
 def test_the_pages_own_words_come_before_the_quote_and_what_cannot_be_shown_is_seen() -> None:

@@ -33,6 +33,7 @@ _LATEST_MS: Final = 1_500
 _REST_MS: Final = 80
 _ARRIVAL: Final = """<script>(() => {
   const root = document.documentElement;
+  root.classList.add("ps-arriving");
   const MISSING = "[data-testid=stSkeleton]:not([class*=st-key-plot-] *)";
   let latest = null;
   let rest = null;
@@ -48,13 +49,13 @@ _ARRIVAL: Final = """<script>(() => {
   const arrive = () => {
     watch.disconnect();
     [latest, rest].forEach(clearTimeout);
-    root.classList.add("ps-arrived");
+    root.classList.remove("ps-arriving");
   };
   watch.observe(root, { childList: true, subtree: true, attributeFilter: ["data-test-script-state"] });
   setTimeout(arrive, 10000);
 })()</script>"""
 _CURTAIN: Final = (
-    "html:not(.ps-arrived) :is(.stMainBlockContainer, [data-testid=stSidebarContent]) { visibility: hidden }"
+    "html.ps-arriving :is(.stMainBlockContainer, [data-testid=stSidebarContent]) { visibility: hidden }"
 )
 #: A font that the theme does not use.
 _FONT: Final = re.compile(r"<link\s+rel=\"preload\"[^>]*woff2[^>]*>", re.DOTALL)

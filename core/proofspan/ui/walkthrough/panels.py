@@ -272,8 +272,8 @@ def bar(
             document = shown.document.title or shown.document.doc_id
         place = question_words.place_words(shown)
         if shown.text is None and shown.page_idx is not None:
-            tip, pdf = place, f"PDF page {shown.page_idx + 1:,}"
-            place = f"p. {shown.printed}" if shown.printed else pdf
+            tip = question_words.place_tip(shown)
+            place = f"p. {shown.printed}" if shown.printed else f"PDF page {shown.page_idx + 1:,}"
     playlist, total = walk.playlist, walk.slides
     citations = scene.slide.bundle.citations if scene else ()
     cites = tuple(each.number for each in citations if each.number is not None)
