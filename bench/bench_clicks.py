@@ -25,6 +25,7 @@ import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 from bench_pages import CHECKOUT, dashboard, make_workspace, served
@@ -109,14 +110,14 @@ async def measure(pid: int, url: str, workspace: Path, folder: Path, rounds: int
     async with visit(url) as visitor:
         for place, q_id in enumerate(questions[: rounds + 3]):
             query = f"?run={run_id}&q={q_id}"
-            seen = await cost(pid, lambda query=query: visitor.go("question", query))
-            other = await cost(pid, lambda query=query: visitor.go("question", f"{query}&cite=1"))
+            seen = await cost(pid, partial(visitor.go, "question", query))
+            other = await cost(pid, partial(visitor.go, "question", f"{query}&cite=1"))
             if place >= 3:
                 costs["next question"].append(seen)
                 costs["another passage"].append(other)
         for place in range(rounds + 3):
             query = f"?run={run_id}{FILTERS[place % len(FILTERS)]}"
-            seen = await cost(pid, lambda query=query: visitor.go("", query))
+            seen = await cost(pid, partial(visitor.go, "", query))
             if place >= 3:
                 costs["filter"].append(seen)
         if visitor.errors:

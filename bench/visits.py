@@ -14,6 +14,7 @@ import orjson
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import ClientConnection, connect
+from websockets.typing import Origin, Subprotocol
 
 #: Nothing takes that long unless it hangs.
 RUN_SECONDS = 120
@@ -128,7 +129,9 @@ class Visit:
 async def visit(url: str) -> AsyncIterator[Visit]:
     """Connect to the server at `url` as a new browser tab; it leaves at the end of the block."""
     address = url.replace("http", "ws", 1) + "/_stcore/stream"
-    async with connect(address, max_size=None, subprotocols=["streamlit"], origin=url) as connection:
+    async with connect(
+        address, max_size=None, subprotocols=[Subprotocol("streamlit")], origin=Origin(url)
+    ) as connection:
         visitor = Visit(connection)
         listening = asyncio.create_task(visitor.listen())
         try:
