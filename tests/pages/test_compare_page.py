@@ -242,6 +242,12 @@ def test_a_citation_and_a_chunk_of_the_address_are_shown_on_both_sides(compare: 
     assert words.count("(PDF 73)") >= 2
 
 
+def test_a_citation_of_a_text_names_lines_and_no_page(compare: Compare) -> None:
+    words = shown(compare(run="R006", vs="R004", q="Q85"))
+    assert "line 17 · bulletin-07" in words
+    assert "PDF page" not in words
+
+
 def test_a_question_that_one_run_does_not_hold_says_so(compare: Compare) -> None:
     words = shown(compare(run="R005", vs="R004", q="Q98"))
     assert "R005 does not hold this question." in words

@@ -99,7 +99,9 @@ def _answer(when: When, side: Side, parts: Sequence[Part]) -> None:
         markup.show_long(pieces or [Piece(empty, "muted")], key=f"answer:{when}:{view.trace.q_id}")
         several, found = is_of_several_documents(view), side.shown.found if side.shown else {}
         for item in view.citations[:MOST_NAMED]:
-            line = citation_line(item, found.get(cite_id(item.citation.number)), names_document=several)
+            on = "text" if item.citation.doc_id in side.opened.manifest.unpaged else "page"
+            place = found.get(cite_id(item.citation.number))
+            line = citation_line(item, place, on=on, names_document=several)
             cited = [Piece("cites ", "muted"), Piece(line.badge, "badge"), Piece(line.place)]
             markup.show(markup.text(cited, role="hint"))
         hidden = len(view.citations) - MOST_NAMED
