@@ -8,6 +8,7 @@ from streamlit.navigation.page import StreamlitPage
 from streamlit.runtime.scriptrunner import StopException, get_script_run_ctx
 
 from proofspan.errors import Fault
+from proofspan.metrics.statistics import percent
 from proofspan.ui.app.frame import show_frame
 from proofspan.ui.app.titles import NAME, SIDEBAR_PIXELS, tab_title
 from proofspan.ui.health import load
@@ -145,10 +146,15 @@ def _sidebar(opened: session.Opened | None) -> tuple[DeltaGenerator, session.Ope
             markup.text([markup.Piece(opened.manifest.name)], role="line"),
         )
         st.page_link(OPEN_PAGE, label=OPEN_TITLE, query_params=opened.view.params())
-        if names := run_names(opened.manifest.runs, results=known_results(opened)):
+        results = known_results(opened)
+        shares = {run_id: percent(first / judged) for run_id, (first, judged) in results.items()}
+        if names := run_names(opened.manifest.runs, results=shares):
             select("Run", names, opened.view.run, key="run-switcher", on_choose=_switch_run)
             if opened.run.title:
                 markup.note(opened.run.title)
+            if opened.run.run_id in results:
+                first, judged = results[opened.run.run_id]
+                markup.note(f"Gold section first: {first:,} of {judged:,}")
         for group, entries in PAGES.items():
             markup.note(group, role="heading")
             for script, title, _ in entries:

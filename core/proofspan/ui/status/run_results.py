@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import suppress
 
 from proofspan.errors import Fault
-from proofspan.metrics.statistics import percent
 from proofspan.store.query.filters import Filter
 from proofspan.store.query.store import Store
 from proofspan.ui.visit import session
@@ -14,10 +13,10 @@ from proofspan.ui.visit import session
 MOST_TRACES = 5_000
 
 
-def known_results(opened: session.Opened) -> dict[str, str]:
-    """Return the share of questions with the gold section first by run id, `68 %`, of runs that are indexed.
+def known_results(opened: session.Opened) -> dict[str, tuple[int, int]]:
+    """Return how many questions have the gold section first, and of how many, by run id, of indexed runs.
 
-    A larger run has it once it was shown.
+    A larger run has them once it was shown, one without gold none.
     """
     store, kept = session.store_of(opened), session.recent("run-results", 256)
     found = {}
@@ -26,18 +25,19 @@ def known_results(opened: session.Opened) -> dict[str, str]:
         with suppress(Fault):  # the page shows what is wrong with the index
             stamp = store.stamp(run.run_id)
             key = (*session.identity(opened), run.run_id, stamp, is_shown)
-            words = kept.get(key)
-            if words is None and stamp is not None:
-                words = _result(store, run.run_id, is_shown=is_shown)
-                kept.put(key, words)
-            found[run.run_id] = words or ""
+            counts = kept.get(key)
+            if counts is None and stamp is not None:
+                counts = _result(store, run.run_id, is_shown=is_shown)
+                kept.put(key, counts)
+            if counts and counts[1]:
+                found[run.run_id] = counts
     return found
 
 
-def _result(store: Store, run_id: str, *, is_shown: bool) -> str:
+def _result(store: Store, run_id: str, *, is_shown: bool) -> tuple[int, int]:
     facts = store.run_facts(run_id)
     if facts.unread_bytes or (facts.traces > MOST_TRACES and not is_shown):
-        return ""
+        return 0, 0
     counts = store.bucket_counts(Filter(run=run_id))
     judged = sum(count for bucket, count in counts.items() if bucket is not None)
-    return percent(counts["hit"] / judged) if judged else ""
+    return counts.get("hit", 0), judged
