@@ -362,7 +362,13 @@ class _Runs:
         deadline = time.monotonic() + RUN_SECONDS
         while self._ended == self._seen or self._asked_after is not None:
             if time.monotonic() > deadline:
-                raise AssertionError(f"no script run ended within {RUN_SECONDS} s on {self._page.url}")
+                counts = f"{self._started} started, {self._ended} ended, {self._seen} seen"
+                asked = f"one asked for after {self._asked_after}" if self._asked_after is not None else "none"
+                state = self._page.locator("[data-testid=stApp]").get_attribute("data-test-script-state")
+                raise AssertionError(
+                    f"no script run ended within {RUN_SECONDS} s on {self._page.url}: {counts}, {asked} due, "
+                    f"script {state}, {self._page_errors}"
+                )
             self._page.wait_for_timeout(25)  # lets the events above arrive
         self._rest()
 
