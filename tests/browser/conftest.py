@@ -363,7 +363,7 @@ class _Runs:
         while self._ended == self._seen or self._asked_after is not None:
             if time.monotonic() > deadline:
                 counts = f"{self._started} started, {self._ended} ended, {self._seen} seen"
-                asked = f"one asked for after {self._asked_after}" if self._asked_after is not None else "none"
+                asked = "none" if self._asked_after is None else f"one asked for after {self._asked_after}"
                 state = self._page.locator("[data-testid=stApp]").get_attribute("data-test-script-state")
                 raise AssertionError(
                     f"no script run ended within {RUN_SECONDS} s on {self._page.url}: {counts}, {asked} due, "

@@ -1,4 +1,4 @@
-"""What an analyst and a reviewer come for, counted in clicks and screens; the presenter's is in the walkthrough."""
+"""What an analyst and a reviewer come for, counted in clicks and screens."""
 
 from __future__ import annotations
 
