@@ -82,6 +82,22 @@ def change_since(path: Path, earlier: Fingerprint) -> Change:
     return "same" if now.mtime_ns == earlier.mtime_ns else "changed"
 
 
+@dataclass(frozen=True, slots=True)
+class KnownHash:
+    """The sha256 of a whole file, and the file's fingerprint when it was read for it."""
+
+    sha256: str
+    fingerprint: Fingerprint
+
+
+def known_hash(path: Path, earlier: KnownHash | None) -> KnownHash:
+    """Return the hash of a file; one that is still as it was is not read again. OSError as `open`."""
+    if earlier is not None and change_since(path, earlier.fingerprint) == "same":
+        return earlier
+    fingerprint = fingerprint_of(path)
+    return KnownHash(sha256_of(path), fingerprint)
+
+
 def sha256_of(path: Path, *, on_bytes: Callable[[int], None] | None = None) -> str:
     """Return the sha256 of a whole file in hexadecimal.
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import orjson
 
 from proofspan.errors import Problem
-from proofspan.fingerprints import Fingerprint
+from proofspan.fingerprints import Fingerprint, KnownHash
 
 RUN_FILE = "run.json"
 
@@ -52,7 +52,7 @@ class RunFile:
     this is the index of a part, which pages show meanwhile. `joined` is the file of what depends on the whole
     run (repeats, stored labels), `joined_issues` that of the `other_issues` of chunks and report, which
     belong to no segment; `unmatched` of them are rows of the report without a trace. `report_print` and
-    `chunks_print` spare reading those files again.
+    `hashes`, of the other files by their keys in the manifest, spare reading those files again.
     """
 
     key: str
@@ -66,8 +66,7 @@ class RunFile:
     other_issues: int = 0
     unmatched: int = 0
     report_print: Fingerprint | None = None
-    chunks_print: Fingerprint | None = None
-    chunks_sha256: str | None = None
+    hashes: dict[str, KnownHash] = field(default_factory=dict)
     from_report: bool = False
     problems: tuple[Problem, ...] = ()
 
@@ -144,8 +143,12 @@ def read_run_file(folder: Path) -> RunFile | None:
     """Return the run file of a folder; None without one of this format."""
     try:
         data = orjson.loads((folder / RUN_FILE).read_bytes())
-        for name in ("source", "report_print", "chunks_print"):
+        for name in ("source", "report_print"):
             data[name] = None if data[name] is None else Fingerprint(**data[name])
+        data["hashes"] = {
+            key: KnownHash(each["sha256"], Fingerprint(**each["fingerprint"]))
+            for key, each in data["hashes"].items()
+        }
         data["segments"] = tuple(Segment(**segment) for segment in data["segments"])
         data["problems"] = tuple(Problem(**problem) for problem in data["problems"])
         return RunFile(**data)

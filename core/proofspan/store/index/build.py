@@ -310,8 +310,7 @@ class Builder:
             other_issues=len(issues),
             unmatched=len(unmatched),
             report_print=report_print,
-            chunks_print=plan.inputs.chunks_print,
-            chunks_sha256=plan.inputs.chunks.version if plan.inputs.chunks_print else None,
+            hashes=plan.inputs.hashes,
             from_report=plan.from_report,
             problems=(*plan.source.problems, *plan.inputs.problems, *problems, *report_problems),
         )

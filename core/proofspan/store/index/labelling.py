@@ -21,7 +21,7 @@ from proofspan.diagnosis.safety import KINDS, MOST_NOTICES, Notices, omitted
 from proofspan.diagnosis.topic import GoldPlaces
 from proofspan.diagnosis.types import Profile, ReportRow
 from proofspan.errors import Fault, Problem
-from proofspan.fingerprints import Fingerprint, change_since, fingerprint_of, sha256_of
+from proofspan.fingerprints import KnownHash, known_hash, sha256_of
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Artifact, Manifest, Run
 from proofspan.metrics.gold_eval import NO_CHUNK_FILE, ChunkFile, Judge
@@ -143,7 +143,7 @@ class Inputs:
     """The inputs that a run's labels depend on besides its traces, known without reading records.
 
     `context` is what the contract validates the run's traces against, without the corpus, which the labeller
-    adds. `chunks_print` is the fingerprint of the chunk file. Prepared chunks are kept in `cache_dir`.
+    adds. `hashes` are those of the files by their keys in the manifest. Prepared chunks are in `cache_dir`.
     """
 
     profile: Profile
@@ -152,7 +152,7 @@ class Inputs:
     catalogue: SideFile = NO_FILE
     redirects: SideFile = NO_FILE
     context: Context = NO_CONTEXT
-    chunks_print: Fingerprint | None = None
+    hashes: dict[str, KnownHash] = field(default_factory=dict)
     cache_dir: Path | None = None
 
     @property
@@ -192,24 +192,29 @@ def find_inputs(
     cache_dir: Path,
     run: Run | None = None,
 ) -> Inputs:
-    """Return the inputs as they are now; an `earlier` index spares hashing an unchanged chunk file.
+    """Return the inputs as they are now; an `earlier` index spares hashing unchanged files.
 
     Without a `run` there are no pins and so no context. A packed file is unpacked into the cache; its version
     is that of the packed file.
     """
-    chunks, chunks_print = _find_chunks(manifest, earlier, cache_dir)
-    others = (manifest.gold, manifest.catalogue, manifest.redirects)
-    gold, catalogue, redirects = (
-        find_side_file(manifest, artifact, cache_dir=cache_dir) for artifact in others
-    )
+    hashes: dict[str, KnownHash] = {}
+
+    def find(artifact: Artifact | None) -> SideFile:
+        def digest(path: Path) -> str:
+            key = artifact.key if artifact else ""
+            hashes[key] = known_hash(path, earlier.hashes.get(key) if earlier else None)
+            return hashes[key].sha256
+
+        return find_side_file(manifest, artifact, cache_dir=cache_dir, digest=digest)
+
+    chunks = _with_chunks(manifest.chunks, find(manifest.chunks))
+    gold, catalogue, redirects = map(find, (manifest.gold, manifest.catalogue, manifest.redirects))
     context = NO_CONTEXT if run is None else context_of(manifest, run, None)
-    return Inputs(profile, chunks, gold, catalogue, redirects, context, chunks_print, cache_dir)
+    return Inputs(profile, chunks, gold, catalogue, redirects, context, hashes, cache_dir)
 
 
-def _find_chunks(
-    manifest: Manifest, earlier: RunFile | None, cache_dir: Path
-) -> tuple[SideFile, Fingerprint | None]:
-    artifact = manifest.chunks
+def _with_chunks(artifact: Artifact | None, file: SideFile) -> SideFile:
+    """Return the chunk file with the problem of a manifest that names none, or another file."""
     if artifact is None:
         problem = Problem(
             "no_chunks",
@@ -217,19 +222,7 @@ def _find_chunks(
             "chunks",
             "name the chunk file: chunks: {path: corpus/chunks.jsonl}",
         )
-        return SideFile(problems=(problem,)), None
-    fingerprint: Fingerprint | None = None
-
-    def digest(path: Path) -> str:
-        nonlocal fingerprint
-        known = earlier.chunks_print if earlier else None
-        if earlier and known and earlier.chunks_sha256 and change_since(path, known) == "same":
-            fingerprint = known
-            return earlier.chunks_sha256
-        fingerprint = fingerprint_of(path)
-        return sha256_of(path)
-
-    file = find_side_file(manifest, artifact, cache_dir=cache_dir, digest=digest)
+        return SideFile(problems=(problem,))
     if file.path and artifact.sha256 and artifact.sha256.lower() != file.version:
         problem = Problem(
             "chunks_differ",
@@ -238,8 +231,8 @@ def _find_chunks(
             f"{artifact.key}: {artifact.path}",
             "restore the file, or correct its sha256 in the manifest",
         )
-        file = replace(file, path=None, problems=(problem,))
-    return file, fingerprint if file.version != "unusable" else None
+        return replace(file, path=None, problems=(problem,))
+    return file
 
 
 @dataclass(slots=True)
