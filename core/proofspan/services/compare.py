@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
-from itertools import groupby, takewhile
+from itertools import accumulate, groupby, takewhile
 from math import ceil
 from typing import Any, Literal, get_args
 
@@ -16,6 +16,10 @@ import orjson
 import pandas as pd
 
 from proofspan.contracts.records.records import LABELS
+from proofspan.diagnosis.claims.check import OF_ANY_LANGUAGE, check_answer
+from proofspan.diagnosis.claims.source import SourceText
+from proofspan.diagnosis.claims.support import EvidenceSource
+from proofspan.diagnosis.corpus import Corpus
 from proofspan.diagnosis.types import question_cell
 from proofspan.diagnosis.verdicts.types import CORRECT
 from proofspan.errors import Fault, Problem
@@ -320,15 +324,13 @@ Change = Literal["same", "words", "number"]
 
 #: A word with the signs inside it (`2.5`, `5W-30`, `1/16`), else one sign; and the white space around it.
 _TOKEN = re.compile(r"\s*(?:\w+(?:[.,:/'’-]\w+)*|\S)\s*")
-_DIGIT = re.compile(r"\d")
 #: Pairs of equal words that are tried. Of texts with more, all between their equal ends counts as different.
 MOST_PAIRS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A stretch of one answer: the `same` in the other one, `words` that are not, a `number` that the other
-    does not have at all."""
+    """A stretch of one answer: the `same` in the other one, `words` that are not, a `number` that differs."""
 
     text: str
     change: Change
@@ -338,11 +340,13 @@ class Part:
 class AnswerDifference:
     """Both answers in parts; each side's join back to its text.
 
-    `is_rough`: the answers are too long and too different to be compared word by word.
+    `figures` are values of one quantity that differ, in the older answer and in the newer
+    one. `is_rough`: the answers are too long and too different to be compared word by word.
     """
 
     was: tuple[Part, ...]
     now: tuple[Part, ...]
+    figures: tuple[tuple[str, str], ...] = ()
     is_rough: bool = False
 
     @property
@@ -350,24 +354,54 @@ class AnswerDifference:
         """Whether both say the same, whatever their white space."""
         return all(part.change == "same" for part in (*self.was, *self.now))
 
-    @property
-    def numbers(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The numbers that only one of the answers has: the older one's, the newer one's."""
-        was, now = (
-            tuple(dict.fromkeys(part.text for part in side if part.change == "number"))
-            for side in (self.was, self.now)
-        )
-        return was, now
 
-
-def answer_difference(was: str, now: str) -> AnswerDifference:
-    """Where two answers differ; white space alone is no difference."""
+def answer_difference(was: str, now: str, *, question: str = "") -> AnswerDifference:
+    """Where two answers to a question differ; white space alone is no difference."""
     old, new = (_TOKEN.findall(text) if text.strip() else [text] * bool(text) for text in (was, now))
     old_words, new_words = ([token.strip() for token in tokens] for tokens in (old, new))
     kept_old, kept_new, is_rough = _kept(old_words, new_words)
+    places: list[tuple[_Place, _Place]] = []
+    if not is_rough and not (all(kept_old) and all(kept_new)):
+        gaps = _gaps(old, kept_old), _gaps(new, kept_new)
+        for pair in _differing_figures(was, now, question):
+            then, here = (_gap_at(each, place) for each, place in zip(gaps, pair, strict=True))
+            if then is not None and then == here:
+                places.append(pair)
     return AnswerDifference(
-        _parts(old, kept_old, frozenset(new_words)), _parts(new, kept_new, frozenset(old_words)), is_rough
+        _parts(old, kept_old, [then for then, _ in places]),
+        _parts(new, kept_new, [here for _, here in places]),
+        tuple((was[slice(*then)], now[slice(*here)]) for then, here in places),
+        is_rough,
     )
+
+
+#: The first character of a stretch of an answer, and the one behind it.
+_Place = tuple[int, int]
+
+
+def _differing_figures(was: str, now: str, question: str) -> Iterator[tuple[_Place, _Place]]:
+    """Yield figures of the older answer with those of the newer one that differ from them."""
+    older = EvidenceSource("prompt", None, SourceText(was))
+    checked = check_answer(now, [older], Corpus({"was": was, "now": now}).survey, question=question)
+    for each in (each for claim in checked.claims for each in claim.differences):
+        if each.kind in OF_ANY_LANGUAGE:
+            yield (each.found_start, each.found_end), (each.claimed_start, each.claimed_end)
+
+
+def _gaps(tokens: Sequence[str], kept: Sequence[bool]) -> list[tuple[int, int, int]]:
+    """Return the start and end of each token that the other answer lacks, and the kept ones before it."""
+    ends = list(accumulate(map(len, tokens)))
+    before = list(accumulate(kept))
+    return [
+        (end - len(token), end, count)
+        for token, is_kept, end, count in zip(tokens, kept, ends, before, strict=True)
+        if not is_kept
+    ]
+
+
+def _gap_at(gaps: Sequence[tuple[int, int, int]], place: _Place) -> int | None:
+    """Return the gap in which a stretch differs; None where all of it is kept."""
+    return next((gap for start, end, gap in gaps if start < place[1] and place[0] < end), None)
 
 
 def _kept(old: Sequence[str], new: Sequence[str]) -> tuple[list[bool], list[bool], bool]:
@@ -390,15 +424,16 @@ def _kept(old: Sequence[str], new: Sequence[str]) -> tuple[list[bool], list[bool
     return was, now, is_rough
 
 
-def _parts(tokens: Sequence[str], kept: Sequence[bool], others: frozenset[str]) -> tuple[Part, ...]:
-    """Neighbours of one kind together, but each number for itself. The white space around what differs does
-    not differ; `others` are the words of the other answer."""
+def _parts(tokens: Sequence[str], kept: Sequence[bool], figures: Sequence[_Place]) -> tuple[Part, ...]:
+    """Neighbours of one kind together, but each word of `figures` for itself. The white space around what
+    differs does not differ."""
     numbered: list[tuple[Change, int, str]] = []
+    end = 0
     for place, (token, is_kept) in enumerate(zip(tokens, kept, strict=True)):
-        word = token.strip()
+        start, end = end, end + len(token)
         if is_kept:
             numbered.append(("same", 0, token))
-        elif _DIGIT.search(word) and word not in others:
+        elif any(start < stop and begin < end for begin, stop in figures):
             numbered.append(("number", place, token))
         else:
             numbered.append(("words", 0, token))

@@ -68,14 +68,17 @@ def answers(was: Side, now: Side) -> None:
         answer = side.loaded.view.trace.answer if side.loaded else ""
         tail = answer_words.citation_tail(answer)
         texts.append(answer[: tail[0]].rstrip() if tail else answer)
-    difference = answer_difference(*texts)
+    asked = next((side.loaded.view.trace.q for side in (now, was) if side.loaded), "")
+    difference = answer_difference(*texts, question=asked)
     if was.loaded and now.loaded:
-        old, new = (", ".join(found[:MOST_NUMBERS]) for found in difference.numbers)
         if difference.is_same:
             markup.note("Both answers say the same.")
-        elif old and new:  # numbers first
+        elif difference.figures:
+            old, new = (", ".join(side) for side in zip(*difference.figures[:MOST_NUMBERS], strict=True))
             message = f"{was.run_id} says {old}; {now.run_id} says {new}."
             markup.show(markup.text([Piece("Numbers differ: ", "strong"), Piece(message)], role="says"))
+        elif not difference.is_rough:
+            markup.note("The wording differs; what only one of the answers says is marked.", "muted")
         if difference.is_rough and not difference.is_same:
             message = "The answers are too long to compare word by word; "
             markup.note(f"{message}what lies between their equal ends is marked.", "muted")
