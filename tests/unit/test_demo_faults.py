@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +24,7 @@ from proofspan.manifest.load import load_manifest
 from proofspan.manifest.types import Manifest
 from proofspan.services.documents.document_cache import Placer
 from proofspan.services.health.rule_counts import HealthTable, health_table
-from proofspan.services.health.run_findings import RunFinding, fix_first, in_a_sentence, run_findings
+from proofspan.services.health.run_findings import RunFinding, fix_first, in_a_sentence, run_findings, to_fix
 from proofspan.services.metrics.run_metrics import run_metrics
 from proofspan.services.page.target import choose, targets_of
 from proofspan.services.page.view import locate_view
@@ -265,11 +266,11 @@ def test_the_fault_shows_on_health(fault: Fault, product: Product) -> None:
 
 
 def test_health_names_what_is_wrong_with_the_run_first(product: Product) -> None:
-    reported = in_a_sentence(product.health, tuple(product.findings.values()))
-    assert reported.startswith(
-        "R005: 5 rules broken on 39 of 39 questions; stored report disagrees on 8 of 39; "
-    )
-    assert reported.endswith("; metrics pack differs.")
+    findings = tuple(product.findings.values())
+    severities = Counter(each.problem.severity for each in to_fix(product.health, findings))
+    reported = in_a_sentence(product.health, findings)
+    assert reported.startswith(f"R005: {severities['error']} errors and {severities['warning']} warnings; ")
+    assert reported.endswith("; rules broken on 39 of 39 questions.")
     first = fix_first(product.health, tuple(product.findings.values()))
     assert first[0].title == "analyzer differs"
 

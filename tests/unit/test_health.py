@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +25,7 @@ from proofspan.services.health.rule_counts import (
     suspicion_rows,
     trend,
 )
-from proofspan.services.health.run_findings import RunFinding, fix_first, in_a_sentence
+from proofspan.services.health.run_findings import RunFinding, fix_first, in_a_sentence, to_fix
 from proofspan.store.query.filters import Filter
 from proofspan.ui.health.rules import code_grid
 from proofspan.ui.visit.view_state import ViewState
@@ -141,21 +142,23 @@ STALE = finding("report_stale", "stored report disagrees on 8", shown=Filter("R1
 WAITS = finding("last_line_waits", "last line unfinished", "warning")
 
 
-def test_the_verdict_names_rules_questions_and_errors() -> None:
-    health = table(row("bad_offsets", 4), row("analyzer_mismatch", 9), row("tie_order", 1))
-    message = in_a_sentence(replace(health, broken_on=10), (STALE, WAITS))
-    assert message == "R1: 2 rules broken on 10 of 10 questions; stored report disagrees on 8."
+def test_the_sentence_counts_what_is_listed() -> None:
+    rows = row("bad_offsets", 4), row("analyzer_mismatch", 9), row("tie_order", 1)
+    health = replace(table(*rows), broken_on=10)
+    message = in_a_sentence(health, (STALE, WAITS))
+    assert message == "R1: 3 errors and 2 warnings; rules broken on 10 of 10 questions."
+    listed = Counter(each.problem.severity for each in to_fix(health, (STALE, WAITS)))
+    assert listed == {"error": 3, "warning": 2}
 
 
-def test_a_verdict_of_many_errors_counts_the_rest() -> None:
-    findings = [finding(f"e{number}", f"fault {number}") for number in range(6)]
-    assert in_a_sentence(table(), findings) == "R1: fault 0; fault 1; fault 2; fault 3; 2 more below."
+def test_errors_of_files_alone_are_counted_too() -> None:
+    of_file = replace(finding("lines_unreadable"), is_of_file=True)
+    assert in_a_sentence(table(), (of_file,)) == "R1: 1 error of its files."
 
 
-def test_the_verdict_of_a_run_without_errors() -> None:
+def test_the_sentence_of_a_run_without_errors() -> None:
     assert in_a_sentence(table(), ()) == "R1: No data-quality issues found in 10 questions."
-    slight = in_a_sentence(table(row("tie_order", 1)), [WAITS])
-    assert slight == "R1: No data-quality issues found in 10 questions; 2 warnings."
+    assert in_a_sentence(table(row("tie_order", 1)), [WAITS]) == "R1: 2 warnings."
 
 
 def test_the_widest_effect_is_to_be_fixed_first() -> None:

@@ -267,29 +267,22 @@ def run_lines(store: Store, manifest: Manifest, run: Run) -> RunLines:
     return RunLines(found.total(), beyond, issues[issues["file"].isin(over)])
 
 
-#: The most findings in a sentence.
-NAMED = 4
 #: A rule that more than this share of the questions breaks comes before findings about single questions.
 MOST = 0.5
 
 
-def in_a_sentence(table: HealthTable, findings: Sequence[RunFinding], *, most: int = NAMED) -> str:
-    """Sum up a run in a sentence that names at most that many findings.
+def in_a_sentence(table: HealthTable, findings: Sequence[RunFinding]) -> str:
+    """Sum up a run in a sentence that counts what `to_fix` lists, by severity.
 
-    `R005: 3 rules broken on 39 of 39 questions; stored report disagrees on 8 of 39; metrics pack differs.`
+    `R005: 9 errors and 5 warnings; rules broken on 39 of 39 questions.`
     """
-    rules, questions = len(table.broken()), counted(table.total, "question")
-    titles = [finding.title for finding in findings if finding.problem.severity == "error"]
-    parts = [f"{counted(rules, 'rule')} broken on {table.broken_on:,} of {questions}"] if rules else []
-    parts += titles[:most]
-    if more := len(titles[most:]):
-        parts.append(f"{more:,} more below" if parts else f"{counted(more, 'error')} below")
-    if not parts:
-        warnings = sum(finding.problem.severity == "warning" for finding in findings)
-        warnings += len(table.broken("warning", is_folded=True))
-        parts = [f"No data-quality issues found in {questions}"]
-        parts += [counted(warnings, "warning")] if warnings else []
-    return f"{table.run_id}: {'; '.join(parts)}."
+    listed = Counter(finding.problem.severity for finding in to_fix(table, findings))
+    of_files = sum(finding.is_of_file and finding.problem.severity == "error" for finding in findings)
+    questions = counted(table.total, "question")
+    parts = [" and ".join(counted(number, severity) for severity, number in listed.items())] if listed else []
+    parts += [f"rules broken on {table.broken_on:,} of {questions}"] if table.broken_on else []
+    parts += [f"{counted(of_files, 'error')} of its files"] if of_files else []
+    return f"{table.run_id}: {'; '.join(parts) or f'No data-quality issues found in {questions}'}."
 
 
 def fix_first(table: HealthTable, findings: Sequence[RunFinding]) -> tuple[RunFinding, ...]:

@@ -20,7 +20,7 @@ from proofspan.services.documents.background import Done, Failed, Waiting
 from proofspan.services.health.failure_modes import FailureCounts, FailureMode, failure_counts, failure_modes
 from proofspan.services.health.parity import ParityRow, logged_of_run, parity_rows
 from proofspan.services.health.rule_counts import HealthTable, health_table
-from proofspan.services.health.run_findings import RunFinding, index_findings, run_findings
+from proofspan.services.health.run_findings import RunFinding, index_findings, run_findings, to_fix
 from proofspan.services.metrics.run_metrics import in_order, run_metrics, stored_bundles
 from proofspan.store.query.store import Store
 from proofspan.ui.status import background, workspace_status
@@ -102,9 +102,9 @@ def _read(key: Hashable, make: Callable[[], T]) -> T | None:
 
 
 def remember_problems(opened: session.Opened, report: CheckReport, health: Health, audited: Audited) -> None:
-    """Remember how many problems Health shows: of files, broken rules, errors of the run, failed audits."""
-    errors = sum(each.problem.severity == "error" and not each.is_of_file for each in health.findings)
-    count = len(report.findings) + len(health.table.broken()) + errors + audited.failed
+    """Remember how many problems Health shows: of files, errors of the run, failed audits."""
+    errors = sum(each.problem.severity == "error" for each in to_fix(health.table, health.findings))
+    count = len(report.findings) + errors + audited.failed
     session.recent("problems", 64).put((*session.identity(opened), opened.run.run_id), count)
 
 

@@ -50,8 +50,9 @@ def heading(manifest: Manifest) -> None:
 
 def show_quality(health: Health, verdict: ReleaseVerdict | None, view: ViewState) -> None:
     """Sum up the quality of the run's data in a sentence, then the release check, linked to its reasons."""
-    message = in_a_sentence(health.table, health.findings, most=0)
-    is_good = not to_fix(health.table, health.findings) and health.pending is None
+    message = in_a_sentence(health.table, health.findings)
+    has_errors = any(each.problem.severity == "error" for each in health.findings)
+    is_good = not (has_errors or health.pending or to_fix(health.table, health.findings))
     sign = [Piece("✓", "pass"), Piece(" ")] if is_good else []
     markup.show(markup.text([*sign, Piece(message, "strong")], role="verdict"))
     if verdict is None:
