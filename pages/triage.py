@@ -57,14 +57,33 @@ if opened.profile != own:
 if facts.suggestion:
     panels.template_notice(facts.suggestion, opened.profile, is_judged=is_judged)
 
-# Rows show verdicts as soon as those of a page are made: labels are not counted above them.
+offset = (view.at - 1) * table.ROWS_A_PAGE
+found = store.page(
+    view.filter,
+    view.sort,
+    limit=table.ROWS_A_PAGE,
+    offset=offset,
+    with_claims=is_judged,
+    scores=view.shown_scores,
+)
+first = ShownFirst(
+    opened,
+    store,
+    found,
+    claims=can_be_judged and not is_judged,
+    citations=has_citations and facts.placed is None,
+    follows=facts.suggestion is None,
+)
+found = first.frame()
+
+# Rows show verdicts as soon as those of a page are made, and these are counted above them, no labels.
 is_working = facts.unread_bytes > 0 or (job is not None and job.is_running)
 is_pending = can_be_judged and not is_judged and is_working
 if is_judged:
     moved = store.transitions(replace(view.filter, cause=(), correct=()), "cause") if vs else []
     groups = outcomes.cause_groups(store.outcome_counts(view.filter), moved)
 elif is_pending:
-    groups = outcomes.pending(matching)
+    groups = outcomes.pending(first.verdicts(found), matching)
 else:
     moved = store.transitions(replace(view.filter, label=()), "label") if vs else []
     groups = outcomes.label_groups(store.counts(view.filter), moved)
@@ -83,7 +102,6 @@ with above:
         panels.sentence(
             view, matching=matching, total=total, is_judged=is_judged, can_be_judged=can_be_judged
         )
-first = None
 labels = documents.page_labels(opened.manifest)
 if matching:
     gold: Mapping[str, GoldQuestion] = {}
@@ -99,24 +117,6 @@ if matching:
         hidden=("template_absent",) if facts.suggestion else (),
         printed=labels(paged[0]) if len(paged) == 1 else (),
     )
-    offset = (view.at - 1) * table.ROWS_A_PAGE
-    found = store.page(
-        view.filter,
-        view.sort,
-        limit=table.ROWS_A_PAGE,
-        offset=offset,
-        with_claims=is_judged,
-        scores=view.shown_scores,
-    )
-    first = ShownFirst(
-        opened,
-        store,
-        found,
-        claims=can_be_judged and not is_judged,
-        citations=has_citations and facts.placed is None,
-        follows=facts.suggestion is None,
-    )
-    found = first.frame()
     rows = table.triage_rows(found, view, known)
     table.show_table(rows, view, is_judged=is_judged or "claims" in found, has_gold=bool(gold))
 
@@ -201,7 +201,7 @@ if matching:
         # Gold and ranking say more than a label does; a cause has both in it.
         asks_gold, asks_ranking = view.filter.gold or not is_judged, view.filter.bucket or not is_judged
         panels.next_steps(
-            groups,
+            () if is_pending else groups,
             view,
             opened.profile,
             store.gold_counts(view.filter) if asks_gold else {},
@@ -221,5 +221,5 @@ elif view.is_filtered:
 else:
     markup.note(f"{view.run} holds {counted(0, 'question')}.", "strong", role="text")
     notices.empty_run_panels(store, view.run)
-if first is not None and (job is not None or facts.unread_bytes):
+if matching and (job is not None or facts.unread_bytes):
     first.request()

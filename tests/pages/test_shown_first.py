@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,7 @@ from proofspan.services.passes.locating import place_runs
 from proofspan.services.workspace.index_job import IndexJob
 from proofspan.ui.status import background
 from proofspan.ui.visit import session
-from tests.pages.conftest import Open, shown, table
+from tests.pages.conftest import Open, shown, strip, table
 from tests.places import HANDBOOK
 
 STEP = '{"event": "checking", "run_id": "R002", "done": 0, "total": 3, "rows": 0}'
@@ -50,6 +52,10 @@ def test_the_rows_shown_are_as_they_will_be_once_the_run_is_done(
     app.run()
     assert "Claims: being checked" in shown(app)
     first = cells(app)
+    counts = Counter(verdict for verdict, *_ in first.values())
+    counted_above = {group: int(re.findall(r"\d+", words)[0]) for group, words in strip(app).items()}
+    assert sum(counted_above.values()) == len(first) == sum(counts.values())
+    assert counted_above["correct"] == counts["✓ Correct"]
     manifest, cache = load_manifest(HANDBOOK), tmp_path / "cache"
     list(check_runs(manifest, ["R002"], cache_dir=cache))
     list(place_runs(manifest, ["R002"], cache_dir=cache, pool=pdf_pool, workers=1))

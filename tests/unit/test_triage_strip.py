@@ -13,7 +13,7 @@ from proofspan.diagnosis.verdicts.types import CAUSES, CORRECT, Cause, Correct
 from proofspan.display_names import CAUSE_NAMES
 from proofspan.resources import text_of
 from proofspan.store.query.filters import Filter
-from proofspan.ui.triage.outcomes import Group, cause_groups, label_groups
+from proofspan.ui.triage.outcomes import Group, cause_groups, label_groups, pending
 from proofspan.ui.widgets.markup import bar
 
 COUNTS: dict[tuple[Cause | None, Correct | None], int] = {
@@ -45,6 +45,15 @@ def test_a_group_keeps_as_many_questions_as_it_counts(group: Group) -> None:
         if cause in causes and (not correct or value in correct)
     )
     assert kept == (group.questions if group.change else 0)
+
+
+def test_while_verdicts_are_made_those_of_the_rows_are_counted_and_the_rest() -> None:
+    assert [(group.key, group.questions) for group in pending(COUNTS, 41)] == [
+        *((group.key, group.questions) for group in cause_groups(COUNTS)),
+        ("unjudged", 17),
+    ]
+    assert [(group.key, group.questions) for group in pending({}, 41)] == [("unjudged", 41)]
+    assert pending(COUNTS, 24) == cause_groups(COUNTS) and not pending({}, 0)
 
 
 def test_a_group_is_chosen_alone_or_among_others() -> None:

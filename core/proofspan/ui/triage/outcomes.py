@@ -80,10 +80,13 @@ _WITHOUT: tuple[tuple[str, str, str, tuple[Correct, ...]], ...] = (
 )
 
 
-def pending(questions: int) -> tuple[Group, ...]:
-    """Return the one group of a list whose verdicts are being made; none without questions."""
-    means = "Verdicts are counted once the claims of all answers are checked."
-    return (Group("unjudged", "Not checked yet", means, questions, {}),) if questions else ()
+def pending(counts: Mapping[tuple[Cause | None, Correct | None], int], questions: int) -> tuple[Group, ...]:
+    """Return the groups of a list whose verdicts are being made: of those that its rows show, and a rest."""
+    groups = cause_groups(counts)
+    if rest := questions - sum(counts.values()):
+        means = "All are counted once the claims of all answers are checked; so far the rows below are."
+        groups += (Group("unjudged", "Not counted yet", means, rest, {}),)
+    return groups
 
 
 def label_groups(counts: Mapping[Label | None, int], moved: Moved = ()) -> tuple[Group, ...]:

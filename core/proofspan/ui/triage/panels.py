@@ -82,7 +82,7 @@ def strip(groups: Sequence[Group], view: ViewState, *, is_pending: bool) -> None
     """Draw the questions of a list as a bar of groups, and below it a button per group with its count.
 
     A click keeps the group alone, and one on the group that is kept shows all. While verdicts are pending,
-    there is room for their groups.
+    there is room for all groups, and none can be kept.
     """
 
     def count_of(group: Group) -> str:
@@ -110,6 +110,7 @@ def strip(groups: Sequence[Group], view: ViewState, *, is_pending: bool) -> None
                     help=markup.label(means, limit=200),
                     is_on=is_on,
                     on_click=partial(change_view, **change),
+                    disabled=is_pending,
                 )
 
 

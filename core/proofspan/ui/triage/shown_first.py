@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -10,6 +11,7 @@ import pandas as pd
 import pyarrow as pa
 
 from proofspan.contracts.records.records import SourceLine, Trace
+from proofspan.diagnosis.verdicts.types import Cause, Correct
 from proofspan.errors import Fault
 from proofspan.services.documents.background import Done, Failed
 from proofspan.services.passes.checking import LABELLED, checked_traces
@@ -61,6 +63,11 @@ class ShownFirst:
                 columns = {name: made.column(name).to_pylist() for name in names}
                 frame = frame.assign(**{name: _series(values, frame) for name, values in columns.items()})
         return frame
+
+    @staticmethod
+    def verdicts(frame: pd.DataFrame) -> Counter[tuple[Cause | None, Correct | None]]:
+        """Count the verdicts that were made of the rows of `frame`, by cause and correctness."""
+        return Counter(zip(frame["cause"], frame["correct"], strict=True) if "claims" in frame else ())
 
     def request(self) -> None:
         """Have them made, and the page run again with them. Draws nothing: the page says what is checked."""

@@ -110,10 +110,12 @@ def line(name: str, *, width: markup.Width = "stretch") -> DeltaGenerator:
     )
 
 
-def toggle_button(title: str, *, key: str, help: str, is_on: bool, on_click: Callable[[], None]) -> None:
+def toggle_button(
+    title: str, *, key: str, help: str, is_on: bool, on_click: Callable[[], None], disabled: bool = False
+) -> None:
     """Draw a button with a tick while it is on; another `type` would lose the focus."""
     mark = "*✓* " if is_on else ""
-    st.button(f"{mark}{title}", key=key, type="tertiary", help=help, on_click=on_click)
+    st.button(f"{mark}{title}", key=key, type="tertiary", help=help, on_click=on_click, disabled=disabled)
 
 
 def show_steps(beside: Neighbours, what: str, *, walk: ViewState | None = None) -> None:
