@@ -131,6 +131,20 @@ ISSUE_NAMES: Final[Mapping[str, str]] = {
     "unresolved_chunk_id": "Unknown chunk ID",
 }
 
+#: The names of codes by the filter that chooses them.
+NAMES: Final[Mapping[str, Mapping[str, str]]] = {
+    "label": LABEL_NAMES,
+    "grounded": GROUNDED_NAMES,
+    "correct": CORRECT_NAMES,
+    "cause": CAUSE_NAMES,
+    "claim": CLAIM_NAMES,
+    "difference": DIFFERENCE_NAMES,
+    "evidence": EVIDENCE_NAMES,
+    "gold": GOLD_NAMES,
+    "bucket": BUCKET_NAMES,
+    "suspicion": ISSUE_NAMES,
+}
+
 #: What a list of questions can be filtered by, by the URL's parameter.
 FILTER_NAMES: Final[Mapping[str, str]] = {
     "label": "Label",

@@ -11,18 +11,7 @@ import orjson
 import pytest
 
 from proofspan.contracts.rules.catalogue import FAMILIES, RULES
-from proofspan.display_names import (
-    BUCKET_NAMES,
-    CAUSE_NAMES,
-    CLAIM_NAMES,
-    CORRECT_NAMES,
-    DIFFERENCE_NAMES,
-    EVIDENCE_NAMES,
-    GOLD_NAMES,
-    GROUNDED_NAMES,
-    ISSUE_NAMES,
-    LABEL_NAMES,
-)
+from proofspan.display_names import NAMES
 from proofspan.manifest.load import load_manifest
 from proofspan.metrics.catalogue import METRICS
 from proofspan.resources import PACKAGE
@@ -35,16 +24,7 @@ from tests.pages.conftest import MakeWorkspace, Open, table
 from tests.places import CHECKOUT, DEMO
 
 REGISTRIES: dict[str, Any] = {
-    "label": LABEL_NAMES,
-    "cause": CAUSE_NAMES,
-    "grounded": GROUNDED_NAMES,
-    "correct": CORRECT_NAMES,
-    "bucket": BUCKET_NAMES,
-    "gold": GOLD_NAMES,
-    "evidence": EVIDENCE_NAMES,
-    "claim": CLAIM_NAMES,
-    "difference": DIFFERENCE_NAMES,
-    "issue": ISSUE_NAMES,
+    **{"issue" if kind == "suspicion" else kind: names for kind, names in NAMES.items()},
     "release": STATE_NAMES,
     "metric": METRICS,
     "rule": {**RULES, **FAMILIES},

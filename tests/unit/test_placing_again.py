@@ -15,7 +15,7 @@ from proofspan.diagnosis.types import Profile
 from proofspan.errors import Problem
 from proofspan.evidence.locate_bulk import Answer
 from proofspan.evidence.types import SpanQuery
-from proofspan.services.passes import locating
+from proofspan.services.passes import locating, turns
 from proofspan.services.passes.locating import is_placed, place_runs
 from proofspan.services.workspace.open import with_profile
 from proofspan.store.files import located as placed_module
@@ -259,17 +259,17 @@ def test_who_waits_for_another_process_takes_the_index_as_that_left_it(
 ) -> None:
     manifest = workspace(tmp_path / "w", TRACES[:2])
     build_index(manifest, cache_dir=cache)
-    real_turn = locating.turn
+    real_turn = turns.turn
 
     @contextmanager
     def turn_after_another_process(folder: Path) -> Iterator[None]:
-        monkeypatch.setattr(locating, "turn", real_turn)
+        monkeypatch.setattr(turns, "turn", real_turn)
         append(manifest, lines(TRACES[2:4]))
         place(manifest, cache)
         with real_turn(folder):
             yield
 
-    monkeypatch.setattr(locating, "turn", turn_after_another_process)
+    monkeypatch.setattr(turns, "turn", turn_after_another_process)
     report = place_run(manifest, RUN, cache_dir=cache, pool=FakePool())
     assert (report.citations, report.located) == (6, 0)
     assert is_placed(manifest, RUN, cache)

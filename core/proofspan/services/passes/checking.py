@@ -20,15 +20,15 @@ from proofspan.diagnosis.types import ReportRow, Signals, profile_from
 from proofspan.errors import InputFault
 from proofspan.fingerprints import GROWN, change_since
 from proofspan.manifest.types import Manifest, Run
+from proofspan.services.passes.turns import turn_on
 from proofspan.services.question.claims import AnswerChecker
 from proofspan.services.workspace.open import chosen_run
 from proofspan.store.files import checked as stored
-from proofspan.store.files.cache_dir import turn, writing_to
 from proofspan.store.files.located import index_identity
-from proofspan.store.files.run_file import RunFile, Segment, read_run_file, whole_run_file
+from proofspan.store.files.run_file import RunFile, Segment, read_run_file
 from proofspan.store.files.segment_files import DamagedError, read_columns
 from proofspan.store.files.types import Progress
-from proofspan.store.index.build import index_folder, made_elsewhere, not_indexed, workers_for
+from proofspan.store.index.build import index_folder, made_elsewhere, workers_for
 from proofspan.store.index.kernel import line_batches, trace_lines
 from proofspan.store.index.labelling import Inputs, Labeller, find_inputs, labeller_for, read_side_file
 from proofspan.store.index.plan import find_source
@@ -69,18 +69,9 @@ def check_runs(
     no index or the cache cannot be written, InputFault where the run's files are not those of its index.
     """
     for run_id in run_ids:
-        run, folder = chosen_run(manifest, run_id), index_folder(manifest, run_id, cache_dir)
-        if whole_run_file(folder) is None:
-            raise not_indexed(manifest, run_id)
-        with writing_to(folder):
-            (folder / stored.CLAIMS_FOLDER).mkdir(exist_ok=True)
-            with turn(folder / stored.CLAIMS_FOLDER):
-                run_file = whole_run_file(folder)  # another process may have rebuilt it
-                if run_file is None:
-                    raise not_indexed(manifest, run_id)
-                report = _RunChecker(
-                    manifest, run, folder, run_file, cache_dir, workers, on_progress
-                ).refresh()
+        run = chosen_run(manifest, run_id)
+        with turn_on(manifest, run_id, stored.CLAIMS_FOLDER, cache_dir=cache_dir) as indexed:
+            report = _RunChecker(manifest, run, *indexed, cache_dir, workers, on_progress).refresh()
         yield report
 
 

@@ -28,15 +28,15 @@ from proofspan.services.passes.placed_rows import (
     placed_row,
     wanted_of,
 )
+from proofspan.services.passes.turns import turn_on
 from proofspan.services.question.view import citation_view
 from proofspan.services.workspace.open import chosen_run
 from proofspan.store.files import located as stored
-from proofspan.store.files.cache_dir import turn, writing_to
 from proofspan.store.files.columns import table_of
-from proofspan.store.files.run_file import RunFile, Segment, read_run_file, whole_run_file
+from proofspan.store.files.run_file import RunFile, Segment, read_run_file
 from proofspan.store.files.segment_files import DamagedError, write_table
 from proofspan.store.files.types import Progress
-from proofspan.store.index.build import discard_damaged, index_folder, not_indexed
+from proofspan.store.index.build import discard_damaged, index_folder
 from proofspan.store.index.labelling import read_led_chunks
 from proofspan.traces.records.citations import citations
 
@@ -82,17 +82,9 @@ def place_runs(
     given_up: GivenUp = {}
     for run_id in run_ids:
         chosen_run(manifest, run_id)
-        folder = index_folder(manifest, run_id, cache_dir)
-        if whole_run_file(folder) is None:
-            raise not_indexed(manifest, run_id)
-        with writing_to(folder):
-            (folder / stored.PLACED_FOLDER).mkdir(exist_ok=True)
-            with turn(folder / stored.PLACED_FOLDER):
-                run_file = whole_run_file(folder)  # another process may have rebuilt it
-                if run_file is None:
-                    raise not_indexed(manifest, run_id)
-                shared = (cache_dir, chunks, pool, workers, on_progress, given_up)
-                report = _RunLocator(manifest, run_id, folder, run_file, *shared).refresh()
+        with turn_on(manifest, run_id, stored.PLACED_FOLDER, cache_dir=cache_dir) as (folder, run_file):
+            shared = (cache_dir, chunks, pool, workers, on_progress, given_up)
+            report = _RunLocator(manifest, run_id, folder, run_file, *shared).refresh()
         yield report
 
 

@@ -24,18 +24,7 @@ from proofspan.diagnosis.messages import (
     MEANINGS,
     SUSPICIONS,
 )
-from proofspan.display_names import (
-    BUCKET_NAMES,
-    CAUSE_NAMES,
-    CLAIM_NAMES,
-    CORRECT_NAMES,
-    DIFFERENCE_NAMES,
-    EVIDENCE_NAMES,
-    GOLD_NAMES,
-    GROUNDED_NAMES,
-    ISSUE_NAMES,
-    LABEL_NAMES,
-)
+from proofspan.display_names import NAMES
 from proofspan.metrics.catalogue import METRICS
 from proofspan.metrics.ranked import BUCKET_MEANINGS
 from proofspan.services.health.failure_modes import FAILURES
@@ -74,18 +63,18 @@ class Entry(NamedTuple):
 _FINDINGS = tuple(each for each in EVIDENCE.values() if each.code)
 #: Kinds of terms with a code: heading, names, meanings.
 _CODED: Mapping[str, tuple[str, Mapping[Any, str], Mapping[Any, str]]] = {
-    "label": ("Labels", LABEL_NAMES, MEANINGS),
-    "grounded": ("Grounded", GROUNDED_NAMES, {key: sign.means for key, sign in GROUNDED_SIGNS.items()}),
-    "correct": ("Correct", CORRECT_NAMES, {key: sign.means for key, sign in CORRECT_SIGNS.items()}),
-    "cause": ("Causes", CAUSE_NAMES, CAUSE_MEANINGS),
+    "label": ("Labels", NAMES["label"], MEANINGS),
+    "grounded": ("Grounded", NAMES["grounded"], {key: sign.means for key, sign in GROUNDED_SIGNS.items()}),
+    "correct": ("Correct", NAMES["correct"], {key: sign.means for key, sign in CORRECT_SIGNS.items()}),
+    "cause": ("Causes", NAMES["cause"], CAUSE_MEANINGS),
     "certainty": ("Certainty", {each: each.capitalize() for each in CERTAINTIES}, CERTAINTIES),
     "release": ("Release check", STATE_NAMES, RELEASE_MEANINGS),
-    "claim": ("Claims", CLAIM_NAMES, CLAIM_MEANINGS),
-    "difference": ("Differences", DIFFERENCE_NAMES, DIFFERENCE_MEANINGS),
-    "evidence": ("Cited text", EVIDENCE_NAMES, {key: each.meaning for key, each in EVIDENCE.items()}),
-    "gold": ("Gold passage", GOLD_NAMES, GOLD_MEANINGS),
-    "bucket": ("Ranking", BUCKET_NAMES, BUCKET_MEANINGS),
-    "issue": ("Issues", ISSUE_NAMES, SUSPICIONS),
+    "claim": ("Claims", NAMES["claim"], CLAIM_MEANINGS),
+    "difference": ("Differences", NAMES["difference"], DIFFERENCE_MEANINGS),
+    "evidence": ("Cited text", NAMES["evidence"], {key: each.meaning for key, each in EVIDENCE.items()}),
+    "gold": ("Gold passage", NAMES["gold"], GOLD_MEANINGS),
+    "bucket": ("Ranking", NAMES["bucket"], BUCKET_MEANINGS),
+    "issue": ("Issues", NAMES["suspicion"], SUSPICIONS),
     "finding": (
         "Findings on answers",
         {**{each.code: each.name for each in _FINDINGS}, "unsupported": "number without evidence"},

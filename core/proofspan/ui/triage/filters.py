@@ -13,20 +13,7 @@ import streamlit as st
 
 from proofspan.contracts.records.chunk_id import sha1_8
 from proofspan.contracts.rules.catalogue import rule_of
-from proofspan.display_names import (
-    BUCKET_NAMES,
-    CAUSE_NAMES,
-    CLAIM_NAMES,
-    COLUMN_NAMES,
-    CORRECT_NAMES,
-    DIFFERENCE_NAMES,
-    EVIDENCE_NAMES,
-    FILTER_NAMES,
-    GOLD_NAMES,
-    GROUNDED_NAMES,
-    ISSUE_NAMES,
-    LABEL_NAMES,
-)
+from proofspan.display_names import COLUMN_NAMES, FILTER_NAMES, NAMES
 from proofspan.store.files.types import RunFacts
 from proofspan.store.query.filters import SORT_KEYS, Filter, Sort, support_in_words
 from proofspan.ui.triage.table import order
@@ -64,18 +51,6 @@ _IN_MENU = (
 )
 #: Those whose values are counted in the list; the others are counted in the whole run.
 _COUNTED = frozenset({"cause", "evidence", "label", "correct", "grounded", "gold", "claim", "bucket"})
-_NAMES: Mapping[str, Mapping[str, str]] = {
-    "label": LABEL_NAMES,
-    "cause": CAUSE_NAMES,
-    "correct": CORRECT_NAMES,
-    "grounded": GROUNDED_NAMES,
-    "suspicion": ISSUE_NAMES,
-    "gold": GOLD_NAMES,
-    "evidence": EVIDENCE_NAMES,
-    "claim": CLAIM_NAMES,
-    "difference": DIFFERENCE_NAMES,
-    "bucket": BUCKET_NAMES,
-}
 
 
 def search(view: ViewState) -> None:
@@ -296,7 +271,7 @@ def _one_of(
 def _option(name: str, value: str, count: int | None) -> str:
     if name == "code":
         value = f"{rule_of(value).title} ({value})"
-    shown = _NAMES.get(name, {}).get(value) or markup.clean(value)
+    shown = NAMES.get(name, {}).get(value) or markup.clean(value)
     return shown if count is None else f"{shown} · {count:,}"
 
 
