@@ -79,7 +79,21 @@ def test_every_part_has_its_role_and_name(serve: Serve, page_at: PageAt, wait_fo
     assert any(name.startswith("rank 2, exact: word for word") for name in names)
     (gold,) = (name for name in names if name.startswith("gold 1, exact: word for word, section 8.1, "))
     assert "litres" in gold
-    assert ("image", "meridian-2026, p. 11 (PDF 15)") in nodes
+    place = "Meridian owner's manual, p. 11 (PDF 15)"
+    assert {("image", place), ("group", place), ("region", f"Text of {place}")} <= nodes
+    text = page.get_by_role("region", name=f"Text of {place}")
+    assert "4.3 litres" in text.inner_text() and text.locator("p").count() > 3
+    assert text.evaluate("each => each.closest('[aria-live], [role=status]')") is None
+    assert (
+        page.get_by_test_id("ps-picture").evaluate(
+            "each => each.getRootNode().getElementById(each.getAttribute('aria-details')).dataset.testid"
+        )
+        == "ps-page-text"
+    )
+    page.get_by_role("button", name="Previous page").click()
+    before = page.get_by_role("region", name="Text of Meridian owner's manual, p. 10 (PDF 14)")
+    expect(before.locator("p").first).to_be_attached()
+    assert "4.3 litres" not in before.inner_text()
 
 
 def test_a_description_goes_with_the_focused_box(

@@ -139,3 +139,4 @@ def test_pages_of_extreme_sizes_and_without_text_are_shown(
         assert paper["width"] / paper["height"] == pytest.approx(width / height, rel=0.05)
         assert page.get_by_test_id("ps-picture").evaluate("picture => picture.naturalWidth") > 0
         expect(page.get_by_test_id("ps-span")).to_have_count(0)
+        expect(page.get_by_test_id("ps-page-text")).to_contain_text("no text")

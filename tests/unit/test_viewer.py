@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from proofspan.evidence.types import PageImage, PageInfo, Picture
 from proofspan.services.page.shapes import PageSpan
+from proofspan.services.page.text_under import MAX_PARAGRAPHS, MAX_SPOKEN
 from proofspan.ui.viewer.span_cards import SpanCard
 from proofspan.ui.viewer.viewer import (
     MAX_WIDTH,
@@ -56,7 +57,27 @@ def test_the_picture_goes_along_as_it_is_and_only_where_it_is_wanted() -> None:
     assert picture == PICTURE
     assert (header["id"], header["page_idx"], header["natural"]) == (PAGE.picture_id, 8, 600.0)
     again, nothing = unpacked(packed(PAGE, key="page", height="panel", with_picture=False))
-    assert (again, nothing) == (header, b"")
+    assert (again, nothing) == ({name: value for name, value in header.items() if name != "text"}, b"")
+
+
+def test_the_text_of_the_page_goes_with_its_picture_up_to_a_limit() -> None:
+    lines = [((10.0, y, 40.0, y + 10.0), f"w{y:.0f}") for y in (10.0, 21.0, 60.0)]
+    long = [*lines, ((10.0, 100.0, 40.0, 110.0), "x" * MAX_SPOKEN)]
+    many = [((10.0, 40.0 * n, 40.0, 40.0 * n + 10), "y") for n in range(2 * MAX_PARAGRAPHS)]
+    for words, paragraphs, left_out in (
+        ((), [], 0),
+        (lines, ["w10\nw21", "w60"], 0),
+        (long, ["w10\nw21", "w60", "x" * (MAX_SPOKEN - 14)], 14),
+    ):
+        page = replace(PAGE, image=replace(IMAGE, words=tuple(words)))
+        header, _ = unpacked(packed(page, key="page", height="panel"))
+        assert header["text"] == {"paragraphs": paragraphs, "left_out": left_out}
+    header, _ = unpacked(
+        packed(replace(PAGE, image=replace(IMAGE, words=tuple(many))), key="k", height="panel")
+    )
+    text = header["text"]
+    assert isinstance(text, dict) and len(text["paragraphs"]) == MAX_PARAGRAPHS
+    assert "".join(text["paragraphs"]).count("y") == 2 * MAX_PARAGRAPHS
 
 
 def test_the_passages_around_the_chosen_one_are_named_and_no_more() -> None:

@@ -1,4 +1,4 @@
-"""Extract the page's own words under a span's boxes, which are copied with a highlight."""
+"""Extract the page's own words: those under a span's boxes, to be copied, and all, to be read aloud."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from proofspan.contracts.records.records import Box
 from proofspan.evidence.geometry import share_line
-from proofspan.evidence.text.page_lines import levelled_words
+from proofspan.evidence.text.page_lines import levelled_words, text_in_lines
+from proofspan.evidence.types import PageImage
 
 #: A word and its box in points of the unrotated page.
 PageWord = tuple[Box, str]
@@ -15,6 +16,8 @@ PageWord = tuple[Box, str]
 #: Characters under one span, and under all spans of a page together, which are sent with each view.
 MAX_TEXT, MAX_TEXTS = 4_000, 12_000
 CUT = " …"
+#: Characters and paragraphs of a page that are read aloud; no page that a person reads has as many.
+MAX_SPOKEN, MAX_PARAGRAPHS = 20_000, 400
 
 
 class _ByHeight:
@@ -71,3 +74,13 @@ def texts_under(
             texts[span_id] = text
             left -= len(text)
     return texts
+
+
+def paragraphs_of(image: PageImage) -> tuple[list[str], int]:
+    """Return the text of a page as paragraphs in reading order, and how many characters of it are left out.
+
+    Lines end in line breaks. A page that is a picture alone has no paragraph.
+    """
+    text, _ = text_in_lines(image.words, rotation=image.page.rotation)
+    spoken = text[:MAX_SPOKEN]
+    return spoken.split("\n\n", MAX_PARAGRAPHS - 1) if spoken else [], len(text) - len(spoken)

@@ -25,7 +25,14 @@ from proofspan.ui.widgets.table import Cell, Column, Grid, Look, Row, show_grid
 from proofspan.ui.wording import answer as answer_words
 from proofspan.ui.wording import citation, question
 from proofspan.ui.wording.citation import citation_line, is_of_several_documents
-from proofspan.ui.wording.question import NO_TRACE, place_words, short_id
+from proofspan.ui.wording.question import (
+    NO_TRACE,
+    document_name,
+    place_tip,
+    place_words,
+    short_id,
+    spoken_place,
+)
 from proofspan.wording import counted, page_words
 
 When = Literal["was", "now"]
@@ -132,9 +139,9 @@ def _page(when: str, side: Side) -> None:
     with st.container(key=f"finding-{when}", gap="xxsmall"):
         passage = [Piece("No passage names a document, so there is no page." if view else "", "muted")]
         if shown is not None:
-            document, target = shown.document, shown.target
-            title = (document.title or document.doc_id) if document else target.doc_id or "no document"
-            passage = [Piece(f"{target.tag} "), Piece(f"{title}  {place_words(shown)}", "muted")]
+            title = document_name(shown) or "no document"
+            place = Piece(f"{title}  {place_words(shown)}", "muted", tip=place_tip(shown))
+            passage = [Piece(f"{shown.target.tag} "), place]
         markup.show(markup.text([Piece(f"{side.run_id} ", "h3"), *passage], role="hint"))
         if shown is not None and view is not None and not shown.is_pending:
             if shown.problem is not None:
@@ -150,14 +157,16 @@ def _page(when: str, side: Side) -> None:
         message = "Opening the page and locating the passage …"
         background.placeholder(message, [shown.work], key=f"wait-{when}")
     elif shown.text is not None:
-        named = f"{side.run_id}: {shown.target.doc_id}, {place_words(shown)}"
+        named = f"{side.run_id}: {spoken_place(shown)}"
         text_frame.show_text(shown.text, name=named, focus=shown.target.id, key=f"text-reveal-{when}")
     elif shown.image is not None:
         origins = {target.id: citation.origin(view, target) for target in side.targets}
         cards = cards_of(shown, side.targets, answer=view.trace.answer, origins=origins)
         # Its page is turned on the Question page: here both sides stay at what they show.
         alone = replace(shown, page_count=None)
-        page_panel.drawn_page(alone, (shown.target,), cards=cards, key=f"page-of-{when}")
+        page_panel.drawn_page(
+            alone, (shown.target,), cards=cards, key=f"page-of-{when}", beside=side.run_id or ""
+        )
 
 
 def candidates(was: Side, now: Side, view: ViewState) -> None:

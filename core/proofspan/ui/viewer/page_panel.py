@@ -39,8 +39,7 @@ _BESIDE_GOLD = {"cited": "Cited", "claim": "Claim", "retrieved": "Retrieved"}
 def _header(shown: PageView, *, gold: Target | None = None, is_beside: bool = False, of: str = "") -> None:
     """Title and place of the document; with `gold` on another page, a switch that shows both pages."""
     mark = [markup.place("page", of)] if of else []
-    document = shown.document
-    title = (document.title or document.doc_id) if document else shown.target.doc_id or "No document"
+    title = question.document_name(shown) or "No document"
     words = markup.text(
         [
             Piece(f"{title}  ", "h2"),
@@ -131,10 +130,12 @@ def _beside(shown: PageView, cards: Mapping[str, SpanCard], *, of: str) -> None:
             "Locating the gold passage in its document …", [shown.work], key="gold-waiting"
         )
     elif shown.text is not None:
-        text_frame.show_text(shown.text, name=_named(shown), focus=shown.target.id, key="text-reveal-gold")
+        text_frame.show_text(
+            shown.text, name=question.spoken_place(shown), focus=shown.target.id, key="text-reveal-gold"
+        )
     else:
         alone = replace(shown, page_count=None)
-        drawn_page(alone, (shown.target,), cards=cards, key="page-of-gold-drawn", of=of)
+        drawn_page(alone, (shown.target,), cards=cards, key="page-of-gold-drawn", of=of, beside="Gold")
 
 
 def chunk_alone(shown: PageView, *, region: Percent | None = None) -> None:
@@ -194,7 +195,7 @@ def _place(
             words = f"Opening {page_words(shown.page_idx)} and locating the passage …"
         background.placeholder(words, [shown.work], key="page-waiting")
     elif shown.text is not None:
-        text_frame.show_text(shown.text, name=_named(shown), focus=shown.target.id)
+        text_frame.show_text(shown.text, name=question.spoken_place(shown), focus=shown.target.id)
     elif shown.image is not None:
         drawn_page(shown, targets, cards=cards, region=region, claims=claims, of=of)
         if shown.document is None or not shown.page_count or shown.page_idx is None:
@@ -225,10 +226,12 @@ def drawn_page(
     region: Percent | None = None,
     claims: ShownClaims | None = None,
     of: str = "",
+    beside: str = "",
 ) -> None:
     """Draw the viewer with the shown page, if it has a picture. "Next span" steps through `targets`.
 
     `region` of the page, instead of the chosen passage, is flashed and scrolled to. Boxes of `claims` follow.
+    `beside` is what distinguishes the page from another one on the screen, for screen readers.
     """
     if shown.image is None:
         return
@@ -239,7 +242,7 @@ def drawn_page(
         shown.image,
         shown.spans,
         cards,
-        alt=_named(shown),
+        alt=": ".join(filter(None, (beside, question.spoken_place(shown)))),
         focus=f"{shown.target.id}@{shown.page_idx}" + (f"@{region}" if region else ""),
         page_count=shown.page_count,
         order=tuple(order),
@@ -274,10 +277,6 @@ def drawn_page(
     )
     if claims is not None:
         send_places(claims, shown, viewer=key, picture_id=page.picture_id)
-
-
-def _named(shown: PageView) -> str:
-    return f"{shown.target.doc_id}, {question.place_words(shown)}"
 
 
 def _passage(shown: PageView) -> None:

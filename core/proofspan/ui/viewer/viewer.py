@@ -22,6 +22,7 @@ import streamlit as st
 from proofspan.evidence.types import PageImage, Picture
 from proofspan.resources import text_of
 from proofspan.services.page.shapes import PageSpan, Percent
+from proofspan.services.page.text_under import paragraphs_of
 from proofspan.services.page.zoom import snapped
 from proofspan.ui.status.fragments import fragment
 from proofspan.ui.viewer.span_cards import SpanCard
@@ -32,7 +33,20 @@ T = TypeVar("T")
 Render = Callable[[Percent, int], Picture | None]
 
 #: Concatenated in this order.
-_PARTS = ("wires", "main", "boxes", "tags", "layers", "bar", "zoom", "detail", "keys", "card", "claims")
+_PARTS = (
+    "wires",
+    "main",
+    "boxes",
+    "tags",
+    "layers",
+    "bar",
+    "zoom",
+    "detail",
+    "keys",
+    "card",
+    "claims",
+    "words",
+)
 SCRIPTS = tuple(f"js/{part}.js" for part in _PARTS)
 STYLES = ("viewer.css", "viewer_bar.css")
 WIRE_SCRIPTS = ("js/wires.js", "js/wire.js")
@@ -120,7 +134,8 @@ def show_page(
 def packed(page: ViewerPage, *, key: str, height: Size, with_picture: bool = True) -> bytes:
     """Return the header's length (4 bytes, big endian), the header as JSON, and the picture if requested.
 
-    `natural` is the page's width in CSS pixels at its true size.
+    `natural` is the page's width in CSS pixels at its true size. The page's text goes with the picture: the
+    browser keeps both.
     """
     image = page.image
     here = page.order.index(page.chosen) if page.chosen in page.order else -1
@@ -160,7 +175,11 @@ def packed(page: ViewerPage, *, key: str, height: Size, with_picture: bool = Tru
         "near": [clean(span_id) for span_id in page.order[start : max(here, 0) + NEAR + 1]],
         "near_at": here - start if here >= 0 else -1,
     }
-    return _framed(header, image.data if with_picture else b"")
+    if not with_picture:
+        return _framed(header, b"")
+    paragraphs, left_out = paragraphs_of(image)
+    header["text"] = {"paragraphs": [clean(each) for each in paragraphs], "left_out": left_out}
+    return _framed(header, image.data)
 
 
 def packed_detail(

@@ -218,8 +218,7 @@ def page(scene: Scene, *, see: str | None) -> None:
     elif shown.problem is not None:
         no_page(shown.problem, path=shown.path)
     elif shown.text is not None:
-        name = f"{shown.target.doc_id}, {question_words.place_words(shown)}"
-        text_frame.show_text(shown.text, name=name, focus=shown.target.id)
+        text_frame.show_text(shown.text, name=question_words.spoken_place(shown), focus=shown.target.id)
     elif shown.image is not None:
         targets = scene.slide.targets
         items = (item.attachment for item in scene.slide.bundle.attachments)
@@ -267,9 +266,7 @@ def bar(
     shown = scene.page if scene is not None else None
     document, place, tip = "", "", ""
     if shown is not None:
-        document = shown.target.doc_id or ""
-        if shown.document is not None:
-            document = shown.document.title or shown.document.doc_id
+        document = question_words.document_name(shown)
         place = question_words.place_words(shown)
         if shown.text is None and shown.page_idx is not None:
             tip = question_words.place_tip(shown)

@@ -50,6 +50,16 @@ def place_words(view: PageView) -> str:
     return page_words(view.page_idx, view.printed) if view.page_idx is not None else ""
 
 
+def document_name(view: PageView) -> str:
+    """Return the title of the document, else its id, "" where the passage names none."""
+    return (view.document.title if view.document else "") or view.target.doc_id or ""
+
+
+def spoken_place(view: PageView) -> str:
+    """Return `Owner's manual, p. 41 (PDF 42)`, as screen readers name what is shown."""
+    return ", ".join(filter(None, (document_name(view), place_words(view))))
+
+
 def place_tip(view: PageView) -> str:
     """Return how files name the shown page, "" without one."""
     return page_tip(view.page_idx, view.page_count) if view.text is None and view.page_idx is not None else ""

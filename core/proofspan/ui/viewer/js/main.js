@@ -18,7 +18,7 @@ function opened(root) {
     root: find(".viewer"), bar: find(".bar"), field: find("input"), window: find(".window"),
     frame: find(".frame"), page: find(".page"), picture: find(".picture"), detail: find(".detail"),
     layers: find(".layers"), outlines: find(".outlines"), names: find(".names"), region: find(".region"),
-    card: find(".card"), legend: find(".legend"), announced: find(".announced"),
+    card: find(".card"), words: find(".words"), legend: find(".legend"), announced: find(".announced"),
     url: null, id: null, focus: null, turn: 0, zoom: 1, header: null, drawn: "", off: layersOff(),
     wanted: null, isAwaiting: false,
   };
@@ -77,11 +77,15 @@ async function show(view, header, bytes) {
     if (turn !== view.turn) return URL.revokeObjectURL(next.src);
   }
   const focused = focusedPart(view);
-  if (next) swapPicture(view, header, next);
+  if (next) {
+    swapPicture(view, header, next);
+    showWords(view, header);
+  }
   view.header = header;
   sizePage(view);
   plug(view);
   view.frame.setAttribute("aria-label", view.picture.alt = header.alt);
+  view.words.setAttribute("aria-label", `Text of ${header.alt}`);
   view.root.classList.toggle("stage", header.height_of === "stage");
   withSpots(view);
   drawSpans(view);
