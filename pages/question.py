@@ -108,9 +108,10 @@ else:
             view=view,
             region=region,
             claims=claims,
-            gold=apart and apart[1],
+            apart=apart,
             gold_page=gold_page,
             of=of,
+            labels=labels,
         )
     with wire:
         steps.show_steps_ahead(store, beside, shown=shown, targets=targets)

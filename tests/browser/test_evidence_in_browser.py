@@ -9,6 +9,8 @@ from playwright.sync_api import FloatRect, Page, expect
 
 from tests.browser.conftest import PageAt, Serve, WaitForRun
 from tests.browser.test_question_in_browser import opened, place
+from tests.browser.viewer import span
+from tests.places import DEMO
 
 pytestmark = pytest.mark.browser
 
@@ -88,6 +90,26 @@ def test_the_misquoted_figure_comes_first_beside_the_page_and_in_the_list(
     assert place(page, "[data-testid=ps-says]")["y"] < place(page, ".st-key-finding")["y"]
     line = page.locator(".st-key-cite-1 button")
     expect(line).to_contain_text("1 · fuzzy 86 % section 8.1 · p. 11 (PDF 15) says 4.8, page says 4.3")
+
+
+def test_gold_and_page_are_one_press_away_and_two_lines_are_above_the_page(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
+) -> None:
+    page = page_at(1400, 620)
+    opened(page, f"{serve(DEMO).url}/question?run=R006&q=Q80", wait_for_run)
+    expect(page.locator(".st-key-level .ps-badge")).to_have_attribute("title", re.compile("p. 19"))
+    assert place(page, "[data-testid=ps-viewer]")["y"] - place(page, ".st-key-page-side")["y"] < 80
+    jump, gold = page.get_by_test_id("ps-jump"), span(page, "gold:1")
+    for name, there, back in (("Gold", gold, "Cited"), ("Cited", span(page, "cite:1"), "Gold")):
+        expect(jump).to_contain_text(name)
+        jump.click()
+        expect(there).to_be_focused()
+        expect(there).to_be_in_viewport(ratio=0.9)
+        expect(jump).to_contain_text(back)
+    page.set_viewport_size({"width": 420, "height": 900})
+    page.get_by_role("button", name="See the page").click()
+    expect(page.locator(".st-key-page-side")).to_be_focused()
+    expect(gold).to_be_in_viewport()
 
 
 def test_a_citation_and_the_view_are_copied_by_keyboard(

@@ -219,7 +219,7 @@ def test_without_a_label_no_claim_is_looked_for(folder: Path, open_app: Open, mo
 
 def test_the_gold_page_is_shown_beside_where_it_is_another_one(folder: Path, open_app: Open) -> None:
     app = open_app(folder, page=PAGE, q="Q1")
-    assert r"Cited \| Gold" in labels(app)
+    assert "Gold on PDF page 2" in labels(app)
     app.button("beside").click().run()
     assert not app.exception
     assert app.query_params["beside"] == "yes"
@@ -227,15 +227,18 @@ def test_the_gold_page_is_shown_beside_where_it_is_another_one(folder: Path, ope
     assert "PDF page 2 of 2" in shown(app)
     viewers = [each for each in app.main.get("bidi_component") if each.proto.component_name.endswith("_page")]
     assert len(viewers) == 2
+    assert r"Cited \| Gold" in labels(app)
     app.button("beside").click().run()
     assert "beside" not in app.query_params
+    app = open_app(folder, page=PAGE, q="Q1", chunk="gold:1")
+    assert "Cited on PDF page 1" in labels(app)
     app = open_app(folder, page=PAGE, q="Q1", chunk="gold:1", beside="yes")
     assert "PDF page 1 of 2" in shown(app)
 
 
 def test_there_is_no_switch_where_both_are_on_one_page(folder: Path, open_app: Open) -> None:
     app = open_app(folder, page=PAGE, q="Q1", at_claim="2")
-    assert not any("Gold" in label and "|" in label for label in labels(app))
+    assert not any("Gold" in label for label in labels(app))
 
 
 def test_many_claims_are_listed_up_to_a_limit(folder: Path, open_app: Open, monkeypatch: Any) -> None:

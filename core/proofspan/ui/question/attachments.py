@@ -33,6 +33,7 @@ from proofspan.ui.visit import session
 from proofspan.ui.visit.view_state import change_view
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.markup import Piece, Size, clean
+from proofspan.ui.widgets.text import shortened
 from proofspan.ui.wording import safety as words
 from proofspan.wording import with_printed
 
@@ -214,6 +215,8 @@ LEVELS: Mapping[Level, str] = {
     "citation_only": "Citation only",
     "text_only": "Text only",
 }
+#: Characters of the reason for a level.
+MOST_REASON = 600
 #: Instead of a level if no citation can be shown: a retrieved passage proves no answer.
 NOT_CITED = "Retrieved, not cited"
 LEVELS_MEAN = (
@@ -239,7 +242,7 @@ def show_level(opened: session.Opened, loaded: load.Loaded, key: TraceKey) -> No
     task = ("level", *session.run_state(opened, key.run_id), key)
     outcome = background.ask(task, partial(bundle_of, key, loaded.view, sources))
     if isinstance(outcome, Waiting):
-        background.hint("Checking how much of the evidence can be shown …", [task])
+        background.hint("Checking evidence …", [task])
     elif isinstance(outcome, Failed):
         markup.note(f"The level of the evidence is not known: {outcome.fault.problems[0].message}.", "muted")
     else:
@@ -247,5 +250,5 @@ def show_level(opened: session.Opened, loaded: load.Loaded, key: TraceKey) -> No
         docs = {each.citation.doc_id for each in loaded.view.citations} - {None}
         labels = documents.page_labels(opened.manifest)(docs.pop()) if len(docs) == 1 else ()
         reason = with_printed(bundle.level_reason, labels)
-        pieces = [Piece(level_name(bundle), "badge", tip=LEVELS_MEAN), Piece(f" {reason}")]
-        markup.show(markup.text(pieces, role="hint", limit=600))
+        tip = f"{shortened(reason, MOST_REASON)} {LEVELS_MEAN}"
+        markup.show(markup.text([Piece(level_name(bundle), "badge", tip=tip)], role="hint"), width="content")

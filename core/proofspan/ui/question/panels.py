@@ -65,6 +65,8 @@ def header(
         walk = walk.change(whole=True)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         markup.show(of, markup.text([name, *lead], role="line"))
+        # In a narrow window the page is below the answer: `steps.js` scrolls there.
+        st.button("See the page ↓", key="see-page", type="tertiary")
         show_steps(beside, "shown", walk=walk)
         wire = st.container(key="ahead")
     if view.is_question_known:

@@ -75,6 +75,16 @@ function step(by) {
   send();
 }
 
+// The page, with the keyboard's focus.
+function seePage() {
+  const side = find(".st-key-page-side");
+  if (!side) return;
+  const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  side.tabIndex = -1;
+  side.focus({ preventScroll: true });
+  side.scrollIntoView({ block: "start", behavior: isCalm ? "instant" : "smooth" });
+}
+
 // Sent again while it is not answered: a request that comes just when a run ends may get lost.
 function send() {
   state.send("step", { to: state.wanted, presses: state.presses });
@@ -108,6 +118,10 @@ function clicked(event) {
     if (!path.some((each) => each.matches(`.st-key-step-${key.toUpperCase()} button`))) continue;
     take(event);
     return step(by);
+  }
+  if (path.some((each) => each.matches(".st-key-see-page button"))) {
+    take(event);
+    return seePage();
   }
   const [x, y] = state.pressed;
   if (event.detail > 0 && Math.hypot(event.clientX - x, event.clientY - y) > DRAG_PIXELS) return;

@@ -30,14 +30,24 @@ from proofspan.ui.widgets.strip import draw_strip, page_strip
 from proofspan.ui.wording import citation, question
 from proofspan.ui.wording import claims as claim_words
 from proofspan.ui.wording.citation import reference
-from proofspan.wording import page_words, with_printed
+from proofspan.wording import Labels, no_labels, page_words, printed_on, with_printed
 
 #: What is beside the gold page, by the layer of its passage.
 _BESIDE_GOLD = {"cited": "Cited", "claim": "Claim", "retrieved": "Retrieved"}
 
 
-def _header(shown: PageView, *, gold: Target | None = None, is_beside: bool = False, of: str = "") -> None:
-    """Title and place of the document; with `gold` on another page, a switch that shows both pages."""
+def _header(
+    shown: PageView,
+    *,
+    apart: tuple[Target, Target] | None = None,
+    is_beside: bool = False,
+    of: str = "",
+    labels: Labels = no_labels,
+) -> None:
+    """Title and place of the document, and what can be copied of it.
+
+    With the cited and the gold passage on pages `apart`, a switch that names the other page and shows both.
+    """
     mark = [markup.place("page", of)] if of else []
     title = question.document_name(shown) or "No document"
     words = markup.text(
@@ -47,19 +57,32 @@ def _header(shown: PageView, *, gold: Target | None = None, is_beside: bool = Fa
         ],
         role="hint",
     )
-    if gold is None:
-        markup.show(*mark, words)
-        return
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="page-head"):
         markup.show(*mark, words)
-        st.button(
-            markup.label(f"{_BESIDE_GOLD.get(shown.target.kind, 'Cited')} | Gold"),
-            key="beside",
-            type="primary" if is_beside else "secondary",
-            help="Show one page" if is_beside else "Show both pages beside each other",
-            on_click=change_view,
-            kwargs={"beside": not is_beside},
-        )
+        if apart is not None:
+            st.button(
+                markup.label(_switch(shown, apart, is_beside=is_beside, labels=labels), limit=40),
+                key="beside",
+                type="primary" if is_beside else "secondary",
+                help="Show one page" if is_beside else "Show both pages beside each other",
+                on_click=change_view,
+                kwargs={"beside": not is_beside},
+            )
+        if shown.problem is None and not shown.is_pending:
+            show_copying(reference(shown), name="citation", key="citation", shows_text=False)
+
+
+def _switch(shown: PageView, apart: tuple[Target, Target], *, is_beside: bool, labels: Labels) -> str:
+    """Return `Gold on p. 12` or `Cited on PDF page 12`, the page that is not shown, or `Cited | Gold`."""
+    cited, gold = apart
+    other = cited if shown.target.kind == "gold" else gold
+    name = _BESIDE_GOLD.get(cited.kind, "Cited")
+    found = shown.found.get(other.id)
+    page_idx = found.page_idx if found and found.page_idx is not None else other.query.cited_page_idx
+    if is_beside or page_idx is None:
+        return f"{name} | Gold"
+    printed = printed_on(page_idx, labels(other.doc_id)).strip()
+    return f"{'Gold' if other is gold else name} on {f'p. {printed}' if printed else page_words(page_idx)}"
 
 
 def page(
@@ -68,16 +91,18 @@ def page(
     view: QuestionView,
     region: Percent | None = None,
     claims: ShownClaims | None = None,
-    gold: Target | None = None,
+    apart: tuple[Target, Target] | None = None,
     gold_page: PageView | None = None,
     of: str,
+    labels: Labels,
 ) -> DeltaGenerator:
     """Draw the page of the chosen passage and how well it agrees, or a panel without a page.
 
     `region` of the page is outlined and scrolled to; evidence of `claims` is lit when they are pointed at.
-    `gold` is a gold passage on another page, `gold_page` that page where it is shown beside. `of` names what
-    is shown (see `markup.place`), on the first and on the last element. Return the container above the page
-    for the level of the answer's evidence.
+    `apart` are the cited and the gold passage where they are on different pages, `gold_page` the latter's
+    page where it is shown beside. `of` names what is shown (see `markup.place`), on the first and on the last
+    element; `labels` name the pages of a document. Return the container above the page for the level of the
+    answer's evidence.
     """
     if shown is None:
         markup.show(
@@ -90,13 +115,12 @@ def page(
         level = st.container(key="level")
         _end(of)
         return level
-    _header(shown, gold=gold, is_beside=gold_page is not None, of=of)
+    _header(shown, apart=apart, is_beside=gold_page is not None, of=of, labels=labels)
     targets = targets_of(view)
     origins = {target.id: citation.origin(view, target) for target in (*targets, shown.target)}
     answer = view.trace.answer
     line = claims.line(shown.target) if claims is not None else None
-    _findings(shown, answer=answer, quote_from=origins[shown.target.id], line=line)
-    level = st.container(key="level")
+    level = _findings(shown, answer=answer, quote_from=origins[shown.target.id], line=line)
     cards = cards_of(shown, targets, answer=answer, origins=origins)
     if gold_page is None:
         _place(shown, targets, cards, region, claims, of=of)
@@ -146,30 +170,36 @@ def chunk_alone(shown: PageView, *, region: Percent | None = None) -> None:
     _place(shown, targets, cards_of(shown, targets, answer="", origins={}), region)
 
 
-def _findings(shown: PageView, *, answer: str, quote_from: str | None, line: ClaimLine | None = None) -> None:
+def _findings(
+    shown: PageView, *, answer: str, quote_from: str | None, line: ClaimLine | None = None
+) -> DeltaGenerator:
     """Problems of the document; then the figures that differ and how well the rest agrees, or why there is
-    no page. `line` is the claim whose evidence is shown."""
+    no page. `line` is the claim whose evidence is shown. Return the container of the level."""
     notices.fault_panel(shown.revision)
     if shown.problem is not None:
         notices.fault_panel([shown.problem])
         if background.is_worth_another_try(shown.problem):
             st.button("Try again", key="page-again", on_click=documents.try_again, args=(shown.path,))
-    if shown.problem is not None or shown.is_pending:
-        return
-    if line is not None:
-        figures, finding = claim_words.claim_finding(shown, line)
-    else:
-        figures, finding = citation.findings(shown, answer=answer, quote_from=quote_from)
+    figures: list[list[Piece]] = []
+    finding: list[Piece] = []
+    if shown.problem is None and not shown.is_pending:
+        if line is not None:
+            figures, finding = claim_words.claim_finding(shown, line)
+        else:
+            figures, finding = citation.findings(shown, answer=answer, quote_from=quote_from)
     known = documents.placer().known_document(shown.path) if shown.path and shown.text is None else None
     labels = known.labels if known is not None else ()
     finding = [replace(each, text=with_printed(each.text, labels)) for each in finding]
+    if line is None and citation.is_as_cited(shown):
+        whole = "".join(each.text for each in finding)
+        finding = [replace(each, tip=whole) for each in finding]
     for pieces in figures:
         markup.show(markup.text(pieces, role="says"))
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="finding"):
         markup.show(markup.text(finding, role="hint"))
-        if citation.is_elsewhere(shown):
+        if finding and citation.is_elsewhere(shown):
             st.button("Back to the passage", key="page-back", on_click=change_view, kwargs={"page": None})
-        show_copying(reference(shown), name="citation", key="citation", shows_text=False)
+        return st.container(key="level", width="content")
 
 
 def _place(

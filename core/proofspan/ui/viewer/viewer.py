@@ -45,6 +45,7 @@ _PARTS = (
     "keys",
     "card",
     "claims",
+    "jump",
     "words",
 )
 SCRIPTS = tuple(f"js/{part}.js" for part in _PARTS)

@@ -377,6 +377,13 @@ def is_elsewhere(view: PageView) -> bool:
     return view.page_idx not in (found.page_idx, *(place.page_idx for place in found.alternatives))
 
 
+def is_as_cited(view: PageView) -> bool:
+    """Return whether the passage is where it was cited, word for word or but for typography."""
+    found = view.chosen
+    is_there = found is not None and found.status in ("exact", "normalized") and not found.page_mismatch
+    return found is not None and is_there and found.box_agrees is not False and not is_elsewhere(view)
+
+
 def origin(view: QuestionView, target: Target) -> str | None:
     """Return where the text of a passage is from: the citation's "payload", "gold", or a "chunk"."""
     if target.kind != "cited":

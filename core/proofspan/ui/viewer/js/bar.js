@@ -10,6 +10,7 @@ const ACTIONS = {
   "zoom-in": (view) => zoomBy(view, 1),
   fit: (view) => zoomTo(view, 1),
   "to-span": (view) => zoomToSpan(view),
+  jump,
 };
 
 // One request at a time, the latest wins: a key that is held down does not make the server start over again
@@ -106,7 +107,9 @@ function showBar(view) {
   holdInBar(view, view.bar.querySelector("[tabindex='0']") ?? controls(view)[0]);
 }
 
-const controls = (view) => [...view.bar.querySelectorAll("button, input")].filter((each) => each.offsetParent);
+const controls = (view) => [...view.bar.querySelectorAll("button, input")].filter(
+  (each) => each.offsetParent && !each.classList.contains("idle"),
+);
 
 // One control is reached by Tab, the others by the arrow keys.
 function holdInBar(view, held) {

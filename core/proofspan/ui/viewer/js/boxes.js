@@ -28,6 +28,7 @@ function drawSpans(view) {
   view.names.replaceChildren(...tagged(spans).flatMap((span) => tags(span, cards)));
   view.sized = false;
   holdTab(view, spanElement(view, chosenId(view)) ?? view.layers.firstElementChild);
+  watchSpans(view);
 }
 
 // A smaller span lies above a larger one, so that each can be reached; of about the same size what is cited lies

@@ -25,6 +25,7 @@ function opened(root) {
   views.set(root, view);
   view.host = view.root.getRootNode().host ?? root;
   view.host.dataset.of = "";
+  watchSight(view);
   listenToKeys(view);
   listenToBar(view);
   listenToZoom(view);
@@ -48,6 +49,7 @@ function closed(root, view) {
   delete view.host.dataset.of;
   view.turn += 1;
   view.resized.disconnect();
+  view.sight.disconnect();
   view.moved.disconnect();
   window.removeEventListener("resize", view.onWindow);
   document.removeEventListener("keydown", view.onEscape);

@@ -64,7 +64,10 @@ function focusedSpan(view) {
 function reveal(view, { isSmooth, id = null }) {
   const shown = view.region.hidden ? null : view.region;
   const target = shown ?? spanElement(view, id ?? chosenId(view)) ?? view.layers.querySelector(".span.cited");
-  if (!target) return;
+  if (target) revealElement(view, target, { isSmooth });
+}
+
+function revealElement(view, target, { isSmooth }) {
   const [box, frame] = [target.getBoundingClientRect(), view.frame.getBoundingClientRect()];
   const { clientWidth, clientHeight } = view.frame;
   const isInSight = box.top >= frame.top && box.bottom <= frame.top + clientHeight
