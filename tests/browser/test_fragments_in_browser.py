@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import WebSocketRoute, expect
+from playwright.sync_api import Page, WebSocketRoute, expect
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
@@ -137,3 +138,69 @@ def test_a_page_runs_again_when_its_task_is_done_though_the_browser_does_not_ask
     expect(page.get_by_text("typed")).to_be_visible()
     expect(page.get_by_role("textbox")).to_have_value("words")
     expect(page.get_by_text("waiting")).to_have_count(0)
+
+
+class Wire:
+    """A page's websocket, with what is sent for parts of it, that a test can cut."""
+
+    def __init__(self, page: Page) -> None:
+        self.asked, self.clocks, self.is_cut = 0, 0, False
+        self._close: Callable[[], None] = lambda: None
+        page.route_web_socket("**/_stcore/stream", self._route)
+
+    def cut(self) -> None:
+        """Break the connection off, until `is_cut` is False again."""
+        self.is_cut = True
+        self._close()
+
+    def _route(self, route: WebSocketRoute) -> None:
+        if self.is_cut:
+            route.close()
+            return
+        server = route.connect_to_server()
+
+        def close() -> None:
+            server.close()
+            route.close()
+
+        def send(message: str | bytes) -> None:
+            if isinstance(message, bytes):
+                self.asked += bool(BackMsg.FromString(message).rerun_script.fragment_id)
+            server.send(message)
+
+        def receive(message: str | bytes) -> None:
+            if isinstance(message, bytes):
+                self.clocks += ForwardMsg.FromString(message).WhichOneof("type") == "auto_rerun"
+            route.send(message)
+
+        self._close = close
+        route.on_message(send)
+        server.on_message(receive)
+
+
+def test_steps_of_a_job_reach_every_tab_without_a_clock_and_its_end_one_that_was_cut_off(
+    serve: Serve, page_at: PageAt, tmp_path: Path
+) -> None:
+    tabs = [page_at(own=True) for _ in range(3)]
+    wires = [Wire(page) for page in tabs]
+    url = serve(app=APPS / "pushed.py", FOLDER=str(tmp_path)).url
+    for page in tabs:
+        page.goto(url)
+        expect(page.get_by_text("step none")).to_be_visible()
+        expect(page.get_by_text("waiting")).to_be_visible()
+    # A browser that has seen a part run since asks for the page itself when it is back.
+    cut, *others = zip(tabs, wires, strict=True)
+    cut[1].cut()
+    for step in ("first", "second"):
+        (tmp_path / step).touch()
+        for page, _ in others:
+            expect(page.get_by_text(f"step {step}")).to_be_visible()
+    (tmp_path / "end").touch()
+    for page, _ in others:
+        expect(page.get_by_text("over")).to_be_visible()
+        expect(page.get_by_text("waiting")).to_have_count(0)
+    expect(cut[0].get_by_text("step none")).to_be_visible()
+    cut[1].is_cut = False
+    expect(cut[0].get_by_text("over")).to_be_visible()
+    expect(cut[0].get_by_text("waiting")).to_have_count(0)
+    assert [(wire.asked, wire.clocks) for wire in wires] == [(0, 0)] * len(tabs)

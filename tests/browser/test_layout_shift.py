@@ -1,8 +1,9 @@
-"""The visible part of a page stays in place while the rest arrives."""
+"""The visible part of a page stays in place while the rest arrives, and nothing is asked for by the clock."""
 
 from __future__ import annotations
 
 import pytest
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from tests.browser.conftest import PageAt, Serve, WaitForRun
 from tests.places import DEMO
@@ -20,10 +21,19 @@ new PerformanceObserver((list) => {
 PAGES = ("", "question", "walkthrough", "trends", "compare", "whatif", "health", "sprint", "open")
 
 
-def test_nothing_moves_while_a_page_arrives(serve: Serve, page_at: PageAt, wait_for_run: WaitForRun) -> None:
+def test_nothing_moves_while_a_page_arrives_and_no_part_is_polled(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
+) -> None:
     url = serve(DEMO).url
     page = page_at(1400, 900, own=True)
     page.add_init_script(WATCH)
+    clocks = list[str]()
+
+    def note(sent: str | bytes) -> None:
+        if isinstance(sent, bytes) and ForwardMsg.FromString(sent).WhichOneof("type") == "auto_rerun":
+            clocks.append(page.url)
+
+    page.on("websocket", lambda websocket: websocket.on("framereceived", note))
     moved = {}
     for path in PAGES:
         for _ in range(2):  # a first visit may wait for what is built for all, and grows by it
@@ -32,4 +42,5 @@ def test_nothing_moves_while_a_page_arrives(serve: Serve, page_at: PageAt, wait_
             moved[path or "triage"] = page.evaluate("window.shifts")
             if moved[path or "triage"] <= MOST:
                 break
+    assert clocks == [], "a part of a page that runs again every few seconds"
     assert {path: by for path, by in moved.items() if by > MOST} == {}

@@ -217,3 +217,15 @@ def test_who_waits_is_called_once_when_all_is_done() -> None:
     eventually(lambda: calls == ["a", "both"])
     tasks.when_done("late", ("a", "b", "never asked for"), lambda: calls.append("at once"))
     assert calls == ["a", "both", "at once"]
+
+
+def test_who_waits_for_a_task_that_is_dropped_is_called(gate: Gate) -> None:
+    tasks, calls = BackgroundTasks(threads=1), list[str]()
+    tasks.get("running", gate.work("running"), 0)
+    eventually(lambda: gate.begun == ["running"])
+    tasks.get("oldest", gate.work("oldest"), 0)
+    tasks.when_done("one", ("oldest",), lambda: calls.append("dropped"))
+    for number in range(MAX_QUEUED):
+        assert not calls
+        tasks.get(number, gate.work(str(number)), 0)
+    assert calls == ["dropped"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -101,3 +102,22 @@ def test_the_command_names_runs_cache_and_profile() -> None:
         *("--no-claims", "--no-locate", "--run", "R1"),
         *("--template", "none", "--refusal", "no idea", "--refusal", "unknown"),
     ]
+
+
+def test_each_step_and_each_milestone_of_any_job_is_a_change() -> None:
+    jobs, ended = IndexJobs(), threading.Event()
+    steps = [STEP, STEP, STEP.replace("R1", "R2"), STEP.replace('"progress"', '"checking"')]
+    seen: list[bool] = []
+
+    def call() -> None:
+        seen.append(jobs.is_running("others"))
+        if jobs.progress.count > len(steps):
+            ended.set()
+        else:
+            jobs.progress.at_next("one", jobs.progress.count, call)
+
+    jobs.progress.at_next("one", 0, call)
+    jobs.once("others", lambda: python(f"print({chr(10).join(steps)!r})"))
+    assert ended.wait(60)
+    assert seen[-1] is False, "its end is a change once the process has ended"
+    assert (jobs.progress.count, jobs.milestones.count) == (len(steps) + 1, 4)

@@ -79,6 +79,7 @@ class BackgroundTasks:
         outcome from the cache: for work that has a cache of its own, or a key that does not name all that it
         depends on.
         """
+        calls: list[Callable[[], object]] = []
         with self._lock:
             outcome, task = self._outcomes.get(key), None
             if outcome is None:  # its task moves to the front of the queue unless it is running
@@ -86,7 +87,9 @@ class BackgroundTasks:
                 queued = self._queue.pop(key, None) or self._prefetch.pop(key, None)
                 if task is None or queued is not None:
                     task = task or _Task(make)
-                    self._enqueue(self._queue, MAX_QUEUED, key, task)
+                    calls = self._enqueue(self._queue, MAX_QUEUED, key, task)
+        for call in calls:
+            call()
         if task is not None:
             task.finished.wait(wait_s)
             outcome = task.outcome
@@ -96,9 +99,12 @@ class BackgroundTasks:
 
     def prefetch(self, key: Hashable, make: Callable[[], object]) -> None:
         """Run `make` while nothing is requested, the newest first; the oldest of too many is dropped."""
+        calls: list[Callable[[], object]] = []
         with self._lock:
             if key not in self._tasks and self._outcomes.get(key) is None:
-                self._enqueue(self._prefetch, self._max_prefetched, key, _Task(make))
+                calls = self._enqueue(self._prefetch, self._max_prefetched, key, _Task(make))
+        for call in calls:
+            call()
 
     def outcome(self, key: Hashable) -> Done[Any] | Failed | None:
         """Return the outcome of a task that is finished; None where it is not, or was never requested."""
@@ -132,14 +138,20 @@ class BackgroundTasks:
         """Clear the cached outcomes. Running tasks are not stopped."""
         self._outcomes.clear()
 
-    def _enqueue(self, queue: dict[Hashable, _Task], limit: int, key: Hashable, task: _Task) -> None:
+    def _enqueue(
+        self, queue: dict[Hashable, _Task], limit: int, key: Hashable, task: _Task
+    ) -> list[Callable[[], object]]:
+        """Add a task to a queue; return what is called now that there is no room for another."""
+        calls: list[Callable[[], object]] = []
         queue[key] = self._tasks[key] = task
         if len(queue) > limit:
             oldest = next(iter(queue))
-            del queue[oldest], self._tasks[oldest]  # who still waits for it looks by themselves
+            del queue[oldest], self._tasks[oldest]
+            calls = self._ended(oldest)  # who still waits for it asks again
         if self._threads < self._max_threads:
             self._threads += 1
             threading.Thread(target=self._work, name="background", daemon=True).start()
+        return calls
 
     def _work(self) -> None:
         while True:
@@ -171,7 +183,7 @@ class BackgroundTasks:
                 call()
 
     def _ended(self, key: Hashable) -> list[Callable[[], object]]:
-        """Return what is called now that a task is done."""
+        """Return what is called now that a task is done or dropped."""
         for left, _ in self._waiting.values():
             left.discard(key)
         done = [name for name, (left, _) in self._waiting.items() if not left]

@@ -15,6 +15,7 @@ from typing import Literal, get_args
 import orjson
 
 from proofspan.diagnosis.types import Profile
+from proofspan.services.workspace.changes import Changes
 from proofspan.store.files.types import Progress
 
 #: What `proofspan index` does, in its order: reads a run, checks its claims, locates its citations.
@@ -50,13 +51,19 @@ def index_command(
 
 
 class IndexJob:
-    """A process that runs the command. Reading its state never blocks; it goes on when the page is left."""
+    """A process that runs the command. Reading its state never blocks; it goes on when the page is left.
 
-    def __init__(self, command: Sequence[str]) -> None:
+    `progress` and `milestones` count its changes as those of `IndexJobs` do.
+    """
+
+    def __init__(
+        self, command: Sequence[str], *, progress: Changes | None = None, milestones: Changes | None = None
+    ) -> None:
         self.progress: Progress | None = None
         #: What the last progress is of.
         self.event: Event = "progress"
         self.ended: float | None = None
+        self._progress, self._milestones = progress or Changes(), milestones or Changes()
         self._output: deque[str] = deque(maxlen=LAST_LINES)
         self._process = subprocess.Popen(
             list(command), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
@@ -94,10 +101,20 @@ class IndexJob:
                 step = orjson.loads(line)
                 progress = Progress(step["run_id"], step["done"], step["total"], step["rows"])
                 if step["event"] in EVENTS:
-                    self.progress, self.event = progress, step["event"]
+                    self._go_on(progress, step["event"])
             except (orjson.JSONDecodeError, KeyError, TypeError):
                 self._output.append(line.decode("utf-8", "replace").rstrip()[:MAX_LINE])
+        self._process.wait()  # who is called now finds it ended
         self.ended = time.monotonic()
+        self._milestones.note()
+        self._progress.note()
+
+    def _go_on(self, progress: Progress, event: Event) -> None:
+        before, at = self.progress, self.event
+        self.progress, self.event = progress, event
+        if before is None or (before.run_id, at) != (progress.run_id, event):
+            self._milestones.note()
+        self._progress.note()
 
 
 class IndexJobs:
@@ -107,6 +124,8 @@ class IndexJobs:
         self._jobs: dict[Hashable, IndexJob] = {}
         self._known: set[Hashable] = set()
         self._lock = threading.Lock()
+        #: Every step of any job; and only that one begins with a run, goes on to something else or ends.
+        self.progress, self.milestones = Changes(), Changes()
 
     def ensure(self, key: Hashable, command: Callable[[], Sequence[str]]) -> IndexJob | None:
         """Return the job of `key`, started if need be; None when it has just succeeded.
@@ -118,7 +137,7 @@ class IndexJobs:
             job = self._jobs.get(key)
             is_over = job is None or not (job.is_running or job.failure)
             if job is None or (is_over and job.ended and time.monotonic() - job.ended > REST_SECONDS):
-                job = self._jobs[key] = IndexJob(command())
+                job = self._jobs[key] = self._started(command())
         return job if job.is_running or job.failure else None
 
     def once(self, key: Hashable, command: Callable[[], Sequence[str] | None]) -> None:
@@ -129,13 +148,16 @@ class IndexJobs:
             self._known.add(key)
             arguments = command()
             if arguments is not None:
-                self._jobs[key] = IndexJob(arguments)
+                self._jobs[key] = self._started(arguments)
 
     def is_running(self, key: Hashable) -> bool:
         """Return whether the job of `key` is running."""
         with self._lock:
             job = self._jobs.get(key)
         return job is not None and job.is_running
+
+    def _started(self, command: Sequence[str]) -> IndexJob:
+        return IndexJob(command, progress=self.progress, milestones=self.milestones)
 
     def forget(self) -> None:
         """Let every job that has ended be started again."""

@@ -21,9 +21,10 @@ from proofspan.store.files.types import RunFacts
 from proofspan.store.query.filters import Filter
 from proofspan.ui.health.load import Health
 from proofspan.ui.status import background
-from proofspan.ui.status.fragments import fragment
+from proofspan.ui.status.fragments import fragment, run_again_after
 from proofspan.ui.status.notices import fault_panel, run_date
 from proofspan.ui.status.release import verdict_line
+from proofspan.ui.visit import session
 from proofspan.ui.visit.view_state import ViewState
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.fold import fold
@@ -82,12 +83,18 @@ def show_pending(keys: Sequence[Hashable | None], job: IndexJob | None) -> None:
         _look(at_work, running)
 
 
-@fragment(run_every=background.LOOK_S)
+@fragment()
 def _look(keys: tuple[Hashable, ...], job: IndexJob | None) -> None:
+    milestones = session.jobs().milestones
+    seen = milestones.count
     is_read = all(map(background.tasks().is_done, keys))
     is_located = job is None or not job.is_running
     if (keys and is_read) or (job is not None and is_located):
         st.rerun()
+    if keys:
+        background.rerun_when_done(keys)
+    if job is not None:
+        run_again_after(milestones, seen)
     parts = ["parts of this page are being read"] if keys else []
     parts += [] if is_located else ["citations are being located"]
     markup.note(sentence_start(f"{' and '.join(parts)}; the page updates by itself."), "muted")

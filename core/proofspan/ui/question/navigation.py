@@ -14,7 +14,8 @@ from proofspan.services.question.view import QuestionView
 from proofspan.store.files.columns import KEY_COLUMNS
 from proofspan.store.files.types import Found
 from proofspan.store.query.store import Store
-from proofspan.ui.status.fragments import fragment
+from proofspan.ui.status.fragments import fragment, run_again_after
+from proofspan.ui.visit import session
 from proofspan.ui.visit.view_state import ViewState, change_view, question_name
 from proofspan.ui.widgets import markup
 from proofspan.ui.wording.question import short_id
@@ -84,9 +85,6 @@ def outline_notes(state: ViewState, seen: Attachment | None) -> tuple[str, ...]:
 
 # The same question in the other runs, also while those are still being indexed.
 
-#: Seconds between two checks of runs that are being indexed.
-LOOK_AGAIN_SECONDS = 0.7
-
 
 def show_other_runs(
     store: Store,
@@ -99,10 +97,10 @@ def show_other_runs(
     """Show the question in every run that has it, in the order of `runs`, each with its verdict there.
 
     `verdict` is that on the shown answer, which may not be in the index yet. A run without an index may have
-    the question. While `at_work` returns that runs are being indexed, this part refreshes by itself.
+    the question. While `at_work` returns that runs are being indexed, this part runs again for each.
     """
     if at_work():
-        fragment(run_every=LOOK_AGAIN_SECONDS)(_other_runs)(store, key, verdict, runs, at_work)
+        fragment()(_other_runs)(store, key, verdict, runs, at_work)
     else:
         _other_runs(store, key, verdict, runs)
 
@@ -114,8 +112,12 @@ def _other_runs(
     runs: Sequence[str],
     at_work: Callable[[], bool] | None = None,
 ) -> None:
-    if at_work is not None and not at_work():
-        st.rerun()  # the page without this clock
+    if at_work is not None:
+        milestones = session.jobs().milestones
+        seen = milestones.count
+        if not at_work():
+            st.rerun()  # the page without this fragment
+        run_again_after(milestones, seen)
     indexed, variant = set(store.runs()), (key.paraphrase, key.seed)
     by_run = {
         run_id: row

@@ -29,9 +29,7 @@ LEAST_S = 0.02
 #: Seconds after which a thread that computes lets another run, a tenth of Python's. A page's thread waits as
 #: long after each file that it looks at, some hundreds, while a task computes.
 SWITCH_S = 0.0005
-#: Seconds between two checks of a part that shows progress.
-LOOK_S = 0.4
-#: Seconds after which the placeholder looks by itself, and reports that it takes long.
+#: Seconds after which the placeholder reports that it takes long.
 LONG_S = 2.5
 #: Height of the placeholder in CSS pixels, about that of the page.
 HEIGHT = 620
@@ -99,15 +97,23 @@ def is_worth_another_try(problem: Problem | None) -> bool:
     return problem is not None and problem.code in COSTLY
 
 
-@fragment(run_every=LONG_S)
+def rerun_when_done(keys: Sequence[Hashable]) -> None:
+    """Rerun the page when all of `keys` are done; for a fragment that is being drawn."""
+    if (found := waker()) is not None:
+        tasks().when_done(found.name, keys, found.wake)
+
+
+@fragment()
 def _look(words: str, keys: tuple[Hashable, ...], since: float) -> None:
     if all(map(tasks().is_done, keys)):
         st.rerun()
-    if (found := waker()) is not None:
-        tasks().when_done(found.name, keys, found.wake)
+    rerun_when_done(keys)
     if not words:
         return
-    lines = [words]
-    if time.monotonic() - since > LONG_S:
+    lines, found = [words], waker()
+    is_long = time.monotonic() - since >= LONG_S
+    if not is_long and found is not None:
+        found.wake_part(after=LONG_S)
+    if is_long:
         lines.append("This takes long. A document is given up after 10 s.")
     markup.show(*(markup.text([Piece(line, "muted")], role="hint") for line in lines), width="content")

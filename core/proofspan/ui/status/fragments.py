@@ -11,6 +11,7 @@ up the whole page over that. So fragments are never nested.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from contextvars import ContextVar
@@ -31,6 +32,8 @@ from streamlit.runtime.scriptrunner_utils.script_requests import (
     _is_full_app_rerun,
 )
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext, ThreadState
+
+from proofspan.services.workspace.changes import Changes
 
 P = ParamSpec("P")
 
@@ -73,15 +76,43 @@ def fragment(
 # A page that runs again when something elsewhere has happened, without asking for it over and over.
 
 
-class Waker(NamedTuple):
-    """The name of a waiting fragment, and the function that runs its page again, callable from any thread.
+#: Seconds from a run of a fragment that was woken to the next.
+PART_S = 0.5
 
-    The page runs as soon as the session is at rest, unless the fragment is gone by then, or the reader has
-    left the page or the dashboard.
+
+class _Woken(NamedTuple):
+    """A page to run again, by Streamlit's hash of it, for one of its fragments, or that fragment alone."""
+
+    page: str
+    fragment_id: str
+    is_alone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Waker:
+    """Runs a waiting fragment, named by its session and itself, or its page. Thread-safe.
+
+    It runs as soon as the session is at rest, unless the fragment is gone by then, or the reader has left the
+    page or the dashboard; where the connection broke off, as soon as it is there again.
     """
 
     name: tuple[str, str]
-    wake: Callable[[], None]
+    _session: ReferenceType[AppSession]
+    _page: str
+    _drawn: float
+
+    def wake(self) -> None:
+        """Run the page."""
+        self._wake(_Woken(self._page, self.name[1]), 0.0)
+
+    def wake_part(self, after: float = PART_S) -> None:
+        """Run the fragment alone, not before `after` seconds from its last run."""
+        self._wake(_Woken(self._page, self.name[1], is_alone=True), self._drawn + after)
+
+    def _wake(self, woken: _Woken, not_before: float) -> None:
+        if (session := self._session()) is not None:
+            with suppress(RuntimeError):  # the server has ended
+                session._event_loop.call_soon_threadsafe(_wake_at, self._session, woken, not_before)
 
 
 def waker() -> Waker | None:
@@ -93,34 +124,46 @@ def waker() -> Waker | None:
     session = runtime.get_instance().get_app_session(context.session_id)
     if fragment_id is None or not isinstance(session, AppSession):
         return None
-    known, page = ref(session), context.page_script_hash
-
-    def wake() -> None:
-        if (session := known()) is not None:
-            with suppress(RuntimeError):  # the server has ended
-                session._event_loop.call_soon_threadsafe(_wake, known, page, fragment_id)
-
-    return Waker((context.session_id, fragment_id), wake)
+    name = (context.session_id, fragment_id)
+    return Waker(name, ref(session), context.page_script_hash, time.monotonic())
 
 
-def _wake(known: ReferenceType[AppSession], page: str, fragment_id: str) -> None:
-    """Run a page again for a fragment of it. While a run is under way nobody knows which page is shown."""
+def run_again_after(changes: Changes, seen: int) -> None:
+    """Have the fragment that is being drawn run again, alone, at the next change after the `seen` first."""
+    if (found := waker()) is not None:
+        changes.at_next(found.name, seen, found.wake_part)
+
+
+def _wake_at(known: ReferenceType[AppSession], woken: _Woken, not_before: float) -> None:
+    if (session := known()) is not None:
+        wait = max(0.0, not_before - time.monotonic())
+        session._event_loop.call_later(wait, _wake, known, woken)
+
+
+def _wake(known: ReferenceType[AppSession], woken: _Woken) -> None:
+    """Run what is woken. While a run is under way nobody knows which page is shown."""
     session = known()
     if session is None or session._state == AppSessionState.SHUTDOWN_REQUESTED:
         return
-    if session._scriptrunner is not None or _sessions.setdefault(session, _Asked()).waiting:
-        session._event_loop.call_later(_LOOK_AGAIN_S, _wake, known, page, fragment_id)
+    asked = _sessions.setdefault(session, _Asked())
+    if session._scriptrunner is not None or asked.waiting:
+        session._event_loop.call_later(_LOOK_AGAIN_S, _wake, known, woken)
         return
     state = session._client_state
-    is_there = runtime.get_instance().is_active_session(session.id) and session.has_fragment(fragment_id)
-    if is_there and state.page_script_hash == page:
-        session._create_scriptrunner(
-            RerunData(
-                query_string=state.query_string,
-                page_script_hash=page,
-                context_info=state.context_info if state.HasField("context_info") else None,
-            )
+    if not session.has_fragment(woken.fragment_id) or state.page_script_hash != woken.page:
+        return
+    if not runtime.get_instance().is_active_session(session.id):
+        asked.missed.add(woken)
+        return
+    session._create_scriptrunner(
+        RerunData(
+            query_string=state.query_string,
+            page_script_hash=woken.page,
+            fragment_id=woken.fragment_id if woken.is_alone else None,
+            is_auto_rerun=woken.is_alone,
+            context_info=state.context_info if state.HasField("context_info") else None,
         )
+    )
 
 
 # Four faults in how Streamlit runs fragments, corrected.
@@ -150,6 +193,8 @@ class _Asked:
     left: str | None = None
     #: Runs that wait for the end of a script runner, the oldest first.
     waiting: list[RerunData] = field(default_factory=list)
+    #: What was woken while the browser was not connected.
+    missed: set[_Woken] = field(default_factory=set)
 
 
 _sessions: WeakKeyDictionary[AppSession, _Asked] = WeakKeyDictionary()
@@ -160,6 +205,7 @@ def correct_fragment_requests() -> None:
     """Change Streamlit's classes for this process, once, to correct these faults."""
     request_now = AppSession.request_rerun
     create_now = AppSession._create_scriptrunner
+    connected_now = AppSession.register_file_watchers
     reset_now = ScriptRunContext.reset
     merge_now = ScriptRequests._request_rerun_locked
 
@@ -202,6 +248,14 @@ def correct_fragment_requests() -> None:
             for request in others:
                 request_run(self, request)
 
+    def connected(self: AppSession) -> None:
+        """Run what was woken meanwhile: Streamlit calls this for each new connection of a session."""
+        connected_now(self)
+        asked = _sessions.setdefault(self, _Asked())
+        for woken in asked.missed:
+            self._event_loop.call_soon(_wake, ref(self), woken)
+        asked.missed.clear()
+
     def reset(self: ScriptRunContext, *args: Any, **kwargs: Any) -> None:
         context_dg_stack.set((get_dg_singleton_instance().main_dg,))
         reset_now(self, *args, **kwargs)
@@ -218,6 +272,7 @@ def correct_fragment_requests() -> None:
             return True
         return merge_now(self, new_data)
 
+    AppSession.register_file_watchers = connected  # type: ignore[method-assign]
     ScriptRequests._request_rerun_locked = merge  # type: ignore[method-assign]
     ScriptRunContext.reset = reset  # type: ignore[method-assign]
     AppSession.request_rerun = request_rerun  # type: ignore[method-assign]

@@ -13,7 +13,7 @@ from proofspan.manifest.types import Run
 from proofspan.services.workspace.index_job import IndexJob
 from proofspan.store.files.types import RunFacts
 from proofspan.store.query.store import Store
-from proofspan.ui.status.fragments import fragment
+from proofspan.ui.status.fragments import fragment, run_again_after
 from proofspan.ui.visit import session
 from proofspan.ui.visit.routes import HEALTH_PAGE, TRIAGE_PAGE
 from proofspan.ui.visit.view_state import ViewState
@@ -80,15 +80,17 @@ def store_or_progress(opened: session.Opened) -> Store:
     return store
 
 
-@fragment(run_every=0.7)
+@fragment()
 def _index_progress(job: IndexJob, opened: session.Opened, shown: RunFacts | None) -> None:
     """Draw how far the index is, and rerun the page when it is done, or as soon as there is a part to show.
 
     `shown` are the facts of the index that the page was drawn from.
     """
-    run_id, store = opened.run.run_id, session.store_of(opened)
+    steps = session.jobs().progress
+    seen_steps, run_id, store = steps.count, opened.run.run_id, session.store_of(opened)
     if not job.is_running or (shown is None and store.stamp(run_id) is not None):
         st.rerun()
+    run_again_after(steps, seen_steps)
     step = job.progress
     message = f"{step.rows:,} of about {step.estimate:,} traces" if step and step.done else "starting"
     seen = "" if shown is None else " What you see is the index from before."
@@ -111,11 +113,17 @@ def _follow(opened: session.Opened, stamp: object) -> None:
     markup.note(f"{opened.run.run_id} is being written; new answers appear as they come.", "muted")
 
 
-@fragment(run_every=0.7)
+@fragment()
 def wait(is_over: Callable[[], bool], words: str, kind: Kind = "plain", role: Role = "hint") -> None:
-    """Draw a line that says what is waited for; rerun the page when that `is_over`."""
+    """Draw a line that says what is waited for; rerun the page when that `is_over`.
+
+    It is asked when an index job goes on to another run or ends: nothing else may end the wait.
+    """
+    milestones = session.jobs().milestones
+    seen = milestones.count
     if is_over():
         st.rerun()
+    run_again_after(milestones, seen)
     markup.note(words, kind, role=role)
 
 

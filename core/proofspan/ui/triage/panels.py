@@ -28,11 +28,12 @@ from proofspan.services.workspace.open import profile_snippet
 from proofspan.store.files.types import Flips, RunFacts
 from proofspan.store.query.filters import Flip, Sort
 from proofspan.store.query.metric_sql import OUTCOMES
-from proofspan.ui.status.fragments import fragment
+from proofspan.ui.status.fragments import fragment, run_again_after
 from proofspan.ui.status.notices import run_names
 from proofspan.ui.triage import table
 from proofspan.ui.triage.filters import show_all
 from proofspan.ui.triage.outcomes import Group
+from proofspan.ui.visit import session
 from proofspan.ui.visit.view_state import ViewState, change_view
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.controls import line, select, toggle_button
@@ -185,10 +186,13 @@ def _pending(about: str, done: str, event: Event, *, folder: Path, job: IndexJob
     markup.show(markup.text([Piece(f"{about}: {why} ", "muted"), command], role="hint"))
 
 
-@fragment(run_every=1.0)
+@fragment()
 def _being_done(words: str, event: Event, job: IndexJob, was_past: bool) -> None:
+    steps = session.jobs().progress
+    seen = steps.count
     if not job.is_running or (job.is_past(event) and not was_past):
         st.rerun()
+    run_again_after(steps, seen)
     share = job.progress.share if job.progress and job.event == event else 0.0
     with st.container(width="content"):
         note = f"{words} {100 * share:.0f} %" if share else words

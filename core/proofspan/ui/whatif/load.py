@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 
 import streamlit as st
@@ -13,10 +14,11 @@ from proofspan.services.whatif import logged as logs
 from proofspan.services.whatif import sweep as sweeps
 from proofspan.services.whatif.lists import Lists, load_lists
 from proofspan.services.whatif.types import Logged, Settings, Sweep, Swept, WhatIf
+from proofspan.services.workspace.changes import Changes
 from proofspan.store.files.types import Progress
 from proofspan.store.query.store import Store
 from proofspan.ui.status import background
-from proofspan.ui.status.fragments import fragment
+from proofspan.ui.status.fragments import fragment, run_again_after
 from proofspan.ui.status.workspace_status import state_of
 from proofspan.ui.visit import session
 
@@ -28,10 +30,12 @@ TRIED = 10
 SWEPT_AT_ONCE = 2_000
 
 
+@dataclass(slots=True)
 class _Reading:
     """How far the lists of a run are read."""
 
     progress: Progress | None = None
+    changes: Changes = field(default_factory=Changes)
 
 
 def lists_key(opened: session.Opened, store: Store) -> tuple[Hashable, ...]:
@@ -56,6 +60,7 @@ def lists(opened: session.Opened, store: Store) -> Lists | None:
 
     def note(step: Progress) -> None:
         reading.progress = step
+        reading.changes.note()
 
     def read() -> Lists:
         found = load_lists(opened.manifest, opened.run.run_id, store, on_progress=note)
@@ -74,10 +79,13 @@ def lists(opened: session.Opened, store: Store) -> Lists | None:
     return outcome.value
 
 
-@fragment(run_every=background.LOOK_S)
+@fragment()
 def _reading(key: Hashable, reading: _Reading) -> None:
+    seen = reading.changes.count
     if background.tasks().is_done(key):
         st.rerun()
+    background.rerun_when_done([key])
+    run_again_after(reading.changes, seen)
     step = reading.progress
     message = f"{step.done:,} of {step.total:,} questions" if step else "starting"
     st.progress(step.share if step else 0.0, text=f"Reading the logged lists: {message}.")
