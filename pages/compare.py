@@ -1,7 +1,10 @@
 """Compare: is this run better than another, on which questions, and what was done differently?"""
 
+from functools import partial
+
 from proofspan.services.compare import FLIP_EXPORTS, compared_pins, flip_frames
 from proofspan.ui.compare import load, panels, question
+from proofspan.ui.question.steps import show_steps_ahead
 from proofspan.ui.status import notices, release
 from proofspan.ui.visit import session
 from proofspan.ui.visit.view_state import write_view
@@ -30,10 +33,13 @@ elif load.is_readable(both, store):
     lists = load.flip_lists(both, store)
     if view.q is not None:
         was, now = (load.side(side, store, view) for side in (both.other, both.opened))
-        question.header(view, *load.step(lists, view), was, now)
-        question.answers(was, now)
-        question.pages(was, now)
+        beside, what = load.step(lists, view)
+        wire = question.header(view, beside, what, was, now)
+        question.answers(was, now, view)
+        question.pages(was, now, view)
         question.candidates(was, now, view)
+        with wire:
+            show_steps_ahead(beside, partial(load.key_at, lists))
     elif is_whole:
         release.wait_for_claims(opened, store, shown.vs)
         if any(map(len, lists.values())):

@@ -73,7 +73,7 @@ else:
     notices.notes(navigation.passage_notes(view, state, chosen, claims=len(claims.lines) if claims else 0))
     if choice:
         show_choice(asked_chunk or "", choice, state)
-    of = steps.place_name(key, chosen, state)
+    of = steps.place_name(key, chosen.id if chosen else None, state.page, state.beside)
     wire = panels.header(
         view, repeat=key.repeat, beside=beside, has_verdict=claims is not None, of=steps.header_mark(of)
     )
@@ -114,7 +114,7 @@ else:
             labels=labels,
         )
     with wire:
-        steps.show_steps_ahead(store, beside, shown=shown, targets=targets)
+        steps.show_steps_ahead(beside, partial(navigation.key_at, store), shown=shown, targets=targets)
     with reading:
         answer_panel.claims_panel(view, claims, chosen=state.at_claim)
         if claims is None:

@@ -17,6 +17,7 @@ from proofspan.ui.status.notices import fault_panel, run_names, to_triage
 from proofspan.ui.status.run_results import known_results
 from proofspan.ui.visit import session
 from proofspan.ui.visit.files import looks_once
+from proofspan.ui.visit.kept_messages import correct_kept_messages
 from proofspan.ui.visit.links import follow, show_links
 from proofspan.ui.visit.routes import (
     HEALTH_PAGE,
@@ -35,6 +36,8 @@ from proofspan.ui.visit.view_state import read_view, write_view
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.controls import select
 from proofspan.wording import counted
+
+correct_kept_messages()
 
 #: The address that was opened and that no page has.
 _UNKNOWN = "shell:unknown"

@@ -202,8 +202,7 @@ def step(lists: Mapping[FlipKind, pd.DataFrame], view: ViewState) -> tuple[Neigh
     """Return the neighbours of the open question among the flips of the address's kind, else of both, and
     what that list is called.
     """
-    kinds = [kind for kind in FLIP_KINDS if view.filter.flip in ("", kind)]
-    keys = [TraceKey("", str(q_id)) for kind in kinds for q_id in lists[kind]["q_id"]]
+    kinds, keys = _flipped(lists, view)
     what = kinds[0] if len(kinds) == 1 else "flipped"
     names = [question_name(key.q_id) for key in keys]
     if view.q not in names:
@@ -211,3 +210,16 @@ def step(lists: Mapping[FlipKind, pd.DataFrame], view: ViewState) -> tuple[Neigh
     at = names.index(view.q)
     previous, following = keys[at - 1] if at else None, keys[at + 1] if at + 1 < len(keys) else None
     return Neighbours(previous, following, at + 1, len(keys)), what
+
+
+def key_at(lists: Mapping[FlipKind, pd.DataFrame], view: ViewState, position: int) -> TraceKey | None:
+    """Return the question at a position, from 0, of that list; None past its end."""
+    _, keys = _flipped(lists, view)
+    return keys[position] if position < len(keys) else None
+
+
+def _flipped(
+    lists: Mapping[FlipKind, pd.DataFrame], view: ViewState
+) -> tuple[list[FlipKind], list[TraceKey]]:
+    kinds = [kind for kind in FLIP_KINDS if view.filter.flip in ("", kind)]
+    return kinds, [TraceKey("", str(q_id)) for kind in kinds for q_id in lists[kind]["q_id"]]

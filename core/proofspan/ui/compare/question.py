@@ -7,11 +7,13 @@ from dataclasses import replace
 from typing import Literal
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from proofspan.services.compare import TOP, Aligned, Part, aligned, answer_difference, have_nothing_in_common
 from proofspan.services.page.target import cite_id
 from proofspan.store.files.types import Neighbours
 from proofspan.ui.compare.load import Side
+from proofspan.ui.question import steps
 from proofspan.ui.question.candidates import GOLD_WORDS, beginning_of
 from proofspan.ui.question.panels import STAGE_NAMES
 from proofspan.ui.status import background, notices
@@ -49,8 +51,16 @@ _LOOKS: dict[str, Look] = {"up": "green", "new": "green", "down": "red", "gone":
 HEIGHT = 560
 
 
-def header(view: ViewState, beside: Neighbours, what: str, was: Side, now: Side) -> None:
-    """Draw the question, its place among the flipped ones, and the links to its neighbours and back."""
+def place_of(view: ViewState) -> str:
+    """Return the name of what both sides are drawn for (see `steps.place_name`)."""
+    return steps.place_name(view.vs, view.run, view.q, view.p, view.s, view.cite, view.chunk)
+
+
+def header(view: ViewState, beside: Neighbours, what: str, was: Side, now: Side) -> DeltaGenerator:
+    """Draw the question, its place among the flipped ones, and the links to its neighbours and back.
+
+    Return the container of the component that steps (see `steps.show_steps_ahead`).
+    """
     name = short_id(parse_question_name(view.q or "")[0])
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="compare-question"):
         st.page_link(
@@ -61,11 +71,14 @@ def header(view: ViewState, beside: Neighbours, what: str, was: Side, now: Side)
         )
         st.space("stretch")
         show_steps(beside, what)
+        wire = st.container(key="ahead")
     q = next((side.loaded.view.trace.q for side in (now, was) if side.loaded), "")
-    markup.show(markup.text([Piece(f"{q}  ", "h2"), Piece(name, "muted")], role="title", limit=1_000))
+    title = markup.text([Piece(f"{q}  ", "h2"), Piece(name, "muted")], role="title", limit=1_000)
+    markup.show(steps.header_mark(place_of(view)), title)
+    return wire
 
 
-def answers(was: Side, now: Side) -> None:
+def answers(was: Side, now: Side, view: ViewState) -> None:
     """Draw both answers with their labels; what only one of them says is marked.
 
     The citation line at the end of an answer is left out: the citations are listed below.
@@ -76,65 +89,78 @@ def answers(was: Side, now: Side) -> None:
         tail = answer_words.citation_tail(answer)
         texts.append(answer[: tail[0]].rstrip() if tail else answer)
     asked = next((side.loaded.view.trace.q for side in (now, was) if side.loaded), "")
-    difference = answer_difference(*texts, question=asked)
+    difference, of = answer_difference(*texts, question=asked), place_of(view)
+    lines = []
     if was.loaded and now.loaded:
         if difference.is_same:
-            markup.note("Both answers say the same.")
+            lines.append(markup.text([Piece("Both answers say the same.")], role="hint"))
         elif difference.figures:
             old, new = (", ".join(side) for side in zip(*difference.figures[:MOST_NUMBERS], strict=True))
             message = f"{was.run_id} says {old}; {now.run_id} says {new}."
-            markup.show(markup.text([Piece("Numbers differ: ", "strong"), Piece(message)], role="says"))
+            lines.append(markup.text([Piece("Numbers differ: ", "strong"), Piece(message)], role="says"))
         elif not difference.is_rough:
-            markup.note("The wording differs; what only one of the answers says is marked.", "muted")
+            message = "The wording differs; what only one of the answers says is marked."
+            lines.append(markup.text([Piece(message, "muted")], role="hint"))
         if difference.is_rough and not difference.is_same:
             message = "The answers are too long to compare word by word; "
-            markup.note(f"{message}what lies between their equal ends is marked.", "muted")
+            message += "what lies between their equal ends is marked."
+            lines.append(markup.text([Piece(message, "muted")], role="hint"))
+    if lines:
+        with st.container(key="compare-says"):
+            markup.show(markup.place("says", of), *lines)
     with st.container(key="compare-answers"):
-        _answer("was", was, difference.was)
-        _answer("now", now, difference.now)
-
-
-def _answer(when: When, side: Side, parts: Sequence[Part]) -> None:
-    with st.container(border=True, key=f"answer-{when}"):
-        if side.loaded is None:
-            notices.fault_panel(side.problems)
-            if not side.problems:
-                markup.note(f"{side.run_id} does not hold this question.", "strong", role="line")
-            return
-        view = side.loaded.view
-        chip, reason = question.label_chip(view)
-        markup.show(markup.text([Piece(f"{side.run_id} ", "h3"), chip, Piece(reason, "muted")], role="line"))
-        pieces = [Piece(part.text, _KINDS[when][part.change]) for part in parts]
-        empty = NO_TRACE if view.stored else "The answer is empty."
-        markup.show_long(pieces or [Piece(empty, "muted")], key=f"answer:{when}:{view.trace.q_id}")
-        several, found = is_of_several_documents(view), side.shown.found if side.shown else {}
-        for item in view.citations[:MOST_NAMED]:
-            on = "text" if item.citation.doc_id in side.opened.manifest.unpaged else "page"
-            place = found.get(cite_id(item.citation.number))
-            line = citation_line(item, place, on=on, names_document=several)
-            cited = [Piece("cites ", "muted"), Piece(line.badge, "badge"), Piece(line.place)]
-            markup.show(markup.text(cited, role="hint"))
-        hidden = len(view.citations) - MOST_NAMED
-        if hidden > 0:
-            markup.note(f"and {counted(hidden, 'more citation')}", "muted")
-        st.page_link(
-            "pages/question.py",
-            label="Open this answer on the Question page",
-            query_params=side.opened.view.change(at=1).params(),
-            width="content",
+        sides: tuple[tuple[When, Side, Sequence[Part]], ...] = (
+            ("was", was, difference.was),
+            ("now", now, difference.now),
         )
+        for when, side, parts in sides:
+            with st.container(border=True, key=f"answer-{when}"):
+                _answer(when, side, parts, markup.place("answer", of))
+                page_panel.end_of_page(of, key=f"page-end-answer-{when}")
 
 
-def pages(was: Side, now: Side) -> None:
+def _answer(when: When, side: Side, parts: Sequence[Part], mark: markup.Markup) -> None:
+    if side.loaded is None:
+        notices.fault_panel(side.problems)
+        if not side.problems:
+            markup.note(f"{side.run_id} does not hold this question.", "strong", role="line")
+        return
+    view = side.loaded.view
+    chip, reason = question.label_chip(view)
+    label = [Piece(f"{side.run_id} ", "h3"), chip, Piece(reason, "muted")]
+    markup.show(mark, markup.text(label, role="line"))
+    pieces = [Piece(part.text, _KINDS[when][part.change]) for part in parts]
+    empty = NO_TRACE if view.stored else "The answer is empty."
+    markup.show_long(pieces or [Piece(empty, "muted")], key=f"answer:{when}:{view.trace.q_id}")
+    several, found = is_of_several_documents(view), side.shown.found if side.shown else {}
+    for item in view.citations[:MOST_NAMED]:
+        on = "text" if item.citation.doc_id in side.opened.manifest.unpaged else "page"
+        place = found.get(cite_id(item.citation.number))
+        line = citation_line(item, place, on=on, names_document=several)
+        cited = [Piece("cites ", "muted"), Piece(line.badge, "badge"), Piece(line.place)]
+        markup.show(markup.text(cited, role="hint"))
+    hidden = len(view.citations) - MOST_NAMED
+    if hidden > 0:
+        markup.note(f"and {counted(hidden, 'more citation')}", "muted")
+    st.page_link(
+        "pages/question.py",
+        label="Open this answer on the Question page",
+        query_params=side.opened.view.change(at=1).params(),
+        width="content",
+    )
+
+
+def pages(was: Side, now: Side, view: ViewState) -> None:
     """Draw the page of each run's chosen passage, in places of a fixed height."""
     with st.container(key="compare-pages"):
         for when, side in (("was", was), ("now", now)):
             is_page = side.shown is not None and side.shown.text is None and side.shown.problem is None
             with st.container(key=f"{'page' if is_page else 'no-page'}-{when}", gap="xsmall"):
-                _page(when, side)
+                _page(when, side, place_of(view))
+                page_panel.end_of_page(place_of(view), key=f"page-end-{when}")
 
 
-def _page(when: str, side: Side) -> None:
+def _page(when: str, side: Side, of: str) -> None:
     shown, view = side.shown, side.loaded.view if side.loaded else None
     with st.container(key=f"finding-{when}", gap="xxsmall"):
         passage = [Piece("No passage names a document, so there is no page." if view else "", "muted")]
@@ -142,7 +168,8 @@ def _page(when: str, side: Side) -> None:
             title = document_name(shown) or "no document"
             place = Piece(f"{title}  {place_words(shown)}", "muted", tip=place_tip(shown))
             passage = [Piece(f"{shown.target.tag} "), place]
-        markup.show(markup.text([Piece(f"{side.run_id} ", "h3"), *passage], role="hint"))
+        line = markup.text([Piece(f"{side.run_id} ", "h3"), *passage], role="hint")
+        markup.show(markup.place("page", of), line)
         if shown is not None and view is not None and not shown.is_pending:
             if shown.problem is not None:
                 notices.fault_panel([shown.problem])
@@ -165,7 +192,7 @@ def _page(when: str, side: Side) -> None:
         # Its page is turned on the Question page: here both sides stay at what they show.
         alone = replace(shown, page_count=None)
         page_panel.drawn_page(
-            alone, (shown.target,), cards=cards, key=f"page-of-{when}", beside=side.run_id or ""
+            alone, (shown.target,), cards=cards, key=f"page-of-{when}", of=of, beside=side.run_id or ""
         )
 
 
@@ -174,6 +201,13 @@ def candidates(was: Side, now: Side, view: ViewState) -> None:
 
     A row per chunk by its rank now, then those that are gone, linked to its place in both.
     """
+    of = place_of(view)
+    with st.container(key="compare-candidates"):
+        _candidates(was, now, view, of)
+        page_panel.end_of_page(of, key="page-end-candidates")
+
+
+def _candidates(was: Side, now: Side, view: ViewState, of: str) -> None:
     stages = [side.loaded.view.last_stage if side.loaded else None for side in (was, now)]
     rows = aligned(*stages)
     names = " compared with ".join(
@@ -181,7 +215,9 @@ def candidates(was: Side, now: Side, view: ViewState) -> None:
         for side, stage in zip((was, now), stages, strict=True)
         if stage
     )
-    markup.titled("Candidates ", f"the top {TOP} of {names}" if names else "")
+    about = f"the top {TOP} of {names}" if names else ""
+    title = markup.text([Piece("Candidates ", "h2"), Piece(about, "muted")], role="line")
+    markup.show(markup.place("candidates", of), title)
     if not rows:
         markup.note("Neither trace lists a candidate.", "muted")
         return

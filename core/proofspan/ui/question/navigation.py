@@ -21,17 +21,26 @@ from proofspan.ui.widgets import markup
 from proofspan.ui.wording.question import short_id
 from proofspan.ui.wording.verdict import RunChip, run_chip
 
+#: The columns by which the traces of a question differ.
+_VARIANT = ("paraphrase", "seed", "repeat")
+
 
 def with_question(state: ViewState, store: Store) -> ViewState:
     """Return the state with a question: its own, else, unless it names a chunk, the first of the list."""
     if state.q is not None or state.chunk is not None:
         return state
-    first = store.page(state.filter, state.sort, limit=1, offset=0)
-    if first.empty:
+    first = key_at(store, state, 0)
+    if first is None:
         return state
-    row = first.iloc[0]
-    name = question_name(str(row["q_id"]), int(row["repeat"]))
-    return state.change(q=name, p=int(row["paraphrase"]), s=int(row["seed"]))
+    return state.change(q=question_name(first.q_id, first.repeat), p=first.paraphrase, s=first.seed)
+
+
+def key_at(store: Store, state: ViewState, position: int) -> TraceKey | None:
+    """Return the question at a position, from 0, of the list of an address; None past its end."""
+    rows = store.page(state.filter, state.sort, limit=1, offset=position)
+    for row in rows[[*KEY_COLUMNS]].to_dict("records"):
+        return TraceKey(state.run, str(row["q_id"]), *(int(row[name]) for name in _VARIANT))
+    return None
 
 
 def find(
@@ -45,9 +54,7 @@ def find(
     if (existing := store.find(key)) is not None:
         return existing
     for record in store.traces_of(key.q_id, key.run_id, KEY_COLUMNS).to_dict("records"):
-        return TraceKey(
-            key.run_id, key.q_id, *(int(record[name]) for name in ("paraphrase", "seed", "repeat"))
-        )
+        return TraceKey(key.run_id, key.q_id, *(int(record[name]) for name in _VARIANT))
     missing = Problem(
         "no_such_question",
         f"question {state.q} isn't in run {key.run_id}",

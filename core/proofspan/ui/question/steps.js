@@ -10,6 +10,13 @@ const FIELDS = "input, textarea, select, [contenteditable], [role=listbox], [rol
 // Which place a press on a part of the page leads to.
 const WAYS = ".st-key-other-runs button, .st-key-citations button, .st-key-evidence-ways button, [data-testid=ps-row], "
   + "[data-testid=ps-marked] :is([data-number], [data-cite], [data-claim]), [data-testid=ps-claim-row]";
+// The parts that are hidden while they are behind, with the marks that a whole one has. Those of pages are hidden from the
+// press on.
+const PARTS = {
+  "page-side": 2, level: 1, answer: 0,
+  "compare-pages": 4, "compare-says": 1, "compare-answers": 4, "compare-candidates": 2,
+};
+const PAGES = ["page-side", "level", "compare-pages"];
 const [AGAIN_MS, AT_MOST_MS, DRAG_PIXELS] = [1500, 5000, 4];
 // One for the page, however often the component is mounted.
 const state = { data: null, wanted: null, presses: 0, leaving: null, pressed: [0, 0], send: null };
@@ -18,7 +25,7 @@ export default function ({ data, setTriggerValue }) {
   if (!data || !data.length) return;
   state.data = JSON.parse(new TextDecoder().decode(data));
   state.send = setTriggerValue;
-  if (state.presses <= state.data.presses || !state.wanted) {
+  if (state.presses <= state.data.presses || state.wanted === null) {
     Object.assign(state, { presses: state.data.presses, wanted: state.data.position });
   }
   const app = document.querySelector("[data-testid=stApp]");
@@ -29,11 +36,13 @@ export default function ({ data, setTriggerValue }) {
   });
   const listeners = [["keydown", keyed], ["pointerdown", pressed], ["click", clicked], ["popstate", leave]];
   for (const [name, act] of listeners) window.addEventListener(name, act, true);
+  window.addEventListener("popstate", forget, true);
   compare();
   return () => {
     watch.disconnect();
     clearTimeout(state.again);
     for (const [name, act] of listeners) window.removeEventListener(name, act, true);
+    window.removeEventListener("popstate", forget, true);
   };
 }
 
@@ -46,13 +55,13 @@ function compare() {
   if (state.leaving && (state.leaving.run !== run || state.leaving.until < Date.now())) state.leaving = null;
   const isStepping = Number(presses) < state.presses;
   const isDrawing = find("[data-testid=stApp]").dataset.testScriptState === "running";
-  for (const [name, count] of [["page-side", 2], ["level", 1], ["answer", 0]]) {
+  for (const [name, count] of Object.entries(PARTS)) {
     const part = find(`.st-key-${name}`);
     if (!part) continue;
     const marks = [...part.querySelectorAll("[data-of]")].filter((each) => name === "level" || !each.closest(".st-key-level"));
     const isOther = marks.some((each) => each.dataset.of !== of);
     const isPart = isDrawing && marks.filter((each) => each.dataset.part).length < count;
-    const isLeft = name !== "answer" && (isStepping || state.leaving);
+    const isLeft = PAGES.includes(name) && (isStepping || state.leaving);
     if (part.toggleAttribute("data-behind", Boolean(isOther || isPart || isLeft))) part.ariaBusy = "true";
     else part.removeAttribute("aria-busy");
   }
@@ -65,9 +74,14 @@ function leave() {
   compare();
 }
 
+// Who goes elsewhere does not want the presses that are not answered any more.
+function forget() {
+  clearTimeout(state.again);
+  Object.assign(state, { presses: state.data.presses, wanted: state.data.position });
+}
+
 function step(by) {
-  const { position, total } = state.data;
-  if (position === null) return;
+  const { total } = state.data;
   const to = Math.max(0, Math.min(state.wanted + by, total - 1));
   if (to === state.wanted) return;
   Object.assign(state, { wanted: to, presses: state.presses + 1 });
@@ -101,7 +115,7 @@ function keyed(event) {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
   const by = KEYS[event.key.toLowerCase()];
   const path = event.composedPath().filter((each) => each instanceof Element);
-  if (!by || path.some((each) => each.matches(FIELDS))) return;
+  if (!by || state.data.position === null || path.some((each) => each.matches(FIELDS))) return;
   take(event);
   step(by);
 }
@@ -115,6 +129,7 @@ function clicked(event) {
   if (event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
   const path = event.composedPath().filter((each) => each instanceof Element);
   for (const [key, by] of Object.entries(KEYS)) {
+    if (state.data.position === null) break; // the button itself leads into the list
     if (!path.some((each) => each.matches(`.st-key-step-${key.toUpperCase()} button`))) continue;
     take(event);
     return step(by);

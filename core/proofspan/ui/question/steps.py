@@ -7,7 +7,7 @@ that a reader turns away from may be seen below another question, not even until
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeGuard
 
 import orjson
@@ -17,10 +17,9 @@ from proofspan.contracts.records.records import TraceKey
 from proofspan.services.page.target import Target
 from proofspan.services.page.view import PageView
 from proofspan.store.files.types import Neighbours
-from proofspan.store.query.store import Store
 from proofspan.ui.component import component
 from proofspan.ui.question.candidates import row_key
-from proofspan.ui.visit.view_state import ViewState, question_name, read_view, write_view
+from proofspan.ui.visit.view_state import ViewState, change_view, question_name, read_view
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.markup import Markup
 
@@ -29,10 +28,9 @@ _KEY, _PRESSES, _RUNS = "steps-ahead", "steps:presses", "steps:runs"
 _MAX = 2**53
 
 
-def place_name(key: TraceKey, chosen: Target | None, state: ViewState) -> str:
-    """Return a name of what the page is drawn for: the question, the chosen passage and the asked page."""
-    seen = repr((key, chosen.id if chosen else None, state.page, state.beside))
-    return hashlib.sha1(seen.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()[:16]
+def place_name(*seen: object) -> str:
+    """Return a name of what the page is drawn for: the question and what of it is chosen, by their `repr`."""
+    return hashlib.sha1(repr(seen).encode("utf-8", "replace"), usedforsecurity=False).hexdigest()[:16]
 
 
 def header_mark(of: str) -> Markup:
@@ -45,11 +43,16 @@ def header_mark(of: str) -> Markup:
 
 
 def show_steps_ahead(
-    store: Store, beside: Neighbours, *, shown: PageView | None, targets: Sequence[Target]
+    beside: Neighbours,
+    key_at: Callable[[ViewState, int], TraceKey | None],
+    *,
+    shown: PageView | None = None,
+    targets: Sequence[Target] = (),
 ) -> None:
     """Mount the component that steps by keys and buttons, and hides what is left.
 
     It gets the position in the list, and what lies on the `shown` page, which a choice does not leave.
+    `key_at` returns the question at a position, from 0, of an address's list, or None past its end.
     """
     spans = [span.id for span in shown.spans] if shown is not None else []
     drawn = set(spans)
@@ -60,11 +63,9 @@ def show_steps_ahead(
         if asked is None:
             return
         to, st.session_state[_PRESSES] = asked
-        state = read_view()
-        for row in store.page(state.filter, state.sort, limit=1, offset=to).to_dict("records"):
-            name = question_name(str(row["q_id"]), int(row["repeat"]))
-            variant = {"p": int(row["paraphrase"]), "s": int(row["seed"])}
-            write_view(state.change(q=name, **variant, cite=None, chunk=None, page=None))
+        if (key := key_at(read_view(), to)) is not None:
+            name = question_name(key.q_id, key.repeat)
+            change_view(q=name, p=key.paraphrase, s=key.seed, cite=None, chunk=None, page=None)
 
     data = {
         "position": None if beside.position is None else beside.position - 1,

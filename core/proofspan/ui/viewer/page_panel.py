@@ -113,7 +113,7 @@ def page(
             markup.text([Piece("There is no page to show for this question.")], role="hint"),
         )
         level = st.container(key="level")
-        _end(of)
+        end_of_page(of)
         return level
     _header(shown, apart=apart, is_beside=gold_page is not None, of=of, labels=labels)
     targets = targets_of(view)
@@ -124,7 +124,7 @@ def page(
     cards = cards_of(shown, targets, answer=answer, origins=origins)
     if gold_page is None:
         _place(shown, targets, cards, region, claims, of=of)
-        _end(of)
+        end_of_page(of)
         return level
     with st.container(key="both-pages"):
         with st.container(key="page-of-passage", gap="xsmall"):
@@ -132,13 +132,16 @@ def page(
             _place(shown, targets, cards, region, claims, of=of)
         with st.container(key="page-of-gold", gap="xsmall"):
             _beside(gold_page, cards_of(gold_page, targets, answer=answer, origins=origins), of=of)
-    _end(of)
+    end_of_page(of)
     return level
 
 
-def _end(of: str) -> None:
-    """Mark the end of what belongs to a question: what follows is of another one (see question.css)."""
-    with st.container(key="page-end"):
+def end_of_page(of: str, *, key: str = "page-end") -> None:
+    """Mark the end of what belongs to a question: what follows is of another one (see question.css).
+
+    Every `key` begins with `page-end`.
+    """
+    with st.container(key=key):
         markup.show(markup.place("page", of))
 
 

@@ -27,6 +27,6 @@ def follow(address: str, *, replaces: bool = False) -> None:
 
 def show_links() -> None:
     """Mount the component that follows the page's links, once a page; without it Streamlit follows them."""
-    component("ui/visit/links_here", scripts=("ui/visit/links.js",))(
+    component("ui/visit/links_here", scripts=("ui/visit/links.js", "ui/visit/presses.js"))(
         key=_KEY, data=st.session_state.pop(_ASKED, None)
     )

@@ -23,6 +23,7 @@ export default function ({ data }) {
   ];
   for (const [name, act] of listeners) document.addEventListener(name, act, { capture: true, passive: name !== "click" });
   window.addEventListener("popstate", wentBack);
+  const stopWatching = watchPresses();
   if (data && data.to && data.asked !== followed) {
     followed = data.asked;
     follow(data.to, { replaces: data.replaces });
@@ -30,6 +31,7 @@ export default function ({ data }) {
   return () => {
     for (const [name, act] of listeners) document.removeEventListener(name, act, true);
     window.removeEventListener("popstate", wentBack);
+    stopWatching();
   };
 }
 
