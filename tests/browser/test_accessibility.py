@@ -52,9 +52,14 @@ def test_no_page_has_a_barrier(serve: Serve, page_at: PageAt, wait_for_run: Wait
     errors: list[str] = []
     page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: errors.append(str(error)))
-    page.goto(f"{serve(DEMO).url}/nothing")
+    url = serve(DEMO).url
+    page.goto(f"{url}/nothing/at/all?run=R005")
     wait_for_run(page)
+    expect(page.locator("main code")).to_have_text("/nothing/at/all")
     found = {"nothing": barriers(page, axe)}
+    page.get_by_role("link", name="Back to Triage").click()
+    expect(page.locator(".st-key-triage-table")).to_be_visible()
+    expect(page).to_have_url(f"{url}/?run=R005")
     for address, title in STATES.items():
         page.evaluate(FOLLOW, f"./{address}")
         wait_for_run(page)

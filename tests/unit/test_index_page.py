@@ -10,6 +10,7 @@ from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
+from streamlit import config
 
 from proofspan.ui.app import security
 from proofspan.ui.app.index_page import IndexPage, index_html
@@ -45,6 +46,30 @@ def test_only_a_page_with_a_sidebar_reserves_its_room() -> None:
 def test_a_download_is_left_as_it_is() -> None:
     headers, body = answer("/media/0a1b.html")
     assert body == b"theirs" and headers["etag"] == "x"
+
+
+@pytest.mark.parametrize(
+    ("base", "path", "query", "to"),
+    [
+        ("", "/a/b", b"", "../no-page?address=a%2Fb"),
+        ("", "/health/R5/x.html", b"run=R5", "../../no-page?address=health%2FR5%2Fx.html&run=R5"),
+        ("proof/span", "/proof/span/a/b", b"", "../no-page?address=a%2Fb"),
+        ("proof/span", "/proof/span/media/0a1b.html", b"", None),
+        ("proof/span", "/proof/span/health", b"", None),
+        ("proof/span", "/proof/span", b"", None),
+    ],
+)
+def test_an_address_of_several_parts_leads_to_the_page_that_names_it(
+    base: str, path: str, query: bytes, to: str | None
+) -> None:
+    before = config.get_option("server.baseUrlPath")
+    config.set_option("server.baseUrlPath", base)
+    try:
+        headers, body = answer(path, query=query)
+    finally:
+        config.set_option("server.baseUrlPath", before)
+    assert headers.get("location") == to
+    assert bool(body) == (to is None)
 
 
 def test_the_policy_allows_our_script() -> None:

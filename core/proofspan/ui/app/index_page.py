@@ -9,16 +9,20 @@ from __future__ import annotations
 
 import gzip
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlencode
 
 import streamlit
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit import config
 
 from proofspan.ui.app.titles import NAME, SIDEBAR_PIXELS
-from proofspan.ui.visit.routes import PAGES
+from proofspan.ui.visit.routes import NO_PAGE_ADDRESS, NO_PAGE_PATH, PAGES
 from proofspan.ui.widgets.markup import common_css, page_css
 
 #: The server is where the page's scripts are, which have relative addresses too.
@@ -102,22 +106,29 @@ def _body(page: str, *, is_framed: bool, is_compressed: bool) -> bytes:
     return gzip.compress(html.encode(), mtime=0) if is_compressed else html.encode()
 
 
+#: What Streamlit serves files under, which may be HTML too; all else is the address of a page, or of none.
+_FILES: Final = ("_stcore", "app", "component", "media", "static")
+
+
 class IndexPage:
     """ASGI middleware: where Streamlit answers with its HTML page, answer with ours.
 
-    A file that is downloaded, which may be HTML too, has a dot in its address; an address of a page has none.
+    The addresses of scripts are relative to the page's, and every page is at the root of the dashboard: an
+    address of several parts is redirected to the page that says that there is none.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
+        base = (config.get_option("server.baseUrlPath") or "").strip("/")
+        self._depth = len(base.split("/")) if base else 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or "." in scope["path"].rpartition("/")[2]:
+        parts = scope.get("path", "").split("/")[1 + self._depth :]
+        if scope["type"] != "http" or (len(parts) > 1 and parts[0] in _FILES):
             await self._app(scope, receive, send)
             return
         is_compressed = "gzip" in Headers(scope=scope).get("accept-encoding", "")
-        name = scope["path"].rpartition("/")[2]
-        page = name if name in _PAGES else ""
+        page = parts[0] if parts and parts[0] in _PAGES else ""
         body = _body(page, is_framed=b"present=" not in scope["query_string"], is_compressed=is_compressed)
         is_ours = False
 
@@ -126,15 +137,25 @@ class IndexPage:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 is_ours = message["status"] == 200 and headers.get("content-type", "").startswith("text/html")
+                if is_ours and len(parts) > 1:
+                    query = scope["query_string"].decode("latin-1")
+                    await _to_no_page(parts, query)(scope, receive, send)
+                    return
                 if is_ours:
                     for name in ("etag", "last-modified", "accept-ranges", "content-encoding"):
                         del headers[name]
                     headers["content-length"] = str(len(body))
                     headers.update({"content-encoding": "gzip"} if is_compressed else {})
             elif is_ours and message["type"] == "http.response.body":
-                if message.get("more_body"):
+                if len(parts) > 1 or message.get("more_body"):
                     return
                 message = {"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body}
             await send(message)
 
         await self._app(scope, receive, send_ours)
+
+
+def _to_no_page(parts: Sequence[str], query: str) -> RedirectResponse:
+    """Return the way to that page; relative, as a proxy may serve the dashboard below a path."""
+    asked = urlencode({NO_PAGE_ADDRESS: "/".join(parts)})
+    return RedirectResponse(f"{'../' * (len(parts) - 1)}{NO_PAGE_PATH}?{asked}{'&' * bool(query)}{query}")

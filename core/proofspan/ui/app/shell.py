@@ -23,6 +23,8 @@ from proofspan.ui.visit.routes import (
     HEALTH_PAGE,
     HEALTH_TITLE,
     MOVED,
+    NO_PAGE_ADDRESS,
+    NO_PAGE_PATH,
     NO_PAGE_TITLE,
     OPEN_PAGE,
     OPEN_PATH,
@@ -35,6 +37,7 @@ from proofspan.ui.visit.turns import in_turn
 from proofspan.ui.visit.view_state import read_view, write_view
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.controls import select
+from proofspan.ui.widgets.text import shortened
 from proofspan.wording import counted
 
 correct_kept_messages()
@@ -78,12 +81,13 @@ def run() -> None:
 def _navigation() -> StreamlitPage:
     """Return the page of the address; for one that no page has, a page that says so."""
     titles = {path: title for group in PAGES.values() for _, title, path in group}
-    known = {*titles, *MOVED, OPEN_PATH}
+    known = {*titles, *MOVED, OPEN_PATH, NO_PAGE_PATH}
     context = get_script_run_ctx(suppress_warning=True)
     asked = (context.pages_manager.intended_page_name or "") if context is not None else ""
     if asked and asked not in known and "/" not in asked:
         st.session_state[_UNKNOWN] = asked
     unknown = st.session_state.get(_UNKNOWN)
+    nowhere = (NO_PAGE_PATH, *([unknown] if unknown else []))
     return st.navigation(
         [
             st.Page(script, title=title, url_path=path or ROOT_NAME, default=not path)
@@ -92,7 +96,7 @@ def _navigation() -> StreamlitPage:
         ]
         + [st.Page(OPEN_PAGE, title=OPEN_TITLE, url_path=OPEN_PATH)]
         + [st.Page(_moved, title=titles[path], url_path=old) for old, path in MOVED.items()]
-        + ([st.Page(_no_page, title=NO_PAGE_TITLE, url_path=unknown)] if unknown else []),
+        + [st.Page(_no_page, title=NO_PAGE_TITLE, url_path=path) for path in nowhere],
         position="hidden",
     )
 
@@ -104,7 +108,8 @@ def _moved() -> None:
 def _no_page() -> None:
     """Show that the address is that of no page, with the way to the first one."""
     markup.page_title(NO_PAGE_TITLE)
-    asked = markup.Piece(f"/{st.session_state[_UNKNOWN]}", "code")
+    address = st.query_params.get(NO_PAGE_ADDRESS) or st.session_state.get(_UNKNOWN, NO_PAGE_PATH)
+    asked = markup.Piece(f"/{shortened(address, 200)}", "code")
     markup.show(markup.text([markup.Piece("Proofspan has no page at "), asked]))
     to_triage(read_view())
 

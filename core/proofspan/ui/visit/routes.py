@@ -11,8 +11,9 @@ OPEN_PAGE, OPEN_TITLE, OPEN_PATH = "pages/open.py", "Open your data", "open"
 MOVED: dict[str, str] = {"workspace": "health", "triage": ""}
 #: Streamlit names the page at the root after its script, which would keep `/triage` from being redirected.
 ROOT_NAME = "root"
-#: The title where an address is that of no page.
-NO_PAGE_TITLE = "There is no page here"
+#: The title where an address is that of no page, and where addresses of several parts are redirected to, with
+#: the parameter that holds them.
+NO_PAGE_TITLE, NO_PAGE_PATH, NO_PAGE_ADDRESS = "There is no page here", "no-page", "address"
 #: Navigation: group → (script, title, url path). A page that does not exist is not named.
 PAGES: dict[str, tuple[tuple[str, str, str], ...]] = {
     "Browse": (
