@@ -19,16 +19,14 @@ import argparse
 import asyncio
 import os
 import random
-import shutil
 import statistics
-import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
 
-from bench_pages import CHECKOUT, dashboard, make_workspace, served
+from sites import DEMO, arguments_of, bare_page, dashboard, folder_of, make_workspace
 from visits import Visit, cpu_seconds, visit
 
 from proofspan.manifest.load import load_manifest
@@ -51,41 +49,32 @@ FILTERS = ("&label=ok", "", "&sort=coverage", "&label=generation_drift", "&label
 
 def main() -> None:
     arguments = parse()
-    folder = arguments.keep or Path(tempfile.mkdtemp(prefix="bench-clicks-"))
-    try:
+    with folder_of(arguments) as folder:
         if arguments.people:
             workspace = make_workspace(folder, arguments.traces or 100_000, arguments.chunks)
             asyncio.run(serve_people(workspace, folder, arguments))
         else:
             asyncio.run(count_clicks(folder, arguments))
-    finally:
-        if arguments.keep is None:
-            shutil.rmtree(folder)
 
 
 def parse() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--traces", type=int, default=0)
-    parser.add_argument("--chunks", type=int, default=20_000)
+    parser = arguments_of(__doc__, traces=0)
     parser.add_argument("--rounds", type=int, default=12)
     parser.add_argument("--rest", type=float, default=20, help="seconds that each page is watched at rest")
     parser.add_argument("--people", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--think", type=float, default=5)
-    parser.add_argument(
-        "--keep", type=Path, help="a folder to work in and to leave behind, for the next time"
-    )
     return parser.parse_args()
 
 
 async def count_clicks(folder: Path, arguments: argparse.Namespace) -> None:
     """Print the CPU of each act, on each workspace and on a bare page, and of pages at rest."""
-    async with a_server(bare_page(folder)) as (pid, url), visit(url) as visitor:
+    async with a_server(bare_page(folder, BARE)) as (pid, url), visit(url) as visitor:
         await visitor.go("")
         pressed = [await cost(pid, lambda: visitor.press("press")) for _ in range(arguments.rounds)]
     bare = statistics.median(pressed)
     print(f"{'a bare page, its button':>34}: {bare:6.1f} ms")
-    workspaces = {"demo": CHECKOUT / "data/demo"}
+    workspaces = {"demo": DEMO}
     if arguments.traces:
         name = f"{arguments.traces:,} traces"
         workspaces[name] = make_workspace(folder, arguments.traces, arguments.chunks)
@@ -153,7 +142,7 @@ async def serve_people(workspace: Path, folder: Path, arguments: argparse.Namesp
     run_id, questions = questions_of(workspace, folder)
     async with AsyncExitStack() as stack:
         pid, url = await stack.enter_async_context(a_server(dashboard(workspace, folder)))
-        _, bare_url = await stack.enter_async_context(a_server(bare_page(folder)))
+        _, bare_url = await stack.enter_async_context(a_server(bare_page(folder, BARE)))
         bare = await stack.enter_async_context(visit(bare_url))
         await bare.go("")
         visitors = [await stack.enter_async_context(visit(url)) for _ in range(arguments.people)]
@@ -203,14 +192,6 @@ def percentiles(seconds: list[float]) -> tuple[float, ...]:
     """Return the 50th, 95th and 99th percentile."""
     ordered = sorted(seconds)
     return tuple(ordered[min(len(ordered) - 1, int(share * len(ordered)))] for share in (0.5, 0.95, 0.99))
-
-
-def bare_page(folder: Path) -> AbstractContextManager[str]:
-    """Serve a page with a button and nothing else, as Streamlit makes it."""
-    script = folder / "bare-button" / "app.py"
-    script.parent.mkdir(exist_ok=True)
-    script.write_text(BARE, encoding="utf-8")
-    return served(script, dict(os.environ))
 
 
 def questions_of(workspace: Path, folder: Path) -> tuple[str, list[str]]:

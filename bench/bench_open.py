@@ -25,8 +25,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pymupdf
-from bench_pages import FLAGS, chromium
 from playwright.sync_api import Browser, sync_playwright
+from sites import FLAGS, chromium
 
 LIMIT_S = 60_000
 BOX, HELLO = "[data-testid=ps-box]", "text=Hello"

@@ -12,28 +12,26 @@ machine does. Indexes are built beforehand.
 from __future__ import annotations
 
 import argparse
-import os
-import shutil
-import socket
 import statistics
-import subprocess
-import sys
 import tempfile
-import time
-import urllib.request
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import yaml
-from playwright.sync_api import BrowserContext, Page, Playwright, sync_playwright
+from playwright.sync_api import BrowserContext, Page, sync_playwright
+from sites import (
+    DEMO,
+    FLAGS,
+    arguments_of,
+    bare_page,
+    chromium,
+    dashboard,
+    folder_of,
+    make_workspace,
+    wait_for_script,
+    warm_browser,
+)
 
-CHECKOUT = Path(__file__).resolve().parents[1]
-FLAGS = [
-    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
-    *("--disable-background-networking", "--disable-component-update"),
-]
 ROW, CANVAS = "[data-testid=ps-row]", "[data-testid=stDataFrame] canvas"
 #: Notes the first frame with the table on the page, in milliseconds since the navigation began. A component
 #: is in a shadow tree, which an observer of the document does not see into.
@@ -87,111 +85,21 @@ class Measured:
 
 def main() -> None:
     arguments = parse()
-    folder = arguments.keep or Path(tempfile.mkdtemp(prefix="bench-pages-"))
-    try:
+    with folder_of(arguments) as folder, ExitStack() as running:
         large = make_workspace(folder, arguments.traces, arguments.chunks)
-        with ExitStack() as running:
-            sites = {
-                "large": Site(running.enter_context(dashboard(large, folder))),
-                "demo": Site(running.enter_context(dashboard(CHECKOUT / "data/demo", folder))),
-                "bare": Site(running.enter_context(bare_page(folder)), CANVAS),
-            }
-            measured = measure(sites, arguments.repeats)
-        report(measured, arguments.traces)
-    finally:
-        if arguments.keep is None:
-            shutil.rmtree(folder)
+        sites = {
+            "large": Site(running.enter_context(dashboard(large, folder))),
+            "demo": Site(running.enter_context(dashboard(DEMO, folder))),
+            "bare": Site(running.enter_context(bare_page(folder, BARE_PAGE)), CANVAS),
+        }
+        measured = measure(sites, arguments.repeats)
+    report(measured, arguments.traces)
 
 
 def parse() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--traces", type=int, default=100_000)
-    parser.add_argument("--chunks", type=int, default=20_000)
+    parser = arguments_of(__doc__, traces=100_000)
     parser.add_argument("--repeats", type=int, default=7)
-    parser.add_argument(
-        "--keep", type=Path, help="a folder to work in and to leave behind, for the next time"
-    )
     return parser.parse_args()
-
-
-def make_workspace(folder: Path, traces: int, chunks: int) -> Path:
-    """A workspace of one run with that many traces; made once in a folder that is kept."""
-    workspace = folder / f"run-of-{traces}"
-    if not (workspace / "pipeline_manifest.yaml").is_file():
-        maker = [sys.executable, str(CHECKOUT / "bench/make_traces.py"), str(workspace)]
-        subprocess.run([*maker, "--traces", str(traces), "--chunks", str(chunks)], check=True)
-        manifest = {
-            "manifest_version": "1.0",
-            "name": f"{traces} traces",
-            "chunks": {"path": "chunks.jsonl"},
-            "runs": [{"run_id": "R001", "traces": {"path": "traces.jsonl"}}],
-        }
-        (workspace / "pipeline_manifest.yaml").write_text(yaml.safe_dump(manifest), encoding="utf-8")
-    return workspace
-
-
-@contextmanager
-def dashboard(workspace: Path, folder: Path) -> Iterator[str]:
-    """The dashboard on a workspace whose index is up to date; gives its address."""
-    environment = {
-        **os.environ,
-        "PROOFSPAN_WORKSPACE": str(workspace),
-        "PROOFSPAN_CACHE_DIR": str(folder / "cache"),
-    }
-    subprocess.run(
-        [sys.executable, "-m", "proofspan.cli", "index", str(workspace)],
-        cwd=CHECKOUT,
-        env=environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        check=False,  # 1 says that lines could not be read, which the demo has on purpose
-    )
-    with served(CHECKOUT / "app.py", environment) as url:
-        yield url
-
-
-@contextmanager
-def bare_page(folder: Path) -> Iterator[str]:
-    """A page with one table and nothing else, as Streamlit makes it; gives its address."""
-    script = folder / "bare" / "app.py"
-    script.parent.mkdir(exist_ok=True)
-    script.write_text(BARE_PAGE, encoding="utf-8")
-    with served(script, dict(os.environ)) as url:
-        yield url
-
-
-@contextmanager
-def served(script: Path, environment: dict[str, str]) -> Iterator[str]:
-    """A Streamlit server for a script, until the block ends; gives its address."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    options = [f"--server.port={port}", "--server.headless=true", "--browser.gatherUsageStats=false"]
-    server = subprocess.Popen(
-        [sys.executable, "-m", "streamlit", "run", script.name, *options],
-        cwd=script.parent,
-        env=environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    url = f"http://localhost:{port}"
-    try:
-        wait_until_healthy(url)
-        yield url
-    finally:
-        server.terminate()
-        server.wait(timeout=10)
-
-
-def wait_until_healthy(url: str) -> None:
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        try:
-            with urllib.request.urlopen(f"{url}/_stcore/health", timeout=2):  # noqa: S310 - our own address
-                return
-        except OSError:
-            time.sleep(0.1)
-    raise SystemExit(f"the dashboard at {url} did not start")
 
 
 def measure(sites: dict[str, Site], repeats: int) -> dict[str, Measured]:
@@ -216,18 +124,6 @@ def measure(sites: dict[str, Site], repeats: int) -> dict[str, Measured]:
         warm.close()
         browser.close()
     return measured
-
-
-def chromium() -> str | None:
-    names = ("chromium-headless-shell", "chromium", "google-chrome")
-    return next(filter(None, map(shutil.which, names)), None)
-
-
-def warm_browser(playwright: Playwright, profile: Path) -> BrowserContext:
-    """A browser with a profile on disk, which keeps what it has fetched and compiled."""
-    return playwright.chromium.launch_persistent_context(
-        profile, executable_path=chromium(), args=FLAGS, viewport={"width": 1400, "height": 900}
-    )
 
 
 def visit(context: BrowserContext, site: Site) -> tuple[float, int]:
@@ -262,10 +158,6 @@ def table_shown_at(page: Page, site: Site) -> float:
     page.wait_for_function("() => typeof window.tableAt === 'number'")
     wait_for_script(page)
     return float(page.evaluate("() => window.tableAt"))
-
-
-def wait_for_script(page: Page) -> None:
-    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for(state="attached")
 
 
 def report(measured: dict[str, Measured], traces: int) -> None:

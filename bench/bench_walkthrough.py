@@ -21,8 +21,8 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import urlencode
 
-from bench_pages import FLAGS, chromium, served
 from playwright.sync_api import Page, sync_playwright
+from sites import CHECKOUT, FLAGS, chromium, served
 
 from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.manifest.load import load_manifest
@@ -39,7 +39,6 @@ from proofspan.traces.lines.unpack import plain_source
 from proofspan.ui.viewer.viewer import ViewerPage, packed
 from proofspan.ui.visit.view_state import question_name
 
-CHECKOUT = Path(__file__).resolve().parents[1]
 #: Notes when the new picture and a chosen box are there: two frames later the browser has painted them.
 WATCH = """() => {
   const seek = (root) => {

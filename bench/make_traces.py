@@ -1,11 +1,14 @@
 """Deterministic traces and chunks for the benchmarks: the same arguments give the same bytes.
 
-    python bench/make_traces.py OUT --traces 100000 --chunks 20000
+    python bench/make_traces.py OUT --traces 100000 --chunks 20000 [--whole]
 
 writes OUT/chunks.jsonl and OUT/traces.jsonl: chunks of about 800 characters in documents of 200, traces with
 20 candidates and about 4 KB a line. Words follow Zipf's law over a made-up technical vocabulary, a document
 keeps to its own topic words, one chunk in seven holds characters outside ASCII, and the answers are of every
-kind that triage distinguishes (grounded, ungrounded, without template, citing elsewhere, refusing).
+kind that triage distinguishes (grounded, ungrounded, without template, citing elsewhere, refusing). With
+`--whole` also OUT/doc-NNNN.pdf with the chunks on the pages that they name, OUT/gold.jsonl with a gold
+passage among the first three candidates, and OUT/earlier.jsonl, a run in which every third answer is a
+refusal and every fifth list is ranked backwards.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import orjson
+import pymupdf
 
 CHUNKS_PER_DOCUMENT = 200
 CHUNKS_PER_PAGE = 3
@@ -174,8 +178,37 @@ def payload(entry: dict[str, object]) -> dict[str, object]:
     }
 
 
-def write(out: Path, *, traces: int, chunks: int, seed: int) -> None:
-    """Write OUT/chunks.jsonl and OUT/traces.jsonl."""
+def write_documents(out: Path, world: World) -> None:
+    """Write each document as a PDF, a paragraph a chunk."""
+    for document, ids in itertools.groupby(world.texts, key=lambda chunk_id: chunk_id.partition("|")[0]):
+        with pymupdf.open() as pdf:
+            for _, on_page in itertools.groupby(ids, key=lambda chunk_id: chunk_id.split("|")[1]):
+                page = pdf.new_page()
+                words = "\n\n".join(world.texts[chunk_id] for chunk_id in on_page)
+                page.insert_textbox(
+                    pymupdf.Rect(60, 60, page.rect.width - 60, page.rect.height - 60), words, fontsize=11
+                )
+            pdf.save(out / f"{document}.pdf", garbage=3, deflate=True)
+
+
+def gold_of(trace: dict[str, object], number: int) -> dict[str, object]:
+    """Return the gold question of a trace; every tenth has no answer in the documents."""
+    question = {"q_id": trace["q_id"], "q": trace["q"]}
+    shown = trace["chunks"]
+    assert isinstance(shown, list)
+    return question | ({"answerable": False} if number % 10 == 9 else {"chunks": [shown[number % 3]["id"]]})
+
+
+def earlier(trace: dict[str, object], number: int) -> dict[str, object]:
+    """Return what the run before made of the same question."""
+    shown = trace["chunks"]
+    assert isinstance(shown, list)
+    refused: dict[str, object] = {"answer": "not in context", "citations": []} if number % 3 == 0 else {}
+    return trace | refused | ({"chunks": shown[::-1]} if number % 5 == 0 else {})
+
+
+def write(out: Path, *, traces: int, chunks: int, seed: int, is_whole: bool = False) -> None:
+    """Write OUT/chunks.jsonl and OUT/traces.jsonl, and with `is_whole` all files of a workspace."""
     out.mkdir(parents=True, exist_ok=True)
     world = make_world(chunks, seed=seed)
     with (out / "chunks.jsonl").open("wb") as stream:
@@ -186,6 +219,12 @@ def write(out: Path, *, traces: int, chunks: int, seed: int) -> None:
     with (out / "traces.jsonl").open("wb") as stream:
         for trace in iter_traces(world, traces, seed=seed):
             stream.write(orjson.dumps(trace) + b"\n")
+    if is_whole:
+        write_documents(out, world)
+        with (out / "gold.jsonl").open("wb") as gold, (out / "earlier.jsonl").open("wb") as before:
+            for number, trace in enumerate(iter_traces(world, traces, seed=seed)):
+                gold.write(orjson.dumps(gold_of(trace, number)) + b"\n")
+                before.write(orjson.dumps(earlier(trace, number)) + b"\n")
 
 
 def main() -> None:
@@ -196,8 +235,10 @@ def main() -> None:
     parser.add_argument("--traces", type=int, default=100_000)
     parser.add_argument("--chunks", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--whole", action="store_true")
     options = parser.parse_args()
-    write(options.out, traces=options.traces, chunks=options.chunks, seed=options.seed)
+    sizes = {"traces": options.traces, "chunks": options.chunks, "seed": options.seed}
+    write(options.out, **sizes, is_whole=options.whole)
 
 
 if __name__ == "__main__":

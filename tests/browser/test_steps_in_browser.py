@@ -58,6 +58,11 @@ def settled(page: Page, title: str, wait_for_run: WaitForRun) -> Shown:
     return watched(page)[-1][1:]
 
 
+def runs(page: Page) -> int:
+    """Return how often the page has run."""
+    return int(page.locator("[data-part=question]").get_attribute("data-run") or 0)
+
+
 def is_page_side(message: ForwardMsg) -> bool:
     return message.delta.add_block.id.endswith("page-side")
 
@@ -79,12 +84,14 @@ def test_no_page_of_another_question_is_shown(
         expect(page.locator(TITLE)).not_to_have_text(title)
     assert len(set(truth.values())) == 4, "pages that differ, else nothing is tested"
     wait_for_run(page)
+    before = runs(page)
     for title in reversed(titles):
         wire.hold_from(is_page_side)
         page.keyboard.press("k")
         expect(page.locator(TITLE)).to_have_text(title)
         wire.release_received()
         assert settled(page, title, wait_for_run) == truth[title]
+    assert runs(page) == before + len(titles), "a step to a page that is prepared is one run"
     for seen, picture, finding in watched(page):
         if seen in truth:
             assert picture in (None, truth[seen][0])

@@ -17,7 +17,7 @@ from proofspan.manifest.load import load_manifest
 from proofspan.ui.question import load
 from proofspan.ui.visit import session
 from proofspan.ui.visit.view_state import ViewState
-from tests.pages.conftest import MakeWorkspace, Open, shown
+from tests.pages.conftest import MakeWorkspace, Open, shown, unfold
 from tests.pages.manual import CITED, DOCUMENTS, PAGE, PAGED, labels, manual
 
 pytestmark = pytest.mark.slow
@@ -109,7 +109,9 @@ def test_a_run_with_a_report_alone_shows_its_row(
     assert "All is &lt;b&gt;well&lt;/b&gt;." in words
     assert "PDF page 1" in words
     assert ":orange-badge[1 · exact] PDF page 1" in labels(app)
-    assert app.text[0].value.startswith("report.jsonl, entry 1" if as_array else "report.jsonl, line 1")
+    assert not app.json and not app.text, "the record is sent when it is opened"
+    place = unfold(app, "record").text[0].value
+    assert place.startswith("report.jsonl, entry 1" if as_array else "report.jsonl, line 1")
 
     app.query_params["q"] = "Q2"
     words = shown(app.run())

@@ -30,6 +30,7 @@ from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.chart import LABEL_COLOURS
 from proofspan.ui.widgets.controls import feed, show_steps
 from proofspan.ui.widgets.copy_button import show_copying
+from proofspan.ui.widgets.fold import fold
 from proofspan.ui.widgets.markup import Markup, Piece
 from proofspan.ui.widgets.table import NOTHING, Cell, Column, Grid, Row, show_grid
 from proofspan.ui.widgets.text import variant
@@ -206,9 +207,10 @@ def scores(view: QuestionView, *, tools: Sequence[str]) -> None:
 
 
 def raw_record(view: QuestionView) -> None:
-    """Show the record as it is in its file, with the place of the line."""
-    source = view.trace.source
-    with st.expander("Raw record"):
+    """Show the record as it is in its file, with the place of the line, once it is opened."""
+
+    def draw() -> None:
+        source = view.trace.source
         where = f"line {source.line:,}, byte {source.offset:,}, {source.length:,} bytes"
         if not source.length:  # an entry of a JSON array has no bytes of its own
             where = f"entry {source.line:,}"
@@ -220,6 +222,8 @@ def raw_record(view: QuestionView) -> None:
         else:
             st.code(markup.clean(text[: markup.LIMIT]), language=None, wrap_lines=True, height=400)
             st.caption(f"{len(text) - markup.LIMIT:,} more characters are in the file.")
+
+    fold("record", "Raw record", draw)
 
 
 def no_such_variant(missing: TraceKey, instead: TraceKey) -> None:

@@ -99,11 +99,13 @@ function seePage() {
   side.scrollIntoView({ block: "start", behavior: isCalm ? "instant" : "smooth" });
 }
 
-// Sent again while it is not answered: a request that comes just when a run ends may get lost.
+// Sent again while it is not answered: a request that comes just when a run ends may get lost. The header is the first
+// part of the answer to arrive.
 function send() {
   state.send("step", { to: state.wanted, presses: state.presses });
   clearTimeout(state.again);
-  state.again = setTimeout(() => state.data.presses < state.presses && send(), AGAIN_MS);
+  const isAnswered = () => Number(find("[data-part=question]")?.dataset.presses ?? 0) >= state.presses;
+  state.again = setTimeout(() => isAnswered() || send(), AGAIN_MS);
 }
 
 function take(event) {

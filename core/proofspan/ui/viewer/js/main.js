@@ -121,8 +121,9 @@ function swapPicture(view, header, next) {
   if (view.url) URL.revokeObjectURL(view.url);
   dropDetail(view);
   closeCard(view);
-  Object.assign(view, { id: header.id, url: next.src, ink: inkOf(next) });
+  Object.assign(view, { id: header.id, url: next.src });
   view.picture.src = next.src;
+  seekInk(view);
   view.page.style.aspectRatio = `${header.width} / ${header.height}`;
   view.frame.scrollTop = view.frame.scrollLeft = 0;
   bringIntoSight(view);

@@ -35,6 +35,7 @@ function tags(span, cards) {
 }
 
 function settle(view) {
+  if (view.ink === undefined) return;
   const { clientWidth: width, clientHeight: height } = view.page;
   const groups = [...view.names.children];
   measure(view, groups);
@@ -97,6 +98,20 @@ function bestPlace(ink, places, width, height, taken) {
   return best ?? { ...places[1], left: Math.max(0, places[1].left), top: Math.max(0, places[1].top) };
 }
 
+// The ink of a picture is looked for once the picture is seen: a reader waits for the page and not for its tags, which
+// are hidden until then.
+function seekInk(view) {
+  const { id } = view;
+  view.ink = undefined;
+  view.names.hidden = true;
+  requestAnimationFrame(() => setTimeout(() => {
+    if (view.id !== id || view.ink !== undefined) return;
+    view.ink = inkOf(view.picture);
+    view.names.hidden = false;
+    settle(view);
+  }));
+}
+
 // The page as a map of its ink; null where the browser hands out no pixels.
 function inkOf(picture) {
   const scale = Math.min(1, INK_WIDTH / Math.max(picture.naturalWidth, 0.5 * picture.naturalHeight));
@@ -105,11 +120,14 @@ function inkOf(picture) {
   if (!pen || !width || !height) return null;
   pen.drawImage(picture, 0, 0, width, height);
   const pixels = pen.getImageData(0, 0, width, height).data;
-  const light = (at) => 0.3 * pixels[4 * at] + 0.59 * pixels[4 * at + 1] + 0.11 * pixels[4 * at + 2];
+  const light = new Uint8Array(width * height);
+  for (let at = 0, from = 0; at < light.length; at += 1, from += 4) {
+    light[at] = (77 * pixels[from] + 151 * pixels[from + 1] + 28 * pixels[from + 2]) >> 8;
+  }
   const isInk = new Uint8Array(width * height);
   for (let at = width; at < isInk.length; at += 1) {
-    const here = light(at);
-    isInk[at] = Math.abs(here - light(at - 1)) > INK || Math.abs(here - light(at - width)) > INK;
+    const here = light[at];
+    isInk[at] = Math.abs(here - light[at - 1]) > INK || Math.abs(here - light[at - width]) > INK;
   }
   return { isInk, width, height };
 }
