@@ -1,4 +1,4 @@
-"""What a browser keeps: a message of three runs ago is not named any more, whatever a request says."""
+"""Messages that a browser keeps: one of three runs ago is not named any more, whatever a request says."""
 
 from __future__ import annotations
 

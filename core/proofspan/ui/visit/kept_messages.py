@@ -30,7 +30,7 @@ class _Sent:
 
 @dataclass(slots=True)
 class Kept:
-    """What a browser certainly keeps, by how many runs ago it was sent."""
+    """The messages that a browser certainly keeps, by how many runs ago they were sent."""
 
     most: int
     _runs: int = 0
