@@ -41,6 +41,7 @@ menu = partial(
     playlist_menu,
     state,
     walk,
+    folder=str(opened.manifest.folder),
     whole=partial(load.whole, opened, store, walk),
     pictures=partial(load.thumbnails, walk),
 )

@@ -259,7 +259,11 @@ def test_keys_are_left_to_a_field_that_somebody_types_in(
     assert parameter(page, "present") is None
 
 
-def test_a_playlist_is_edited_ordered_named_and_shared_by_its_address(
+#: A name that is text and nothing else.
+HOSTILE = "<img src=x onerror=alert(1)> f1 [a](b) **c**"
+
+
+def test_a_playlist_is_edited_ordered_named_shared_by_its_address_and_saved(
     serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, workspace: Path
 ) -> None:
     page = page_at(1400, 900)
@@ -288,9 +292,42 @@ def test_a_playlist_is_edited_ordered_named_and_shared_by_its_address(
         page.keyboard.press("ArrowRight")
         title(page, name)
     page.get_by_role("button", name="Playlist").click()
+    kept = page.locator(".st-key-playlist-kept")
+    saved = kept.get_by_role("link")
+    words = page.get_by_test_id("ps-kept-words")
+    expect(saved).to_have_count(0)
+    page.get_by_role("button", name="Save this playlist").click()
+    expect(saved).to_have_text(["For Ada & Bob"])
+    expect(saved).to_be_focused()
     page.get_by_role("button", name="All questions").click()
     page.wait_for_url(lambda url: "ids=" not in url and "name=" not in url)
     expect(page.get_by_role("group", name="Slides").get_by_role("button")).to_have_count(COUNT + 2)
+    kept.get_by_role("button", name="Rename").click()
+    page.keyboard.type(HOSTILE)
+    page.keyboard.press("Enter")
+    expect(saved).to_have_text([HOSTILE])
+    kept.get_by_role("button", name="Remove").click()
+    expect(saved).to_have_count(0)
+    words.get_by_role("button", name="Undo").press("Enter")
+    expect(saved).to_have_text([HOSTILE])
+    page.keyboard.press("Escape")
+    begun(page, page.url, wait_for_run)  # of a run that has none of the questions, or with anything stored
+    page.evaluate(
+        """() => {
+          const key = Object.keys(localStorage).find((each) => each.startsWith("proofspan:playlists:"));
+          const gone = { name: "Gone", ids: ["X1", "X2"] };
+          localStorage.setItem(key, JSON.stringify([...JSON.parse(localStorage[key]), gone, { name: 1 }, 7]));
+        }"""
+    )
+    page.get_by_role("button", name="Playlist").click()
+    expect(saved).to_have_text([HOSTILE, "Gone"])
+    saved.first.click()
+    page.wait_for_url(re.compile("ids=Q4&ids=Q2&ids=Q7&name="))
+    expect(page.locator(".st-key-walk")).to_contain_text(f"{HOSTILE} · 3 questions")
+    saved.last.click()
+    page.wait_for_url(re.compile("ids=X1&ids=X2&name=Gone"))
+    expect(page.locator(".stMain")).to_contain_text("X1")
+    assert page.locator("img[src=x]").count() == 0
 
 
 def test_the_speakers_window_follows_and_leads(

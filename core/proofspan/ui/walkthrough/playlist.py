@@ -21,6 +21,7 @@ from proofspan.ui.question.attachments import LEVELS
 from proofspan.ui.status import background
 from proofspan.ui.visit.view_state import MAX_REPEATS, ViewState, question_name, read_view, write_view
 from proofspan.ui.walkthrough.bar import is_count
+from proofspan.ui.walkthrough.kept import MAX_NAME, show_kept
 from proofspan.ui.walkthrough.load import MOST_THUMBNAILS, Walk
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.controls import begin, feed, select
@@ -29,8 +30,6 @@ from proofspan.wording import counted
 
 #: Questions offered by the picker; a longer list has to be filtered first.
 OFFERED = 500
-#: Characters of a playlist's name.
-MAX_NAME = 80
 FULL: tuple[Level, ...] = ("full",)
 ORDER_KEY = "playlist-order"
 
@@ -39,12 +38,14 @@ def playlist_menu(
     view: ViewState,
     walk: Walk,
     *,
+    folder: str,
     whole: Callable[[], Playlist],
     pictures: Callable[[], tuple[Sequence[Picture | None], Sequence[Hashable]]],
 ) -> None:
     """Show the menu; its content is made only while it is open.
 
-    `whole` gives the run's whole list, `pictures` the pages of the playlist and the keys of unfinished tasks.
+    The saved playlists are those of the workspace in `folder`. `whole` gives the run's whole list, `pictures`
+    the pages of the playlist and the keys of unfinished tasks.
     """
     menu = st.popover("Playlist", key="playlist", on_change="rerun", type="tertiary")
     if not menu.open:
@@ -59,6 +60,7 @@ def playlist_menu(
             if walk.kind != "whole":
                 st.button("All questions", key="playlist-whole", on_click=open_whole)
             show_copying("", name="", key="playlist-link")
+        show_kept(folder, view, names)
         st.text_input(
             "Name",
             begin("playlist-name", view.name) or "",
