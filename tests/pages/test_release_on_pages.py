@@ -6,14 +6,16 @@ import html
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from proofspan.manifest.load import load_manifest
 from proofspan.services.gate import release_verdict
-from proofspan.services.release import STATE_NAMES
+from proofspan.services.release import STATE_NAMES, ReleaseVerdict
 from proofspan.store.query.store import Store
+from proofspan.ui.status import release
 from tests.pages.conftest import MakeWorkspace, Open, grids, shown
 from tests.places import DEMO
 
@@ -57,6 +59,23 @@ def test_another_run_in_the_address_is_the_one_compared_with_on_every_page(open_
     found = [verdict_of(open_shared(DEMO, page=f"pages/{page}.py", run="R006", vs="R005")) for page in PAGES]
     assert "compared with R005" in found[0][0]
     assert all(line == found[0][0] for line, _ in found)
+
+
+def test_a_verdict_is_made_once_for_all_pages(
+    make_workspace: MakeWorkspace, open_app: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = []
+
+    def count(*args: Any, **options: Any) -> ReleaseVerdict:
+        made.append(args)
+        return release_verdict(*args, **options)
+
+    monkeypatch.setattr(release, "release_verdict", count)
+    folder = make_workspace()
+    assert (
+        len({verdict_of(open_app(folder, page=f"pages/{page}.py"))[0] for page in ("health", "trends")}) == 1
+    )
+    assert len(made) == 1
 
 
 def test_a_run_without_gold_lacks_evidence(make_workspace: MakeWorkspace, open_app: Open) -> None:

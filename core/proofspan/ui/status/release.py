@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 from functools import partial
 
@@ -55,16 +55,21 @@ def compared_with(opened: session.Opened, vs: str | None = None) -> str | None:
 
 def verdict_of(opened: session.Opened, store: Store, vs: str | None = None) -> ReleaseVerdict:
     """Return the verdict on the shown run, as `proofspan gate` gives it."""
-    other = compared_with(opened, vs)
+    return _verdict(opened, store, compared_with(opened, vs))[1]()
+
+
+def _verdict(
+    opened: session.Opened, store: Store, other: str | None
+) -> tuple[Hashable, Callable[[], ReleaseVerdict]]:
+    """Return the verdict's key, and what returns it: one that any page has made is not made again."""
+    key = verdict_key(opened, store, other)
     make = partial(release_verdict, store, opened.manifest, opened.run.run_id, against=other)
-    return session.cached("release", verdict_key(opened, store, other), make)
+    return key, partial(session.recent("release", 16).get_or_make, key, make)
 
 
 def verdict_when_ready(opened: session.Opened, store: Store) -> tuple[ReleaseVerdict | None, Hashable | None]:
     """Return the same, or None and the key of the task that makes it. Raises its Fault."""
-    other = compared_with(opened)
-    key = verdict_key(opened, store, other)
-    make = partial(release_verdict, store, opened.manifest, opened.run.run_id, against=other)
+    key, make = _verdict(opened, store, compared_with(opened))
     outcome = background.ask(key, make, share=SHARE)
     if isinstance(outcome, Failed):
         raise outcome.fault
