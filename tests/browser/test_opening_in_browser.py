@@ -13,7 +13,8 @@ import pytest
 from click.testing import CliRunner
 from playwright.sync_api import Page, expect
 
-from proofspan.cli import group, open_cmd
+from proofspan.cli import group
+from proofspan.cli.workspace import open_cmd
 from proofspan.services.workspace.open import WORKSPACE_VARIABLE
 from tests.browser.conftest import Dashboard, PageAt, Serve, WaitForRun, query
 from tests.pdf_files import write_pages

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.cli.export_cmd import command
+from proofspan.cli.workspace.export_cmd import command
 from proofspan.contracts.records.records import Json
 from proofspan.services.opening.open import open_source
 from proofspan.traces.exports.registry import EXPORT_FORMATS

@@ -12,7 +12,8 @@ import orjson
 import pytest
 from click.testing import CliRunner, Result
 
-from proofspan.cli import group, open_cmd
+from proofspan.cli import group
+from proofspan.cli.workspace import open_cmd
 from proofspan.contracts.records.records import Json
 from proofspan.errors import InputFault
 from proofspan.manifest.load import load_manifest

@@ -9,7 +9,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from proofspan.cli import validate_cmd
+from proofspan.cli.records import validate_cmd
 from proofspan.contracts.rules.catalogue import Finding
 from proofspan.services.validation import Tally, validate
 from tests.hostile.command_room import Proofspan

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 from streamlit.testing.v1 import AppTest
 
-from proofspan.cli.check_cmd import command
+from proofspan.cli.workspace.check_cmd import command
 from proofspan.ui.health.overview import age_words
 from tests.pages.conftest import TRACES, MakeWorkspace, Open, grids, shown, unfold
 

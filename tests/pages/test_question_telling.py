@@ -9,7 +9,7 @@ import orjson
 import pytest
 from click.testing import CliRunner
 
-from proofspan.cli.export_cmd import command
+from proofspan.cli.workspace.export_cmd import command
 from tests.pages.conftest import MakeWorkspace, Open, candidates, marked_texts, send, shown
 from tests.pages.manual import CITED, DOCUMENTS, PAGE, manual
 

@@ -8,7 +8,7 @@ import orjson
 import pytest
 from click.testing import CliRunner
 
-from proofspan.cli.export_cmd import command
+from proofspan.cli.workspace.export_cmd import command
 from proofspan.services.opening.open import open_source
 
 pytestmark = pytest.mark.real_data

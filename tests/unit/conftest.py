@@ -45,7 +45,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 @pytest.fixture
 def one_pool(pool: PdfPool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every command asks the same workers: starting them takes longer than what they are asked."""
-    for command in ("bundle", "check", "locate", "render"):
+    for command in ("evidence.bundle", "workspace.check", "evidence.locate", "evidence.render"):
         monkeypatch.setattr(f"proofspan.cli.{command}_cmd.PdfPool", lambda **options: nullcontext(pool))
 
 

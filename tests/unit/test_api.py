@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 import proofspan
-from proofspan.cli import gate_cmd, triage_cmd
+from proofspan.cli.runs import gate_cmd, triage_cmd
 from proofspan.contracts.records.records import LABELS
 from tests.places import DEMO
 
@@ -43,7 +43,7 @@ def test_every_public_name_is_there_and_documented() -> None:
         assert proofspan.nothing_of_this_name
 
 
-@pytest.mark.parametrize("module", ["proofspan", "proofspan.cli.index_cmd"])
+@pytest.mark.parametrize("module", ["proofspan", "proofspan.cli.workspace.index_cmd"])
 def test_the_package_and_the_command_that_pages_wait_for_load_no_slow_library(module: str) -> None:
     slow = "{'duckdb', 'pandas', 'pymupdf', 'streamlit'}"
     script = f"import sys, {module}; print(*{slow} & set(sys.modules))"

@@ -70,7 +70,7 @@ def test_a_packed_name_is_written_packed(name: str, tmp_path: Path) -> None:
 
 
 def test_pieces_of_a_packed_file_are_read_as_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("proofspan.cli.bundle_cmd.LINES_A_PIECE", 1)
+    monkeypatch.setattr("proofspan.cli.evidence.bundle_cmd.LINES_A_PIECE", 1)
     for name in ("bundles.jsonl.gz", "bundles.jsonl.zst"):
         workspace(tmp_path / name, bundles=name)
         assert run("build", tmp_path / name).exit_code == 0

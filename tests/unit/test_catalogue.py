@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from proofspan.cli.check_cmd import command
+from proofspan.cli.workspace.check_cmd import command
 from proofspan.errors import EvidenceFault, InputFault
 from proofspan.evidence.types import DocumentInfo, PageInfo
 from proofspan.manifest.load import load_manifest

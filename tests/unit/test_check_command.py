@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from proofspan.cli import main
-from proofspan.cli.check_cmd import command
+from proofspan.cli.workspace.check_cmd import command
 from tests.places import HANDBOOK
 
 HEAD = 'manifest_version: "1.0"\n'

@@ -11,7 +11,7 @@ import orjson
 import pytest
 from click.testing import CliRunner, Result
 
-from proofspan.cli.chunk_ids_cmd import command
+from proofspan.cli.records.chunk_ids_cmd import command
 from proofspan.contracts.records.chunk_id import VERSION_PINS
 from proofspan.contracts.records.names import revision
 from proofspan.errors import InputFault
@@ -34,7 +34,7 @@ RECORDS = [
 @pytest.fixture
 def workspace(tmp_path: Path, pool: PdfPool, monkeypatch: pytest.MonkeyPatch) -> Path:
     """One text, its two chunks under ids that say nothing, and a gold question with offsets."""
-    monkeypatch.setattr("proofspan.cli.chunk_ids_cmd.PdfPool", lambda **options: nullcontext(pool))
+    monkeypatch.setattr("proofspan.cli.records.chunk_ids_cmd.PdfPool", lambda **options: nullcontext(pool))
     (tmp_path / "notes.md").write_text(TEXT, encoding="utf-8")
     (tmp_path / "chunks.jsonl").write_bytes(lines(RECORDS))
     span = {"doc_id": "notes", "quote": "4 litres", "offsets": [30, 38]}

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from proofspan.cli import INTERRUPTED, main, triage_cmd
+from proofspan.cli import INTERRUPTED, main
 from proofspan.cli.output import check_outputs, output_to
+from proofspan.cli.runs import triage_cmd
 from proofspan.errors import InputFault
 from tests.unit.store_workspace import trace, write_workspace
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from proofspan.cli.cohort_cmd import command
+from proofspan.cli.runs.cohort_cmd import command
 from proofspan.errors import InputFault
 from proofspan.journal.cohorts import Cohort, read_cohorts
 from proofspan.manifest.load import load_manifest

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.cli.export_cmd import command
+from proofspan.cli.workspace.export_cmd import command
 from proofspan.errors import InputFault, StoreFault
 from proofspan.services.export import COLUMNS, EXPORTS
 from tests.unit.store_workspace import trace, write_workspace

@@ -13,7 +13,7 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
-from proofspan.cli.gate_cmd import command
+from proofspan.cli.runs.gate_cmd import command
 from proofspan.errors import Fault
 from proofspan.manifest.load import load_manifest
 from proofspan.manifest.types import Manifest

@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.cli.hash_cmd import command
+from proofspan.cli.records.hash_cmd import command
 from proofspan.errors import InputFault
 from proofspan.traces.lines.canonical_hash import canonical_json
 from proofspan.traces.lines.reader import RawLine, UnusableError

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.cli.export_cmd import command
+from proofspan.cli.workspace.export_cmd import command
 from proofspan.contracts.records.records import SourceLine, Trace
 from proofspan.store.query.rag_traces import rag_traces, sql_dump, table_row
 from proofspan.traces.records.trace_record import trace_from

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from proofspan.cli import open_cmd
+from proofspan.cli.workspace import open_cmd
 from proofspan.errors import InputFault
 from proofspan.manifest import trust
 from proofspan.manifest.load import load_manifest

@@ -17,7 +17,7 @@ from types import FrameType
 
 import pytest
 
-from proofspan.cli import open_cmd
+from proofspan.cli.workspace import open_cmd
 from proofspan.ui.app import security
 
 pytestmark = pytest.mark.slow

@@ -10,7 +10,9 @@ import orjson
 import pytest
 from click.testing import CliRunner
 
-from proofspan.cli import bundle_cmd, check_cmd, triage_cmd
+from proofspan.cli.evidence import bundle_cmd
+from proofspan.cli.runs import triage_cmd
+from proofspan.cli.workspace import check_cmd
 from tests.record_files import HANDBOOK, handbook_of_records
 
 pytestmark = pytest.mark.slow

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proofspan.cli.rerank_cmd import command
+from proofspan.cli.runs.rerank_cmd import command
 from proofspan.contracts.records.records import TraceKey
 from proofspan.journal.cohorts import read_cohorts
 from proofspan.manifest.check import check_workspace

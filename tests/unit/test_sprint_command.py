@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from proofspan.cli.sprint_cmd import command
+from proofspan.cli.runs.sprint_cmd import command
 from proofspan.errors import Fault
 from proofspan.journal.sprint import read_sprint
 from proofspan.manifest.types import Manifest

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from proofspan.cli import group
-from proofspan.cli.triage_cmd import command
+from proofspan.cli.runs.triage_cmd import command
 from proofspan.contracts.rules.schema_findings import schema_problems
 from proofspan.errors import Fault, InputFault
 from proofspan.manifest.load import load_manifest

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from proofspan.cli import INTERRUPTED, main
-from proofspan.cli.validate_cmd import command
+from proofspan.cli.records.validate_cmd import command
 from proofspan.contracts.rules.catalogue import rule_of
 from proofspan.errors import InputFault
 from proofspan.services import validation

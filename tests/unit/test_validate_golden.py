@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from proofspan.cli.validate_cmd import piped_line
+from proofspan.cli.records.validate_cmd import piped_line
 from proofspan.contracts.rules.catalogue import RULES, Finding, is_of_family
 from proofspan.contracts.rules.context import NO_CONTEXT, Context
 from proofspan.services.validation import Tally, validate

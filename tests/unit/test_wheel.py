@@ -169,7 +169,8 @@ def test_the_api_and_the_schemas_come_from_the_wheel(installed: Installed) -> No
 
 
 def test_the_dashboard_is_started_from_the_wheel(installed: Installed) -> None:
-    script = "from proofspan.cli.open_cmd import server_command; print(*server_command('127.0.0.1', 1)[4:5])"
+    imported = "from proofspan.cli.workspace.open_cmd import server_command"
+    script = f"{imported}; print(*server_command('127.0.0.1', 1)[4:5])"
     app = Path(installed.evaluate(script))
     assert app == installed.package / "dashboard" / "app.py" and app.is_file()
     assert (app.parent / ".streamlit" / "config.toml").is_file() and (app.parent / "pages").is_dir()

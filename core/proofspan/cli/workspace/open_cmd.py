@@ -22,8 +22,8 @@ from typing import NoReturn
 
 import click
 
-from proofspan.cli.opening import Asking, is_one_workspace, made_workspace
 from proofspan.cli.output import NamedPath
+from proofspan.cli.workspace.opening import Asking, is_one_workspace, made_workspace
 from proofspan.errors import Fault, InputFault, printable
 from proofspan.manifest import trust
 from proofspan.manifest.load import load_manifest

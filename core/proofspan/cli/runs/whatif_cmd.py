@@ -13,7 +13,6 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from proofspan.cli.index_cmd import indexed
 from proofspan.cli.output import (
     CACHE_OPTION,
     JSON_OPTION,
@@ -27,6 +26,7 @@ from proofspan.cli.output import (
     write_parts,
 )
 from proofspan.cli.tables import pairs_table, table_of
+from proofspan.cli.workspace.index_cmd import indexed
 from proofspan.contracts.records.records import Json
 from proofspan.display_names import CAUSE_NAMES, LABEL_NAMES
 from proofspan.errors import InputFault, printable

@@ -9,8 +9,8 @@ from typing import cast
 
 import click
 
-from proofspan.cli.index_cmd import indexed
 from proofspan.cli.output import NamedPath, json_text
+from proofspan.cli.workspace.index_cmd import indexed
 from proofspan.errors import printable
 from proofspan.journal.cohorts import MAX_NAME, Cohort, read_cohorts
 from proofspan.manifest.load import load_manifest

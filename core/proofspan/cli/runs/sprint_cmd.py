@@ -210,7 +210,7 @@ def check(workspace: Path) -> None:
 def _record(manifest: Manifest, without_runs: bool, cache_dir: Path | None) -> SprintRecord:
     if without_runs:
         return sprint_record(manifest, None)
-    from proofspan.cli.index_cmd import indexed  # slow to import
+    from proofspan.cli.workspace.index_cmd import indexed  # slow to import
 
     runs = [run.run_id for run in manifest.runs if run.has_traces]
     return sprint_record(manifest, indexed(manifest, runs, cache_dir))

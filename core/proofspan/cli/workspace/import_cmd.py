@@ -12,9 +12,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from proofspan.cli.opening import confirm_links
 from proofspan.cli.output import FIX_OPTION, NamedPath
-from proofspan.cli.suggest_cmd import command as suggest
+from proofspan.cli.workspace.opening import confirm_links
+from proofspan.cli.workspace.suggest_cmd import command as suggest
 from proofspan.errors import Problem, printable
 from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.services.imported_pages import imported_pages

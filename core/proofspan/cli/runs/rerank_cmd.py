@@ -10,7 +10,6 @@ from typing import Any
 import click
 import orjson
 
-from proofspan.cli.index_cmd import indexed
 from proofspan.cli.output import (
     CACHE_OPTION,
     STDOUT,
@@ -22,6 +21,7 @@ from proofspan.cli.output import (
     progress_bar,
     workspace_files,
 )
+from proofspan.cli.workspace.index_cmd import indexed
 from proofspan.errors import printable
 from proofspan.manifest.load import load_manifest
 from proofspan.manifest.types import Manifest

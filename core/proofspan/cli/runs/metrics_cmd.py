@@ -13,7 +13,6 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from proofspan.cli.index_cmd import indexed
 from proofspan.cli.output import (
     CACHE_OPTION,
     JSON_OPTION,
@@ -28,6 +27,7 @@ from proofspan.cli.output import (
     write_parts,
 )
 from proofspan.cli.tables import pairs_table, table_of
+from proofspan.cli.workspace.index_cmd import indexed
 from proofspan.contracts.records.records import Json
 from proofspan.contracts.rules.envelope import ENVELOPE
 from proofspan.diagnosis.topic import in_words

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import click
 
-from proofspan.cli.index_cmd import refreshed
 from proofspan.cli.output import (
     CACHE_OPTION,
     STDOUT,
@@ -22,6 +21,7 @@ from proofspan.cli.output import (
     progress_bar,
     workspace_files,
 )
+from proofspan.cli.workspace.index_cmd import refreshed
 from proofspan.contracts.records.records import Json, LineIssue
 from proofspan.errors import Fault, InputFault, Problem, for_all, printable
 from proofspan.evidence.bundles import packed

@@ -11,7 +11,6 @@ from typing import Any, BinaryIO, NoReturn
 import click
 from click.core import ParameterSource
 
-from proofspan.cli.index_cmd import LOCATORS, TIMEOUT_S
 from proofspan.cli.output import (
     STDOUT,
     NamedPath,
@@ -20,6 +19,7 @@ from proofspan.cli.output import (
     print_problems,
     workspace_files,
 )
+from proofspan.cli.workspace.index_cmd import LOCATORS, TIMEOUT_S
 from proofspan.contracts.records.records import LABELS
 from proofspan.diagnosis.gold import GOLD_STATES
 from proofspan.diagnosis.types import TEMPLATES

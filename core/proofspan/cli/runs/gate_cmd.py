@@ -14,7 +14,6 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from proofspan.cli.index_cmd import indexed, refreshed
 from proofspan.cli.output import (
     CACHE_OPTION,
     JSON_OPTION,
@@ -27,6 +26,7 @@ from proofspan.cli.output import (
     write_bytes,
     write_parts,
 )
+from proofspan.cli.workspace.index_cmd import indexed, refreshed
 from proofspan.errors import InputFault, Problem
 from proofspan.manifest.load import load_manifest
 from proofspan.metrics.goals import Goal, read_goals
