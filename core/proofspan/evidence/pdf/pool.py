@@ -48,10 +48,10 @@ class PdfPool:
     """At most `workers` concurrent requests about PDFs, each at most `timeout_s` seconds long.
 
     A worker may use `memory_bytes` of address space and is replaced after `recycle_after` requests.
-    Processes start with the first request, a spare one when it is answered; they end with `close` or the
-    program. Every method raises `EvidenceFault` with one of the codes `missing`, `not_a_pdf`,
-    `locked`, `no_pages`, `page_out_of_range`, `page_unreadable`, `too_large`, `timed_out`, `crashed`,
-    `not_sendable`.
+    Processes start with the first request, and a spare one when it is answered: there is one more than were
+    at work at the same time. They end with `close` or the program. Every method raises `EvidenceFault` with
+    one of the codes `missing`, `not_a_pdf`, `locked`, `no_pages`, `page_out_of_range`, `page_unreadable`,
+    `too_large`, `timed_out`, `crashed`, `not_sendable`.
     """
 
     def __init__(
@@ -71,6 +71,7 @@ class PdfPool:
         self._free = threading.Condition()
         self._idle: list[Worker] = []
         self._at_work: set[Worker] = set()
+        self._most_at_work = 0
         self._is_closed = False
         atexit.register(self.close)
 
@@ -318,6 +319,7 @@ class PdfPool:
                 raise EvidenceFault.of("crashed", message, where=place, fix=fix) from error
             self._idle = [idle for idle in self._idle if idle is not worker]
             self._at_work.add(worker)
+            self._most_at_work = max(self._most_at_work, len(self._at_work))
             return worker
 
     def _check_in(self, worker: Worker, *, keep: bool) -> None:
@@ -329,7 +331,7 @@ class PdfPool:
                 self._idle.append(worker)
             self._free.notify()
             with suppress(OSError):  # no spare is needed for this answer; the next request reports why
-                while not self._is_closed and len(self._idle) + len(self._at_work) < self._workers + 1:
+                while not self._is_closed and len(self._idle) + len(self._at_work) <= self._most_at_work:
                     self._idle.append(Worker(self._memory_bytes))
         if not keep:
             worker.end()
