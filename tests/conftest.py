@@ -14,6 +14,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -205,6 +206,15 @@ def pool() -> Iterator[PdfPool]:
 
     with PdfPool(timeout_s=30) as pool:
         yield pool
+
+
+@pytest.fixture
+def one_pool(pool: PdfPool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every command asks the same workers: starting them takes longer than what they are asked."""
+    for command in ("evidence.bundle", "workspace.check", "evidence.locate", "evidence.render"):
+        monkeypatch.setattr(f"proofspan.cli.{command}_cmd.PdfPool", lambda **options: nullcontext(pool))
+    # `index` imports it when it is to locate.
+    monkeypatch.setattr("proofspan.evidence.pdf.pool.PdfPool", lambda **options: nullcontext(pool))
 
 
 def _from_environment(variable: str, what: str) -> Path:

@@ -12,7 +12,7 @@ from tests.hostile.command_room import Ended, Proofspan
 
 @pytest.fixture
 def proofspan(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], one_pool: None
 ) -> Proofspan:
     """`proofspan("check", folder)`: the real command in this process, with a cache of its own."""
     monkeypatch.setenv("PROOFSPAN_CACHE_DIR", str(tmp_path / "cache"))

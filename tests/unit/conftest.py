@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from proofspan.contracts.records.records import Trace
-from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.store.files.columns import Row, index_row
 from proofspan.store.index import labelling
 
@@ -40,13 +38,6 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(labelling, "index_row", recording)
     return seen
-
-
-@pytest.fixture
-def one_pool(pool: PdfPool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every command asks the same workers: starting them takes longer than what they are asked."""
-    for command in ("evidence.bundle", "workspace.check", "evidence.locate", "evidence.render"):
-        monkeypatch.setattr(f"proofspan.cli.{command}_cmd.PdfPool", lambda **options: nullcontext(pool))
 
 
 @pytest.fixture(scope="session")
