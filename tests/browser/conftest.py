@@ -44,7 +44,8 @@ CHROMIUM_FLAGS = [
     "--disable-component-update",
     "--disable-sync",
     "--process-per-site",
-    "--js-flags=--no-flush-bytecode",  # all pages have the same scripts: none is compiled again
+    # All pages have the same scripts: none is compiled again. A page is over before optimized code would pay.
+    "--js-flags=--no-flush-bytecode --no-opt --no-maglev",
 ]
 START_SECONDS = 120
 #: A start that fails is made once more.
@@ -59,6 +60,11 @@ ARRIVING = "html.ps-arriving"
 AT_REST = """() => document.fonts.ready.then(
   () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))
 )"""
+#: Opens an address as a link of the page does: without loading the page again.
+FOLLOW = """(to) => {
+  History.prototype.pushState.call(history, {}, "", to);
+  dispatchEvent(new PopStateEvent("popstate", { state: {} }));
+}"""
 #: Nothing takes that long unless it hangs.
 RUN_SECONDS = 120
 # A busy machine makes a test slower, not red.

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from proofspan.display_names import CAUSE_NAMES
-from tests.browser.conftest import PageAt, Serve, WaitForRun
+from tests.browser.conftest import FOLLOW, PageAt, Serve, WaitForRun
 from tests.places import DEMO
 
 pytestmark = pytest.mark.browser
@@ -29,26 +29,28 @@ CAUSES = {
 OWN_NAMES = {"contradicted": "Wrong number"}
 
 
-@pytest.mark.parametrize(("cause", "run"), CAUSES.items())
 def test_the_first_row_leads_through_its_cause_to_the_passage_that_proves_it(
-    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, cause: str, run: str
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
 ) -> None:
     page = page_at(1400, 900)
-    page.goto(f"{serve(DEMO).url}/?run={run}&cause={cause}")
-    wait_for_run(page)
-    page.get_by_test_id("ps-row").first.click()
-    page.wait_for_url("**/question?*")
-    wait_for_run(page)
-    verdict = page.locator("[class*=st-key-verdict-]")
-    expect(verdict).to_contain_text(f"{OWN_NAMES.get(cause, CAUSE_NAMES[cause])}: ")
-    evidence = verdict.get_by_role("button").first
-    place = evidence.inner_text()
-    evidence.click()
-    page.wait_for_url(re.compile(r"[?&](at_claim|chunk|see)="))
-    wait_for_run(page)
-    if cause == "unsafe_omission":
-        expect(page.locator(".region")).to_be_in_viewport()
-        return
-    assert place.startswith("p. ")
-    expect(page.locator(".st-key-page-side")).to_contain_text(place)
-    expect(page.get_by_test_id("ps-box").and_(page.locator(".chosen")).first).to_be_in_viewport()
+    page.goto(f"{serve(DEMO).url}/?run=R001")
+    for cause, run in CAUSES.items():
+        wait_for_run(page)
+        page.evaluate(FOLLOW, f"./?run={run}&cause={cause}")
+        expect(page.locator(".st-key-triage-table")).to_be_visible()
+        wait_for_run(page)
+        page.get_by_test_id("ps-row").first.click()
+        page.wait_for_url("**/question?*")
+        wait_for_run(page)
+        verdict = page.locator("[class*=st-key-verdict-]")
+        expect(verdict).to_contain_text(f"{OWN_NAMES.get(cause, CAUSE_NAMES[cause])}: ")
+        evidence = verdict.get_by_role("button").first
+        place = evidence.inner_text()
+        evidence.click()
+        page.wait_for_url(re.compile(r"[?&](at_claim|chunk|see)="))
+        if cause == "unsafe_omission":
+            expect(page.locator(".region")).to_be_in_viewport()
+            continue
+        assert place.startswith("p. ")
+        expect(page.locator(".st-key-page-side")).to_contain_text(place)
+        expect(page.get_by_test_id("ps-box").and_(page.locator(".chosen")).first).to_be_in_viewport()
