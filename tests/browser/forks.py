@@ -19,6 +19,7 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -120,6 +121,11 @@ def main() -> None:
     pages = (module.name for module in pkgutil.walk_packages(proofspan.ui.__path__, "proofspan.ui."))
     for name in (*SERVER, *pages):
         importlib.import_module(name)
+    from streamlit.components.v2 import manifest_scanner
+
+    # Each dashboard looks for components in all installed packages: here it is done once for all of them.
+    manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
+    manifest_scanner.scan_component_manifests()
     gc.collect()
     gc.freeze()  # what all share stays shared
     while line := sys.stdin.readline():
