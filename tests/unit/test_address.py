@@ -11,6 +11,9 @@ from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunCon
 from streamlit.testing.v1 import AppTest
 
 from proofspan.ui.visit import query_params
+from tests.pages.conftest import packages_scanned_once
+
+__all__ = ["packages_scanned_once"]
 
 
 def script() -> None:

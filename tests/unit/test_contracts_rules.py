@@ -50,7 +50,7 @@ def test_the_module_of_each_rule_reports_it_or_another_one_if_it_is_elsewhere() 
         text = path.read_text(encoding="utf-8")
         nodes = list(ast.walk(ast.parse(text)))
         constants = Counter(node.value for node in nodes if isinstance(node, ast.Constant))
-        everywhere += constants
+        everywhere.update(constants)
         declared = Counter(code for node in nodes if (code := _code_of_rule(node)))
         reported |= {code for code, times in declared.items() if constants[code] > times}
         reported |= {code for code in declared if BUILT.get(code, "\0") in text}

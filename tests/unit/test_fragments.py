@@ -5,6 +5,10 @@ from __future__ import annotations
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block, Element, Node
 
+from tests.pages.conftest import packages_scanned_once
+
+__all__ = ["packages_scanned_once"]
+
 
 def script() -> None:
     import streamlit as st

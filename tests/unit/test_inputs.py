@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from streamlit.testing.v1 import AppTest
 
+from tests.pages.conftest import packages_scanned_once
+
+__all__ = ["packages_scanned_once"]
+
 
 def script() -> None:
     import streamlit as st
