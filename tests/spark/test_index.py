@@ -267,7 +267,9 @@ def test_a_killed_worker_changes_nothing(
             os.kill(os.getpid(), signal.SIGKILL)
 
     once = frame.coalesce(1).mapInArrow(killed_once, "record binary")
-    by_spark.index(once, out=tmp_path / "out", workspace=workspace.folder, run_id=RUN, spark=spark)
+    by_spark.index(
+        once, out=tmp_path / "out", workspace=workspace.folder, run_id=RUN, spark=spark, locate=False
+    )
     assert marker.exists()
     expected = rows_of(load_manifest(out), RUN, tmp_path)
     assert rows_of(load_manifest(tmp_path / "out"), RUN, tmp_path) == expected
@@ -361,7 +363,9 @@ def test_an_attempt_that_failed_is_no_workspace_and_may_be_repeated(
     assert caught.value.problems[0].code == "disk_full"
     with pytest.raises(Fault):
         load_manifest(tmp_path / "out")
-    by_spark.index(good, out=tmp_path / "out", workspace=workspace.folder, run_id=RUN, spark=spark)
+    by_spark.index(
+        good, out=tmp_path / "out", workspace=workspace.folder, run_id=RUN, spark=spark, locate=False
+    )
     assert rows_of(load_manifest(tmp_path / "out"), RUN, tmp_path) == rows_of(
         load_manifest(out), RUN, tmp_path
     )
