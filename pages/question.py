@@ -118,7 +118,7 @@ else:
     with reading:
         answer_panel.claims_panel(view, claims, chosen=state.at_claim)
         if claims is None:
-            panels.why(view, place.row, has_verdict=False)
+            panels.why(view, place.row, has_verdict=False, labels=labels)
         else:
             verdict.trail(view, claims.verdict.trail, labels)
         judged = claims.verdict if claims else None
@@ -128,13 +128,14 @@ else:
         at_work = partial(session.others_are_indexed, opened)
         show_other_runs(store, key, judged, runs=runs, at_work=at_work)
         if claims is not None:
-            panels.why(view, place.row, has_verdict=True)
+            panels.why(view, place.row, has_verdict=True, labels=labels)
         panels.scores(view, tools=tools_of(opened.manifest.folder))
         panels.candidates(
             view,
             chosen=chosen.chunk_id if chosen else None,
             stage=state.stage,
             titles={each.doc_id: each.title or each.doc_id for each in opened.manifest.documents},
+            labels=labels,
         )
         if (
             steady := question_stability(store, key.run_id, key.q_id)

@@ -115,7 +115,8 @@ if matching:
         titles={each.doc_id: each.title or each.doc_id for each in listed} if len(listed) > 1 else {},
         # Where no answer of the run follows the template, the notice above says so once.
         hidden=("template_absent",) if facts.suggestion else (),
-        printed=labels(paged[0]) if len(paged) == 1 else (),
+        labels=labels,
+        paged=paged,
     )
     rows = table.triage_rows(found, view, known)
     table.show_table(rows, view, is_judged=is_judged or "claims" in found, has_gold=bool(gold))

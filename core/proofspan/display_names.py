@@ -191,3 +191,11 @@ COLUMN_NAMES: Final[Mapping[str, str]] = {
     "in_prompt": "In the prompt",
     "previous_rank": "Prev. rank",
 }
+
+#: Scores that retrievers log, by their name in traces; other names are shown as they are.
+FEATURE_NAMES: Mapping[str, str] = {
+    "bm25": "keywords (BM25)",
+    "dense": "meaning (embedding)",
+    "cosine": "cosine similarity",
+    "rrf": "rank fusion",
+}

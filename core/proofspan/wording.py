@@ -31,7 +31,9 @@ def no_labels(doc_id: str | None) -> Sequence[str]:
     return ()
 
 
-_NAMED = re.compile(r"PDF pages? (\d+(?:,\d{3})*)(?:–(\d+(?:,\d{3})*))?")
+_NUMBER = r"\d+(?:,\d{3})*"
+_RANGE = rf"{_NUMBER}(?:–{_NUMBER})?"
+_NAMED = re.compile(rf"PDF pages ({_RANGE}(?:(?:, | to ){_RANGE})*)|PDF page ({_NUMBER})")
 
 
 def page_words(page_idx: int, printed: str | None = None) -> str:
@@ -63,13 +65,15 @@ def with_printed(text: str, labels: Sequence[str]) -> str:
     """
 
     def name(found: re.Match[str]) -> str:
-        first, last = (int(number.replace(",", "")) - 1 for number in (found[1], found[2] or found[1]))
-        printed = [printed_on(first, labels), printed_on(last, labels)]
-        if not all(printed):
+        numbers: str = found[1] or found[2]
+        printed = {
+            number: " ".join(printed_on(int(number.replace(",", "")) - 1, labels).split())
+            for number in re.findall(_NUMBER, numbers)
+        }
+        if not all(printed.values()):
             return found[0]
-        words = page_words(first, printed[0])
-        if found[2]:
-            words = f"pp. {printed[0]}–{printed[1]} (PDF {found[1]}–{found[2]})"
+        pages = re.sub(_NUMBER, lambda number: printed[number[0]], numbers)
+        words = f"{'p.' if len(printed) == 1 else 'pp.'} {pages} (PDF {numbers})"
         is_in_brackets = text[: found.start()].endswith("(")
         return words.replace(" (", ", ").removesuffix(")") if is_in_brackets else words
 

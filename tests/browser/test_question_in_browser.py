@@ -228,7 +228,7 @@ def test_scores_are_shown_for_all_candidates_when_asked_for(
 ) -> None:
     page = page_at(1400, 900)
     opened(page, f"{serve(DEMO).url}/question?run=R004&q=Q76&cite=2", wait_for_run)
-    scores = page.get_by_test_id("ps-rows").get_by_text(re.compile("^bm25 "))
+    scores = page.get_by_test_id("ps-rows").get_by_text(re.compile("^keywords "))
     expect(scores.and_(page.locator(":visible"))).to_have_count(1)
     more = page.get_by_role("button", name="Show all scores")
     more.click()

@@ -24,9 +24,15 @@ def candidate(rank: int, *, bare: bool = False, **changes: Any) -> CandidateView
 
 
 def sent(
-    *views: CandidateView, chosen: str | None = None, titles: dict[str, str] | None = None
+    *views: CandidateView,
+    chosen: str | None = None,
+    titles: dict[str, str] | None = None,
+    labels: dict[str | None, list[str]] | None = None,
 ) -> dict[str, Any]:
-    grid = candidates_grid(StageView("reranked", views), titles or {})
+    printed = labels or {}
+    grid = candidates_grid(
+        StageView("reranked", views), titles or {}, labels=lambda doc_id: printed.get(doc_id, ())
+    )
     data: dict[str, Any] = orjson.loads(packed(grid, chosen=None if chosen is None else row_key(chosen)))
     return data
 
@@ -47,11 +53,22 @@ def test_a_row_reads_in_words_and_its_numbers_as_numbers() -> None:
         candidate(1, text="a\nb", page_idx=0, score=0.5, features=features, post_score={"ce": math.inf}),
         candidate(2, bare=True, pre_score={"dense": 0.00001}),
     )
-    assert [first[name] for name in ("rank", "chunk", "page", "score")] == ["1", "a b", "1", "0.500"]
+    assert [first[name] for name in ("rank", "chunk", "page", "score")] == ["1", "a b", "PDF 1", "0.500"]
     assert first["marks"] == "cited 1, 3, gold page"
-    assert first["details"] == "bm25 8.300 · hits 4"
+    assert first["details"] == "keywords (BM25) 8.300 · hits 4"
     assert (second["chunk"], second["marks"]) == ("(no such chunk: c2)", "")
     assert (second["page"], second["score"], second["details"]) == ("–", "–", "pre dense 1.0e-05")
+
+
+def test_ranks_are_in_words_and_the_raw_numbers_in_the_tooltip() -> None:
+    scores = {"bm25": 2.911, "bm25_rank": 9, "dense_rank": 4, "maxsim_section": 0.6}
+    (row,) = sent(candidate(1, page_idx=25, doc_id="m", features=scores), labels={"m": ["x"] * 25 + ["18"]})[
+        "rows"
+    ]
+    assert row["details"] == "keywords (BM25): rank 9 · meaning (embedding): rank 4 · maxsim section 0.600"
+    assert row["detailsTip"] == "bm25 2.911 · bm25_rank 9 · dense_rank 4 · maxsim_section 0.600"
+    page = row["cells"]["page"]
+    assert (page["text"], page["note"], page["tip"]) == ("p. 18", "PDF 26", "page_idx 25 · PDF page 26")
 
 
 def test_the_document_is_named_where_there_are_several() -> None:

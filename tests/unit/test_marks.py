@@ -82,7 +82,11 @@ def test_a_cell_is_named_as_a_person_would_say_it() -> None:
         "p. 40 (PDF 41) (shown)",
         "p. 41 (PDF 42): cited 1, gold, rank 3",
     ]
-    assert strip.rest == "96 pages: cited on PDF page 42, gold on PDF page 42, retrieved on PDF page 42"
+    page = "p. 41 (PDF 42)"
+    assert strip.rest == f"96 pages: cited on {page}, gold on {page}, retrieved on {page}"
+    labels = [f"A-{place}" for place in range(10_000)]
+    (mark,) = page_strip([PageMark(41, (1,))], page_count=10_000, page_idx=None, labels=labels).marks
+    assert mark.words.startswith("pp. A-") and "(PDF " in mark.words
 
 
 def test_the_shown_page_is_marked_and_says_what_it_holds() -> None:

@@ -37,10 +37,10 @@ class PageView:
 
     `found` holds the located passages by `Target.id`, `sentences` where on this page, or in this text, is
     what decides the claims of a citation without a quote of its own, `texts` the page's own words under each.
-    `page_idx` is the shown page (None without one) and `printed` its label. A document without pages has its
-    lines in `text` instead. `revision` lists what suggests that the document is not the one that was cited;
-    `path` is its file. `work` is the key of the background task while the page is not ready: until then there
-    is neither picture nor problem.
+    `page_idx` is the shown page (None without one), `printed` its label and `labels` those of all pages. A
+    document without pages has its lines in `text` instead. `revision` lists what suggests that the document
+    is not the one that was cited; `path` is its file. `work` is the key of the background task while the page
+    is not ready: until then there is neither picture nor problem.
     """
 
     target: Target
@@ -57,6 +57,7 @@ class PageView:
     work: Hashable = None
     path: Path | None = None
     texts: Mapping[str, str] = field(default_factory=dict)
+    labels: tuple[str, ...] = ()
     sentences: Mapping[str, tuple[Box, ...] | tuple[TextRange, ...]] = field(default_factory=dict)
 
     @property
@@ -155,7 +156,7 @@ def _on_page(
     # The requested page, else the one where the text was found, else the cited one, else the first.
     candidates = (page, at, view.target.query.cited_page_idx)
     page_idx = next((each for each in candidates if each is not None), 0)
-    view = replace(view, page_count=info.page_count, page_idx=page_idx, found=found)
+    view = replace(view, page_count=info.page_count, page_idx=page_idx, found=found, labels=info.labels)
     if not 0 <= page_idx < info.page_count:
         beyond = f"PDF page {page_idx + 1} (page_idx {page_idx}) is beyond the end"
         message = f"{beyond}: there are {info.page_count} pages"

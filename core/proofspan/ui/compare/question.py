@@ -16,7 +16,7 @@ from proofspan.ui.compare.load import Side
 from proofspan.ui.question import steps
 from proofspan.ui.question.candidates import GOLD_WORDS, beginning_of
 from proofspan.ui.question.panels import STAGE_NAMES
-from proofspan.ui.status import background, notices
+from proofspan.ui.status import background, documents, notices
 from proofspan.ui.viewer import page_panel, text_frame
 from proofspan.ui.viewer.span_cards import cards_of
 from proofspan.ui.visit.view_state import ViewState, parse_question_name
@@ -35,7 +35,7 @@ from proofspan.ui.wording.question import (
     short_id,
     spoken_place,
 )
-from proofspan.wording import counted, page_words
+from proofspan.wording import counted, page_words, with_printed
 
 When = Literal["was", "now"]
 
@@ -137,7 +137,9 @@ def _answer(when: When, side: Side, parts: Sequence[Part], mark: markup.Markup) 
         on = "text" if item.citation.doc_id in side.opened.manifest.unpaged else "page"
         place = found.get(cite_id(item.citation.number))
         line = citation_line(item, place, on=on, names_document=several)
-        cited = [Piece("cites ", "muted"), Piece(line.badge, "badge"), Piece(line.place)]
+        labels = documents.page_labels(side.opened.manifest)
+        where = with_printed(line.place, labels(item.citation.doc_id))
+        cited = [Piece("cites ", "muted"), Piece(line.badge, "badge"), Piece(where)]
         markup.show(markup.text(cited, role="hint"))
     hidden = len(view.citations) - MOST_NAMED
     if hidden > 0:
@@ -177,7 +179,7 @@ def _page(when: str, side: Side, of: str) -> None:
                 quote_from, answer = citation.origin(view, shown.target), view.trace.answer
                 figures, finding = citation.findings(shown, answer=answer, quote_from=quote_from)
                 says = (markup.text(each, role="says") for each in figures)
-                markup.show(*says, markup.text(finding, role="hint"))
+                markup.show(*says, markup.text(citation.with_pages(finding, shown.labels), role="hint"))
     if shown is None or view is None:
         return
     if shown.is_pending:
@@ -209,7 +211,7 @@ def candidates(was: Side, now: Side, view: ViewState) -> None:
 
 def _candidates(was: Side, now: Side, view: ViewState, of: str) -> None:
     stages = [side.loaded.view.last_stage if side.loaded else None for side in (was, now)]
-    rows = aligned(*stages)
+    rows, labels = aligned(*stages), documents.page_labels(now.opened.manifest)
     names = " compared with ".join(
         f"{side.run_id}, {STAGE_NAMES[stage.name]}"
         for side, stage in zip((was, now), stages, strict=True)
@@ -229,6 +231,7 @@ def _candidates(was: Side, now: Side, view: ViewState, of: str) -> None:
         candidate = row.view.candidate
         section = f"section {candidate.section_id}" if candidate.section_id else ""
         page = page_words(candidate.page_idx) if candidate.page_idx is not None else ""
+        page = with_printed(page, labels(candidate.doc_id))
         head = Cell(
             text,
             note=" · ".join(filter(None, (section, page))),

@@ -88,11 +88,10 @@ function inBase64(bytes) {
   return btoa(parts.join(""));
 }
 
-function pageLink(view, { page_idx, printed, id }) {
+function pageLink(view, { page_idx, page, id }) {
   if (page_idx === null) return [];
-  const inPdf = `PDF page ${(page_idx + 1).toLocaleString("en")}`;
-  const made = button("page", printed ? `p. ${printed}` : inPdf, () => view.send("see", id));
-  made.title = `Show it on its page (${printed ? `${inPdf}, ` : ""}page_idx ${page_idx})`;
+  const made = button("page", page, () => view.send("see", id));
+  made.title = `Show it on its page (PDF ${(page_idx + 1).toLocaleString("en")}, page_idx ${page_idx})`;
   return [made];
 }
 

@@ -35,7 +35,7 @@ from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.markup import Piece, Size, clean
 from proofspan.ui.widgets.text import shortened
 from proofspan.ui.wording import safety as words
-from proofspan.wording import with_printed
+from proofspan.wording import Labels, no_labels, page_words, printed_on, with_printed
 
 #: An attachment and its picture; None where its text is enough.
 Drawn = tuple[Attachment, Drawing | None]
@@ -139,7 +139,7 @@ def packed(
                     "width": drawing.width if drawing else 0,
                     "height": drawing.height if drawing else 0,
                     "page_idx": None if item.doc_id in without_pages else item.page_idx,
-                    "printed": clean(labels.get((item.doc_id, item.page_idx), "")[:20]),
+                    "page": _page(item, labels, size),
                     "problem": reason,
                 }
             )
@@ -151,6 +151,14 @@ def packed(
     return b"".join((struct.pack(">I", len(json)), json, *pictures))
 
 
+def _page(item: Attachment, labels: Mapping[tuple[str | None, int | None], str], size: Size) -> str:
+    """Return how the link to an attachment's page is called; on a stage the printed number alone."""
+    if item.page_idx is None:
+        return ""
+    printed = clean(labels.get((item.doc_id, item.page_idx), "")[:20]).strip()
+    return f"p. {printed}" if printed and size == "stage" else page_words(item.page_idx, printed)
+
+
 def show_belonging(opened: session.Opened, shown: PageView) -> None:
     """Show the notices, pictures and tables of the chosen passage's place; nothing if there are none."""
     items = attached(place_of(shown), load.catalogue(opened))
@@ -159,10 +167,13 @@ def show_belonging(opened: session.Opened, shown: PageView) -> None:
     markup.note("At this place", "h2", role="line")
     target = shown.target.id.encode("utf-8", "replace")
     key = f"attached-{hashlib.sha1(target, usedforsecurity=False).hexdigest()[:12]}"
-    show_attachments(items, manifest=opened.manifest, placer=documents.placer(), key=key)
+    labels = documents.page_labels(opened.manifest)
+    show_attachments(items, manifest=opened.manifest, placer=documents.placer(), key=key, labels=labels)
 
 
-def show_attachments(items: Sequence[Attached], *, manifest: Manifest, placer: Placer, key: str) -> None:
+def show_attachments(
+    items: Sequence[Attached], *, manifest: Manifest, placer: Placer, key: str, labels: Labels = no_labels
+) -> None:
     """Show the attachments of a cited place under `key`: its notices, its pictures, and those beside it.
 
     Many pictures, and those of other pages, are folded, and drawn when their heading is opened. Pictures are
@@ -202,7 +213,16 @@ def show_attachments(items: Sequence[Attached], *, manifest: Manifest, placer: P
         state = f"{key}-open-{name}"
         st.session_state[state] = not st.session_state.get(state)
 
-    show_groups(groups, key=key, size="panel", unpaged=manifest.unpaged, on_more=more, on_fold=fold)
+    places = {(each.doc_id, each.page_idx) for group in groups for each, _ in group.items}
+    show_groups(
+        groups,
+        key=key,
+        size="panel",
+        unpaged=manifest.unpaged,
+        labels={(doc, page): printed_on(page, labels(doc)) for doc, page in places if page is not None},
+        on_more=more,
+        on_fold=fold,
+    )
     if work.awaited:
         background.hint("Some pictures are still being drawn …", work.awaited)
 

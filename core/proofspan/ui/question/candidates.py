@@ -5,14 +5,17 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 
-from proofspan.display_names import COLUMN_NAMES
+from proofspan.contracts.records.records import Candidate
+from proofspan.display_names import COLUMN_NAMES, FEATURE_NAMES
 from proofspan.services.question.view import CandidateView, StageView
 from proofspan.ui.widgets.markup import clean
 from proofspan.ui.widgets.table import NOTHING, Cell, Chip, Column, Folding, Grid, Row
 from proofspan.ui.wording.citation import redirected
+from proofspan.wording import Labels, no_labels, page_tip, printed_on
 
 #: The one table of the page: it stays, with its focus and its scroll, while its rows change.
 KEY = "candidates"
@@ -34,7 +37,7 @@ _COLUMNS = (
     Column(Cell("Rank", tip="Place in this list, the best first"), "end", "rank", width=2.9),
     Column(Cell("Chunk", tip="How the retrieved piece of text begins"), "start", "chunk", lines=2),
     Column(Cell("Section"), "start", "section", width=3.8, folds=_UNDER[32]),
-    Column(Cell("Page", tip="PDF page, counted from 1"), "end", "page", width=2.9, folds=_UNDER[32]),
+    Column(Cell("Page", tip="As printed, below it in the PDF"), "end", "page", width=3.4, folds=_UNDER[32]),
     Column(
         Cell("Score", tip="The last score that the pipeline gave it"),
         "end",
@@ -62,10 +65,11 @@ _COLUMNS = (
 _ALWAYS = ("rank", "chunk")
 
 
-def candidates_grid(stage: StageView, titles: Mapping[str, str] = {}) -> Grid:
+def candidates_grid(stage: StageView, titles: Mapping[str, str] = {}, *, labels: Labels = no_labels) -> Grid:
     """Return the stage's candidates in rank order, without columns in which no row has a value.
 
-    `titles` are those of the workspace's documents; a chunk names its own where there are several.
+    `titles` are those of the workspace's documents; a chunk names its own where there are several. `labels`
+    are the printed page numbers of a document.
     """
     named = {view.candidate.doc_id for view in stage.candidates} - {None, ""}
     has_several = len(titles) > 1 or len(named) > 1
@@ -81,23 +85,17 @@ def candidates_grid(stage: StageView, titles: Mapping[str, str] = {}) -> Grid:
         cells = (
             Cell(text, note=document, tip=tip),
             Cell(section) if section else NOTHING,
-            NOTHING if candidate.page_idx is None else Cell(f"{candidate.page_idx + 1:,}"),
+            NOTHING if candidate.page_idx is None else _page(candidate.page_idx, labels(candidate.doc_id)),
             NOTHING if candidate.score is None else Cell(_number(candidate.score)),
             NOTHING if view.was_rank is None else Cell(f"{view.was_rank:,}"),
             Cell(chips=tuple(marks)) if marks else NOTHING,
         )
         # The redirect, and scores; the raw record has other values.
-        details = [redirected(view.redirect)] if view.redirect else []
-        own = [("", candidate.features), ("pre ", candidate.pre_score), ("post ", candidate.post_score)]
-        scores = [
-            f"{prefix}{clean(name)[:NAME_CHARS]} {_number(value)}"
-            for prefix, values in own
-            for name, value in values.items()
-            if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-        ]
-        details = [*filter(None, details), *scores[:MAX_SCORES]]
-        key = row_key(candidate.chunk_id)
-        rows.append(Row(Cell(f"{candidate.rank:,}"), cells, key=key, details=" · ".join(details)))
+        scores = _scores(candidate)
+        details = [*([redirected(view.redirect)] if view.redirect else []), *_in_words(scores)]
+        raw = " · ".join(f"{name} {_number(value)}" for name, value in scores.items())
+        key, head = row_key(candidate.chunk_id), Cell(f"{candidate.rank:,}")
+        rows.append(Row(head, cells, key=key, details=" · ".join(details), details_tip=raw))
     kept = [
         place
         for place, column in enumerate(_COLUMNS[1:])
@@ -107,6 +105,38 @@ def candidates_grid(stage: StageView, titles: Mapping[str, str] = {}) -> Grid:
     lines = tuple(replace(row, cells=tuple(row.cells[place] for place in kept)) for row in rows)
     name = "Retrieved chunks of this stage"
     return Grid(name, _COLUMNS[0], columns, lines, height=HEIGHT, choose="chunk", more="Show all scores")
+
+
+def _page(page_idx: int, labels: Sequence[str]) -> Cell:
+    """Return `p. 18` above `PDF 26`, as narrow as the column; without a printed number `PDF 26`."""
+    printed, in_pdf = printed_on(page_idx, labels).strip(), f"PDF {page_idx + 1:,}"
+    tip = page_tip(page_idx)
+    return Cell(clean(f"p. {printed}"), note=in_pdf, tip=tip) if printed else Cell(in_pdf, tip=tip)
+
+
+def _scores(candidate: Candidate) -> dict[str, float]:
+    """Return the numbers that stages logged of a candidate, by their names in the trace."""
+    own = [("", candidate.features), ("pre ", candidate.pre_score), ("post ", candidate.post_score)]
+    numbers = {
+        f"{prefix}{clean(name)[:NAME_CHARS]}": value
+        for prefix, values in own
+        for name, value in values.items()
+        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    }
+    return dict(islice(numbers.items(), MAX_SCORES))
+
+
+def _in_words(scores: Mapping[str, float]) -> list[str]:
+    """Return scores as `keywords: rank 9`, `rank fusion 0.031`: a rank says more than its score."""
+    words = []
+    for name, value in scores.items():
+        base = name.removesuffix("_rank")
+        named = FEATURE_NAMES.get(base, base.replace("_", " "))
+        if base != name:
+            words.append(f"{named}: rank {_number(value)}")
+        elif f"{name}_rank" not in scores:
+            words.append(f"{named} {_number(value)}")
+    return words
 
 
 def row_key(chunk_id: str) -> str:

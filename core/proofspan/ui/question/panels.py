@@ -35,8 +35,9 @@ from proofspan.ui.widgets.markup import Markup, Piece
 from proofspan.ui.widgets.table import NOTHING, Cell, Column, Grid, Row, show_grid
 from proofspan.ui.widgets.text import variant
 from proofspan.ui.wording import question
+from proofspan.ui.wording.citation import with_pages
 from proofspan.ui.wording.safety import notice_ways
-from proofspan.wording import counted
+from proofspan.wording import Labels, counted, with_printed
 
 STAGE_NAMES = {"chunks": "in the prompt", "reranked": "reranked", "fused": "fused", "retrieved": "retrieved"}
 STAGE_KEY = "stage"
@@ -91,11 +92,13 @@ def _label_pieces(view: QuestionView) -> list[Piece]:
     return [chip, Piece(reason, "muted")]
 
 
-def why(view: QuestionView, indexed: Mapping[str, Any], *, has_verdict: bool) -> None:
+def why(view: QuestionView, indexed: Mapping[str, Any], *, has_verdict: bool, labels: Labels) -> None:
     """Show the label's reasons: the signals with their values, and each issue; folded behind a verdict.
 
-    `indexed` is the question's row of the index.
+    `indexed` is the question's row of the index, `labels` name a document's pages.
     """
+    docs = {each.doc_id for each in view.omissions or ()}
+    printed = labels(docs.pop()) if len(docs) == 1 else ()
     row, stored = view.row, view.stored
     if stored is None and row is not None:
         # The label's rules are those of answers by a template: of others they would blame a paraphrase.
@@ -104,10 +107,10 @@ def why(view: QuestionView, indexed: Mapping[str, Any], *, has_verdict: bool) ->
             title = f"Reference label: {LABEL_NAMES[row.label]}" if has_label else "Signals"
             with st.expander(title, key="why"):
                 lead = _label_pieces(view) if has_label or row.label == "ok" else ()
-                _why(view, row, indexed, lead=lead)
+                _why(view, row, indexed, printed, lead=lead)
         else:
             with st.container(border=True, key="why", gap="xsmall"):
-                _why(view, row, indexed)
+                _why(view, row, indexed, printed)
         return
     with st.container(border=True, key="why", gap="xsmall"):
         if stored is not None:
@@ -121,7 +124,12 @@ def why(view: QuestionView, indexed: Mapping[str, Any], *, has_verdict: bool) ->
 
 
 def _why(
-    view: QuestionView, row: ReportRow, indexed: Mapping[str, Any], *, lead: Sequence[Piece] = ()
+    view: QuestionView,
+    row: ReportRow,
+    indexed: Mapping[str, Any],
+    printed: Sequence[str],
+    *,
+    lead: Sequence[Piece] = (),
 ) -> None:
     tip = f"How answers are read here: {view.profile.describe()}. The manifest's triage part sets it."
     profile = Piece(f"profile: template {view.profile.template}", "muted", tip=tip)
@@ -129,13 +137,15 @@ def _why(
     markup.show(
         *([markup.text(lead, role="line")] if lead else []),
         markup.text([*title, profile], role="line"),
-        markup.facts(question.signal_rows(view, row, indexed)),
+        markup.facts(
+            [(name, with_pages(each, printed)) for name, each in question.signal_rows(view, row, indexed)]
+        ),
     )
     if ways := notice_ways(view):  # a button for each notice that the answer may omit, which opens its page
         with st.container(horizontal=True, gap="small", key="notice-pages"):
             for place, (words, change) in enumerate(ways):
                 st.button(
-                    markup.label(words),
+                    markup.label(with_printed(words, printed)),
                     key=f"notice-{place}",
                     type="tertiary",
                     on_click=change_view,
@@ -144,11 +154,16 @@ def _why(
 
 
 def candidates(
-    view: QuestionView, *, chosen: str | None, stage: StageName | None, titles: Mapping[str, str]
+    view: QuestionView,
+    *,
+    chosen: str | None,
+    stage: StageName | None,
+    titles: Mapping[str, str],
+    labels: Labels,
 ) -> None:
     """Show the ranked list of one stage, the URL's or the last; a click on a row shows the chunk's place.
 
-    `titles` are those of the workspace's documents.
+    `titles` are those of the workspace's documents, `labels` the printed page numbers of one.
     """
     if not view.stages:
         markup.note("The trace lists no candidates, so there is nothing to compare.")
@@ -173,7 +188,7 @@ def candidates(
     )
     ids = {row_key(each.candidate.chunk_id): each.candidate.chunk_id for each in stages[name].candidates}
     show_grid(
-        candidates_grid(stages[name], titles),
+        candidates_grid(stages[name], titles, labels=labels),
         key=KEY,
         chosen=None if chosen is None else row_key(chosen),
         on_choose=lambda key: change_view(chunk=ids[key], cite=None, page=None),

@@ -72,7 +72,7 @@ def show_failures(
                 options: dict[str | None, str] = {ALL: f"All documents · {len(asked):,} asked about"}
                 for area in asked[:OFFERED]:
                     words = f"{place_words(area)} · {area.failing:,} of {area.judged:,} fail"
-                    options[area.place.doc_id or ""] = words
+                    options[area.place.doc_id or ""] = with_printed(words, labels(area.place.doc_id))
                 # A browser keeps the words of what is chosen: where they change, so does the widget.
                 key, chosen = f"failures-where:{sha1_8(repr(options))}", ALL if where is None else where
                 select(
@@ -97,7 +97,9 @@ def show_failures(
             name = titles.get(where) or where
             about = f"{'pages' if shown.firsts else 'sections'} of {name}; "
             about += "the higher a bar, the more questions fail there"
-        draw_strip(failure_strip(shown, about=about), key="failure-strip", on_go=open_cell)
+        draw_strip(
+            failure_strip(shown, about=about, labels=labels(where)), key="failure-strip", on_go=open_cell
+        )
         failed = [area for area in shown.areas if area.failing]
         with st.container(key="failure-list", gap="xxsmall"):  # so that nothing depends on a pointer
             for number, area in enumerate(failed[:WORST]):
@@ -170,22 +172,22 @@ def cell_words(cell: Cell, firsts: Sequence[int]) -> str:
     return " · ".join([*pages, f"{message}: {listed}"])
 
 
-def failure_strip(shown: FailureMap, *, about: str) -> Strip:
-    """Return the map as a strip; `about` says what its cells are. A cell sends its place among the marked
-    ones.
+def failure_strip(shown: FailureMap, *, about: str, labels: Sequence[str] = ()) -> Strip:
+    """Return the map as a strip; `about` says what its cells are, `labels` are the printed numbers of its
+    document's pages. A cell sends its place among the marked ones.
     """
     most = max((cell.failing for cell in shown.marked), default=0)
     marks = tuple(
         Mark(
             at=cell.at,
             go=number,
-            words=cell_words(cell, shown.firsts),
+            words=with_printed(cell_words(cell, shown.firsts), labels),
             heights={"fails": round(cell.failing / most, 3)} if cell.failing else {"fine": 1.0},
         )
         for number, cell in enumerate(shown.marked)
         if cell.judged
     )
-    return Strip(f"Where it fails: {about}", about, shown.cells, marks, shown.firsts)
+    return Strip(f"Where it fails: {about}", about, shown.cells, marks, shown.firsts, labels=labels)
 
 
 def _pages(pages: Sequence[int]) -> list[str]:

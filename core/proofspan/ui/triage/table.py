@@ -43,7 +43,7 @@ from proofspan.ui.widgets.table import NOTHING, Cell, Chip, Column, Folding, Gri
 from proofspan.ui.widgets.text import shortened, variant
 from proofspan.ui.wording import citation
 from proofspan.ui.wording.verdict import verdict_chip
-from proofspan.wording import with_printed
+from proofspan.wording import Labels, no_labels, with_printed
 
 #: The rows scroll with the page: a list of its own height inside it would be a second thing to scroll.
 ROWS_A_PAGE = 25
@@ -73,14 +73,16 @@ class Known(NamedTuple):
 
     `offsets` gives the page offset of traces (see `TriageRow`); their `run_id` is "". `gold` are the gold
     questions by id, `titles` the documents' by id where there are several. `hidden` are suspicions that the
-    page says once of the whole run, `printed` the printed page numbers of the only document with pages.
+    page says once of the whole run. `labels` are the printed page numbers of a document, `paged` the
+    documents with pages.
     """
 
     offsets: Mapping[TraceKey, int] = {}
     gold: Mapping[str, GoldQuestion] = {}
     titles: Mapping[str, str] = {}
     hidden: Container[str] = ()
-    printed: Sequence[str] = ()
+    labels: Labels = no_labels
+    paged: Sequence[str] = ()
 
 
 NOTHING_KNOWN = Known()
@@ -102,6 +104,18 @@ class TriageRow:
         None where that is not known or not one number.
         """
         return self.known.offsets.get(self.key)
+
+    @property
+    def printed(self) -> Sequence[str]:
+        """Return the printed page numbers of the only document with pages that the row is about.
+
+        That is the workspace's only one, or the only one among the answerer's chunks and the gold's passages.
+        """
+        paged, gold = self.known.paged, self.known.gold.get(self.key.q_id)
+        if len(paged) > 1:
+            named = {*self.list("docs"), *(span.doc_id for span in (gold.spans if gold else ()))}
+            paged = [doc_id for doc_id in paged if doc_id in named]
+        return self.known.labels(paged[0]) if len(paged) == 1 else ()
 
     def list(self, name: str) -> Sequence[str]:
         """Return the values of a list column, () where it is null."""
@@ -142,7 +156,7 @@ def _verdict(row: TriageRow) -> Cell:
 
 
 def _cause(row: TriageRow) -> Cell:
-    sentence = with_printed(row.text("cause_sentence"), row.known.printed)
+    sentence = with_printed(row.text("cause_sentence"), row.printed)
     return Cell(shortened(sentence, MAX_CAUSE)) if sentence else NOTHING
 
 

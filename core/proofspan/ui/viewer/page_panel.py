@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from proofspan.errors import Fault
 from proofspan.services.page.shapes import Percent
 from proofspan.services.page.strip_marks import page_marks
 from proofspan.services.page.target import Target, targets_of
@@ -30,7 +28,7 @@ from proofspan.ui.widgets.strip import draw_strip, page_strip
 from proofspan.ui.wording import citation, question
 from proofspan.ui.wording import claims as claim_words
 from proofspan.ui.wording.citation import reference
-from proofspan.wording import Labels, no_labels, page_words, printed_on, with_printed
+from proofspan.wording import Labels, no_labels, page_words, printed_on
 
 #: What is beside the gold page, by the layer of its passage.
 _BESIDE_GOLD = {"cited": "Cited", "claim": "Claim", "retrieved": "Retrieved"}
@@ -190,9 +188,7 @@ def _findings(
             figures, finding = claim_words.claim_finding(shown, line)
         else:
             figures, finding = citation.findings(shown, answer=answer, quote_from=quote_from)
-    known = documents.placer().known_document(shown.path) if shown.path and shown.text is None else None
-    labels = known.labels if known is not None else ()
-    finding = [replace(each, text=with_printed(each.text, labels)) for each in finding]
+    finding = citation.with_pages(finding, shown.labels)
     if line is None and citation.is_as_cited(shown):
         whole = "".join(each.text for each in finding)
         finding = [replace(each, tip=whole) for each in finding]
@@ -225,7 +221,7 @@ def _place(
     if shown.is_pending:
         words = "Locating the passage in the document …"
         if shown.page_idx is not None:
-            words = f"Opening {page_words(shown.page_idx)} and locating the passage …"
+            words = f"Opening {question.place_words(shown)} and locating the passage …"
         background.placeholder(words, [shown.work], key="page-waiting")
     elif shown.text is not None:
         text_frame.show_text(shown.text, name=question.spoken_place(shown), focus=shown.target.id)
@@ -233,12 +229,9 @@ def _place(
         drawn_page(shown, targets, cards=cards, region=region, claims=claims, of=of)
         if shown.document is None or not shown.page_count or shown.page_idx is None:
             return
-        labels: Sequence[str] = ()
-        with suppress(Fault):  # the page itself says what is wrong
-            labels = documents.placer().document(shown.path).labels if shown.path else ()
         by_id = {target.id: target for target in (*targets, shown.target)}
         marks, page_count = page_marks(by_id.values(), shown.found, shown.document.doc_id), shown.page_count
-        strip = page_strip(marks, page_count=page_count, page_idx=shown.page_idx, labels=labels)
+        strip = page_strip(marks, page_count=page_count, page_idx=shown.page_idx, labels=shown.labels)
 
         def go(page_idx: int) -> None:
             if 0 <= page_idx < page_count:

@@ -10,7 +10,7 @@ from proofspan.services.page.target import Target
 from proofspan.services.page.view import PageView
 from proofspan.ui.widgets.markup import clean
 from proofspan.ui.wording.citation import sentence
-from proofspan.wording import page_words
+from proofspan.wording import page_words, with_printed
 
 #: Characters of text of all cards of a page together (there may be 2,000), of one at most and at least.
 TEXT_CHARS, MOST_CHARS, LEAST_CHARS = 100_000, 5_000, 40
@@ -72,7 +72,7 @@ def cards_of(
             notes.append(f"And {rest:,} more.")
         cited = target.query.cited_page_idx
         if found and found.page_mismatch and cited is not None:
-            notes.append(f"Cited is {page_words(cited)}.")
+            notes.append(with_printed(f"Cited is {page_words(cited)}.", shown.labels))
         if target.section_id:
             notes.append(f"section {target.section_id}")
         if target.score is not None:

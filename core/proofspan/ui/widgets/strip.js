@@ -93,12 +93,16 @@ function say(strip, at) {
   const mark = marks.find((one) => one.at === at);
   if (mark) strip.words.textContent = mark.words;
   else if (at === null || !firsts.length) strip.words.textContent = rest;
-  else strip.words.textContent = pages(firsts[at] + 1, firsts[at + 1]);
+  else strip.words.textContent = pages(firsts[at] + 1, firsts[at + 1], strip.data.labels);
 }
 
-function pages(first, last) {
+// `p. 41 (PDF 42)`, `pp. 41–44 (PDF 42–45)`, or without printed numbers `PDF page 42`.
+function pages(first, last, labels) {
   const [from, to] = [first, last].map((page) => page.toLocaleString("en"));
-  return first === last ? `PDF page ${from}` : `PDF pages ${from}–${to}`;
+  const inPdf = first === last ? from : `${from}–${to}`;
+  const printed = [labels[first - 1], labels[last - 1]];
+  if (!printed.every((each) => each?.trim())) return first === last ? `PDF page ${inPdf}` : `PDF pages ${inPdf}`;
+  return first === last ? `p. ${printed[0]} (PDF ${inPdf})` : `pp. ${printed.join("–")} (PDF ${inPdf})`;
 }
 
 function choose(strip, event) {

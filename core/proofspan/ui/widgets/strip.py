@@ -14,10 +14,12 @@ import streamlit as st
 from proofspan.services.page.strip_marks import PageMark, cell_firsts, cell_of
 from proofspan.ui.component import component
 from proofspan.ui.widgets.markup import clean
-from proofspan.wording import counted, page_words, printed_on
+from proofspan.wording import counted, page_words, printed_on, with_printed
 
 #: How many numbers of one kind are named in a cell's words.
 NUMBERS_NAMED = 6
+#: Of a document with more pages the strip names those without a mark by their PDF page.
+MOST_LABELS = 2_000
 #: Ranks beyond this are all drawn at the same height.
 LOWEST_RANK = 20
 
@@ -42,7 +44,8 @@ class Strip:
     """A line of `cells` with marks, in order. `name` is read by screen readers, `rest` is below the strip.
 
     `firsts` holds the first page_idx of every cell and, last, the number of pages; empty where cells are not
-    pages. `jumps`: a cell without a mark goes to its first page.
+    pages. `jumps`: a cell without a mark goes to its first page. `labels` are the printed page
+    numbers.
     """
 
     name: str
@@ -51,6 +54,7 @@ class Strip:
     marks: tuple[Mark, ...]
     firsts: tuple[int, ...] = ()
     jumps: bool = False
+    labels: Sequence[str] = ()
 
 
 def draw_strip(strip: Strip, *, key: str, on_go: Callable[[int], None]) -> None:
@@ -91,12 +95,12 @@ def page_strip(
     gold = [mark.page_idx for mark in inside if mark.gold]
     ranked = [mark.page_idx for mark in inside if mark.ranks]
     parts = [
-        f"{word} on {f'PDF page {pages[0] + 1:,}' if len(pages) == 1 else counted(len(pages), 'page')}"
+        f"{word} on {page_words(pages[0]) if len(pages) == 1 else counted(len(pages), 'page')}"
         for word, pages in (("cited", cited), ("gold", gold), ("retrieved", ranked))
         if pages
     ]
-    rest = counted(page_count, "page") + (f": {', '.join(parts)}" if parts else "")
-    return Strip(f"All pages: {rest}", rest, len(firsts) - 1, drawn, firsts, jumps=True)
+    rest = with_printed(counted(page_count, "page") + (f": {', '.join(parts)}" if parts else ""), labels)
+    return Strip(f"All pages: {rest}", rest, len(firsts) - 1, drawn, firsts, jumps=True, labels=labels)
 
 
 def packed(strip: Strip) -> bytes:
@@ -107,6 +111,7 @@ def packed(strip: Strip) -> bytes:
             "rest": clean(strip.rest),
             "cells": strip.cells,
             "firsts": strip.firsts,
+            "labels": [clean(each) for each in strip.labels] if len(strip.labels) <= MOST_LABELS else (),
             "jumps": strip.jumps,
             "marks": [
                 {
@@ -128,7 +133,7 @@ def _page_cell(
     first, last = firsts[at], firsts[at + 1] - 1
     only = first == last
     go = marks[0].page_idx if marks else shown if shown is not None else first
-    place = page_words(first, printed_on(first, labels)) if only else f"PDF pages {first + 1:,}–{last + 1:,}"
+    place = with_printed(page_words(first) if only else f"PDF pages {first + 1:,}–{last + 1:,}", labels)
     if shown is not None:
         place += " (shown)" if only else f", {page_words(shown, printed_on(shown, labels))} shown"
     cited = sorted({number for mark in marks for number in mark.cited})

@@ -163,7 +163,7 @@ function drawn(row, data) {
     line.append(box);
   }
   made.append(line);
-  if (row.details) made.append(details(row.details));
+  if (row.details) made.append(details(row));
   return made;
 }
 
@@ -185,9 +185,10 @@ function update(body, made) {
   body.append(...[...made.rows].slice(1));
 }
 
-function details(words) {
-  const made = element("tr", "details");
-  made.append(element("td", "", words));
+function details({ details: words, detailsTip }) {
+  const [made, cell] = [element("tr", "details"), element("td", "", words)];
+  if (detailsTip) cell.title = detailsTip;
+  made.append(cell);
   return made;
 }
 

@@ -103,12 +103,14 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row: its header, and a cell per column. `key` names a row of a list, `details` its small print."""
+    """A row: its header, and a cell per column. `key` names a row of a list, `details` its small print with
+    `details_tip` where a pointer rests on it."""
 
     head: Cell
     cells: tuple[Cell, ...]
     key: str = ""
     details: str = ""
+    details_tip: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +220,7 @@ def packed(grid: Grid, *, chosen: str | None = None) -> bytes:
                 _stated(
                     key=row.key,
                     details=clean(row.details),
+                    detailsTip=clean(row.details_tip),
                     cells={
                         name: _packed(cell) for name, cell in zip(named, (row.head, *row.cells), strict=True)
                     },

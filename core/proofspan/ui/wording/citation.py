@@ -19,7 +19,7 @@ from proofspan.services.question.view import CitationView, QuestionView
 from proofspan.store.files.evidence_states import EVIDENCE
 from proofspan.ui.widgets.markup import Kind, Piece, clean
 from proofspan.ui.widgets.text import lines, sentence_start
-from proofspan.wording import counted, page_words
+from proofspan.wording import counted, page_words, with_printed
 
 #: Problems of the page in a citation's payload.
 PAGE_NOTES: Mapping[str, str] = {
@@ -375,6 +375,11 @@ def is_elsewhere(view: PageView) -> bool:
     if found is None or found.page_idx is None or view.page_idx is None:
         return False
     return view.page_idx not in (found.page_idx, *(place.page_idx for place in found.alternatives))
+
+
+def with_pages(pieces: Iterable[Piece], labels: Sequence[str]) -> list[Piece]:
+    """Return what is written about one document with its pages by their printed numbers."""
+    return [replace(each, text=with_printed(each.text, labels)) for each in pieces]
 
 
 def is_as_cited(view: PageView) -> bool:
