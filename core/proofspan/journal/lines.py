@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, NoReturn
 
@@ -27,6 +28,8 @@ from proofspan.write_errors import write_refusal
 #: Journals stay far below this; a larger file is something else.
 MAX_BYTES = 64 * 1024 * 1024
 EXCERPT = 200
+#: How many hexadecimal digits of the sha256 the id of a line has.
+ID_DIGITS = 16
 #: How long to wait for another process that writes, and how long between attempts, in seconds.
 WAIT_S, _PAUSE_S = 10, 0.01
 
@@ -61,20 +64,26 @@ class Journal:
         return _entries(_read_all(self._stream, self._path), self._file)
 
     def append(self, record: Mapping[str, Json]) -> None:
-        """Add the record as one line; on return it is on the disk.
+        """Add the record as one line; on return it is on the disk. Raises InputFault as `append_all`."""
+        self.append_all([record])
 
-        Raises InputFault if it cannot be written, or makes the journal too large.
+    def append_all(self, records: Iterable[Mapping[str, Json]]) -> None:
+        """Add each record as one line; on return all are on the disk.
+
+        Raises InputFault if they cannot be written, or make the journal too large.
         """
-        line = orjson.dumps(dict(record), option=orjson.OPT_SORT_KEYS) + b"\n"
+        lines = b"".join(orjson.dumps(dict(each), option=orjson.OPT_SORT_KEYS) + b"\n" for each in records)
+        if not lines:
+            return
         size = self._stream.seek(0, os.SEEK_END)
-        if size + len(line) > MAX_BYTES:
+        if size + len(lines) > MAX_BYTES:
             raise _too_large(self._path)
         if size:
             self._stream.seek(size - 1)
-            line = line if self._stream.read(1) == b"\n" else b"\n" + line
+            lines = lines if self._stream.read(1) == b"\n" else b"\n" + lines
         try:
-            while line:  # one call where the system allows it, so that no reader sees half a line
-                line = line[os.write(self._stream.fileno(), line) :]
+            while lines:  # one call where the system allows it, so that no reader sees half a line
+                lines = lines[os.write(self._stream.fileno(), lines) :]
             os.fsync(self._stream.fileno())
             # A new file's name is part of its folder: without this a crash could lose the whole file.
             flush_folder(self._path.parent)
@@ -99,6 +108,15 @@ def open_journal(path: Path, *, file: str) -> Iterator[Journal]:
             _refuse(path, OSError(errno.EINVAL, "it is not a regular file"))
         _lock(stream, path)
         yield Journal(stream, path, file)
+
+
+def content_id(content: Mapping[str, Json]) -> str:
+    """Return the id that follows from a line's content; "" for a content that is not JSON."""
+    try:
+        data = orjson.dumps(content, option=orjson.OPT_SORT_KEYS)
+    except (TypeError, ValueError):
+        return ""
+    return sha256(data).hexdigest()[:ID_DIGITS]
 
 
 def _lock(stream: BinaryIO, path: Path) -> None:

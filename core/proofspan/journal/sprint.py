@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from hashlib import sha256
 from typing import Literal, cast, get_args
 
 import orjson
@@ -19,7 +18,7 @@ from proofspan.contracts.records.records import Json, LineIssue, SourceLine
 from proofspan.contracts.records.schemas import validator
 from proofspan.contracts.rules.schema_findings import schema_problems
 from proofspan.errors import InputFault, Problem
-from proofspan.journal.lines import Entry, Journal, Read, open_journal, read_journal
+from proofspan.journal.lines import Entry, Journal, Read, content_id, open_journal, read_journal
 from proofspan.journal.named import path_to_read, path_to_write, refusal_to_write
 from proofspan.manifest.types import Manifest
 
@@ -39,8 +38,6 @@ PACKAGE_STATUSES: tuple[PackageStatus, ...] = get_args(PackageStatus)
 MANIFEST_LINE = "sprint: {path: sprint/log.jsonl}"
 #: The fields of a line that its `entry_id` follows from.
 _CONTENT = frozenset({"kind", "key", "at", "author", "fields", "corrects"})
-#: How many hexadecimal digits of the sha256 an `entry_id` has.
-ID_DIGITS = 16
 #: The longest line, in bytes.
 MAX_LINE = 1 << 20
 _FIX = "Add the entry again as data/schemas/sprint-1.0.json describes it; this line counts for nothing."
@@ -159,7 +156,7 @@ def _known(lines: Iterable[Entry]) -> dict[str, SprintEntry]:
         }
         kind, key = content.get("kind"), content.setdefault("key", "")
         if isinstance(key, str) and kind in ENTRY_KINDS:
-            found[_id_of(content)] = SprintEntry(kind, key, "", "")
+            found[content_id(content)] = SprintEntry(kind, key, "", "")
     return found
 
 
@@ -201,15 +198,7 @@ def line_of(entry: SprintEntry) -> dict[str, Json]:
 
 def entry_id_of(entry: SprintEntry) -> str:
     """Return the id that follows from the entry's content; "" for a content that is not JSON."""
-    return _id_of(_content(entry))
-
-
-def _id_of(content: Mapping[str, Json]) -> str:
-    try:
-        data = orjson.dumps(content, option=orjson.OPT_SORT_KEYS)
-    except (TypeError, ValueError):
-        return ""
-    return sha256(data).hexdigest()[:ID_DIGITS]
+    return content_id(_content(entry))
 
 
 def _content(entry: SprintEntry) -> dict[str, Json]:
