@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proofspan.errors import InputFault, ManifestFault
-from proofspan.manifest.edit import add_run
+from proofspan.manifest.edit import add_file, add_run
 from proofspan.manifest.load import load_manifest
 
 HEAD = 'manifest_version: "1.0"\nname: test\n'
@@ -71,6 +71,29 @@ def test_a_run_is_added_and_every_line_stays(tmp_path: Path, name: str, line_end
     before = (HEAD + BLOCKS[name]).replace("\n", line_end)
     after = check_added(manifest_file(tmp_path, before), before)
     assert after.count("\n") == after.count(line_end)
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+@pytest.mark.parametrize("name", BLOCKS)
+def test_a_file_is_added_and_every_line_stays(tmp_path: Path, name: str, line_end: str) -> None:
+    before = (HEAD + BLOCKS[name]).replace("\n", line_end)
+    check_file_added(manifest_file(tmp_path, before), before)
+
+
+def test_a_file_is_added_to_a_manifest_in_json(tmp_path: Path) -> None:
+    before = '{"manifest_version": "1.0", "name": "test"}\n'
+    check_file_added(manifest_file(tmp_path, before), before)
+
+
+def check_file_added(file: Path, before: str) -> None:
+    old = load_manifest(file)
+    assert add_file(file, "annotations", "notes.jsonl") is True
+    after = file.read_bytes().decode()
+    assert load_manifest(file).raw == {**old.raw, "annotations": {"path": "notes.jsonl"}}
+    start = next((at for at, sign in enumerate(before) if after[at] != sign), len(before))
+    assert after.endswith(before[start:])
+    assert add_file(file, "annotations", "other.jsonl") is False
+    assert file.read_bytes().decode() == after
 
 
 def test_a_manifest_with_a_mark_an_indent_and_signs_before_the_runs(tmp_path: Path) -> None:

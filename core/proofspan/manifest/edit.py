@@ -1,7 +1,7 @@
-"""Adding a run to a manifest: at the end of `runs`, with every comment and every other byte kept.
+"""Adding a run or a file to a manifest, with every comment and every other byte kept.
 
-The new text is parsed before it replaces the old one: the manifest has to be the same as before plus the run,
-else nothing is written. A lock on the file keeps two processes from losing each other's runs.
+The new text is parsed before it replaces the old one: the manifest has to be the same as before plus what is
+added, else nothing is written. A lock on the file keeps two processes from losing each other's additions.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ import fcntl
 import json
 import os
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ _BOM = b"\xef\xbb\xbf"
 
 
 class OpenManifest:
-    """A manifest that is locked: nobody else adds a run meanwhile. `file` has its links resolved."""
+    """A manifest that is locked: nobody else adds anything meanwhile. `file` has its links resolved."""
 
     def __init__(self, file: Path, data: bytes) -> None:
         self.file, self._data = file, data
@@ -50,27 +51,46 @@ class OpenManifest:
             message = f"the manifest has a run `{entry['run_id']}` with other content"
             fix = "choose another run id, or remove that run and its files first"
             raise InputFault.of("run_exists", message, where=str(self.file), fix=fix)
-        data = self._with_run(entry)
-        files.write(self.file, [data])
+        wanted = {**self._old.value, "runs": [*self._runs, entry]}
+        files.write(self.file, [self._edited(wanted, partial(_inserted, entry=entry), "runs", entry)])
+        return True
+
+    def put_file(self, name: str, path: str, files: Together) -> bool:
+        """Write the manifest with a journal's file to `files`, such as `annotations: {path: notes.jsonl}`.
+
+        Return False if it names a file there already. Raises InputFault if the line cannot be added to this
+        text, ManifestFault if the schema refuses it.
+        """
+        if name in self._old.value:
+            return False
+        value = {"path": path}
+        wanted = {**self._old.value, name: value}
+        files.write(self.file, [self._edited(wanted, partial(_with_key, key=name, value=value), name, value)])
         return True
 
     @property
     def _runs(self) -> list[Mapping[str, Any]]:
         return self._old.value.get("runs", [])  # type: ignore[no-any-return]  # the schema says so
 
-    def _with_run(self, entry: Mapping[str, Any]) -> bytes:
+    def _edited(
+        self,
+        wanted: Mapping[str, Any],
+        edit: Callable[[str, yaml.Node | None, str], str],
+        key: str,
+        added: Mapping[str, Any],
+    ) -> bytes:
+        """Return the manifest's text after `edit`, which has to say what is `wanted`."""
         bom = _BOM if self._data.startswith(_BOM) else b""
         text = self._data.decode("utf-8-sig")
         line_end = "\r\n" if "\r\n" in text else "\n"
-        wanted = {**self._old.value, "runs": [*self._runs, entry]}
         try:
-            data = bom + _inserted(text, self._old.root, entry, line_end).encode()
+            data = bom + edit(text, self._old.root, line_end).encode()
             new = parse_yaml(self.file, data)
         except (ManifestFault, ValueError):
             new = None
         if new is None or new.value != wanted:
-            message = "the way that `runs` is written does not let a run be added to it"
-            fix = f"add it to `runs` by hand: {json.dumps(entry, ensure_ascii=False)}"
+            message = f"the way that the manifest is written does not let `{key}` be added to it"
+            fix = f"add it to `{key}` by hand: {json.dumps(added, ensure_ascii=False)}"
             raise InputFault.of("manifest_not_edited", message, where=str(self.file), fix=fix)
         manifest_of(new)
         return data
@@ -78,7 +98,7 @@ class OpenManifest:
 
 @contextmanager
 def open_manifest(manifest_file: Path) -> Iterator[OpenManifest]:
-    """Open a manifest for adding runs and lock it until the block ends.
+    """Open a manifest for adding to it and lock it until the block ends.
 
     Raises ManifestFault if it cannot be used. OSError if it cannot be locked.
     """
@@ -103,7 +123,28 @@ def add_run(manifest_file: Path, entry: Mapping[str, Any]) -> bool:
         return is_new
 
 
-def _inserted(text: str, root: yaml.Node | None, entry: Mapping[str, Any], line_end: str) -> str:
+def add_file(manifest_file: Path, name: str, path: str) -> bool:
+    """Add a journal's file under the key `name`; return False if the manifest names one already.
+
+    Raises as `add_run`.
+    """
+    with together("the manifest", where=manifest_file) as files, open_manifest(manifest_file) as manifest:
+        is_new = manifest.put_file(name, path, files)
+        files.commit()
+        return is_new
+
+
+def _with_key(text: str, root: yaml.Node | None, line_end: str, *, key: str, value: Mapping[str, Any]) -> str:
+    """Return the text with a key at its end. ValueError for what this cannot be added to."""
+    if not isinstance(root, yaml.MappingNode):
+        raise ValueError("the manifest is not a mapping")
+    flow = json.dumps(value, ensure_ascii=False)
+    if root.flow_style:
+        return _before_end(text, root, f"{json.dumps(key)}: {flow}")
+    return _lines_after(text, _end(root), f"{key}: {flow}\n", root.start_mark.column, line_end)
+
+
+def _inserted(text: str, root: yaml.Node | None, line_end: str, *, entry: Mapping[str, Any]) -> str:
     """Return the text with the entry at the end of `runs`. ValueError for what this cannot be added to."""
     if not isinstance(root, yaml.MappingNode):
         raise ValueError("the manifest is not a mapping")
