@@ -643,6 +643,8 @@ RELATING = ("query", "retrieved", "answer", "log", "rag-traces")
 
 
 def _identity(kind: str, obj: Mapping[str, Json]) -> str:
+    if kind == "gold" and isinstance(obj.get("revised"), dict):
+        return ""  # it is meant to replace an earlier one
     name, others = _IDENTITY.get(kind, ("", ()))
     own = id_of(obj) if kind == "chunk" else text_of(first_of(obj, (name, *_QUESTION))) if name else None
     parts = [own or ""]

@@ -61,12 +61,17 @@ def read_table(
 
 
 def read_by_id(
-    path: Path, *, file: str, record_of: Callable[[Json], T], id_name: str
+    path: Path,
+    *,
+    file: str,
+    record_of: Callable[[Json], T],
+    id_name: str,
+    is_meant: Callable[[T], bool] = lambda record: False,
 ) -> tuple[dict[str, T], list[LineIssue]]:
     """Return the records of such a file by their attribute `id_name`, and the issues of single lines.
 
-    Of several records with one id the last counts, and each repeat is an issue. Raises InputFault as
-    `read_table` does.
+    Of several records with one id the last counts, and each repeat is an issue unless `is_meant` says of it
+    that it is meant to replace the earlier one. Raises InputFault as `read_table` does.
     """
     records: dict[str, T] = {}
 
@@ -75,7 +80,7 @@ def read_by_id(
         record_id: str = getattr(record, id_name)
         earlier = records.get(record_id)
         records[record_id] = record
-        if earlier is not None:
+        if earlier is not None and not is_meant(record):
             content = "the same" if record == earlier else "different"
             message = (
                 f"the {id_name} {record_id!r} occurs before, with {content} content; the last one counts"

@@ -16,9 +16,21 @@ from proofspan.traces.records.identity import record_from
 def read_gold(path: Path, *, file: str) -> tuple[dict[str, GoldQuestion], list[LineIssue]]:
     """Return the gold questions of a JSON or JSONL file by `q_id`, and the issues of single lines.
 
-    Of several with one id the last counts. Raises InputFault if the file cannot be read at all.
+    Of several with one id the last counts; a repeat is no issue where it is marked as revised. Raises
+    InputFault if the file cannot be read at all.
     """
-    return read_by_id(path, file=file, record_of=gold_from, id_name="q_id")
+    known, issues = read_by_id(path, file=file, record_of=gold_from, id_name="q_id", is_meant=is_revision)
+    return {q_id: each for q_id, each in known.items() if not _is_removed(each)}, issues
+
+
+def is_revision(question: GoldQuestion) -> bool:
+    """Return whether the record replaces an earlier one of the same question on purpose."""
+    return isinstance(question.raw.get("revised"), dict)
+
+
+def _is_removed(question: GoldQuestion) -> bool:
+    revised = question.raw.get("revised")
+    return isinstance(revised, dict) and revised.get("removed") is True
 
 
 def gold_from(obj: Json) -> GoldQuestion:
