@@ -1,0 +1,132 @@
+"""People's verdicts of a run beside each other and beside the rules': progress, agreement, disagreements."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import NamedTuple
+
+from proofspan.journal.annotations import VERDICT_FIELDS, Annotation, Annotations, Target
+from proofspan.metrics.agreement import Agreement, cohen_kappa, krippendorff_alpha
+
+#: The rules' place beside the names of people; no name of a person begins with a space.
+RULES = " rules"
+
+#: What the rules say of an answer: `correct`, `cause` and `label`, None where they say nothing.
+Ruled = Mapping[str, str | None]
+
+
+class Progress(NamedTuple):
+    """How many of `whole` answers a person (None: anybody) gave a verdict on, and the first without one."""
+
+    author: str | None
+    seen: int
+    whole: int
+    next: Target | None
+
+
+class Pair(NamedTuple):
+    """The agreement of two people, or of one with the rules (`other` is RULES)."""
+
+    one: str
+    other: str
+    kappa: Agreement
+
+
+class Disagreement(NamedTuple):
+    """An answer of which people, or people and the rules, say different things: the value that each gives."""
+
+    target: Target
+    values: Mapping[str, str]
+
+
+class RuleRecord(NamedTuple):
+    """What people say of the answers to which the rules give one value: looked at, and not agreed to."""
+
+    value: str
+    seen: int
+    disagreed: int
+
+
+@dataclass(frozen=True, slots=True)
+class AgreementReport:
+    """Agreement about one field of the verdicts on a run's answers.
+
+    `alpha` is of all people. `pairs` are people with each other, then each with the rules, those with the
+    most answers in common first; pairs without one are left out. `disagreements` are in the order of the
+    answers, `by_rule` those with the most disagreement first.
+    """
+
+    field: str
+    people: tuple[str, ...]
+    alpha: Agreement
+    pairs: tuple[Pair, ...]
+    disagreements: tuple[Disagreement, ...]
+    by_rule: tuple[RuleRecord, ...]
+
+
+def progress(annotations: Annotations, targets: Sequence[Target], author: str | None) -> Progress:
+    """Return how far a person, or everybody together, is with some answers, in the order of the list."""
+    unseen = [each for each in targets if not annotations.is_seen(each, author)]
+    return Progress(author, len(targets) - len(unseen), len(targets), unseen[0] if unseen else None)
+
+
+def agreement(
+    annotations: Annotations, targets: Iterable[Target], rules: Callable[[Target], Ruled], field: str
+) -> AgreementReport:
+    """Return how far people agree on `correct`, `cause` or `label` of some answers.
+
+    `rules` gives what the rules say today. KeyError for another field.
+    """
+    if field not in VERDICT_FIELDS:
+        raise KeyError(field)
+    given: dict[Target, dict[str, str]] = {}
+    for target in targets:
+        verdicts = annotations.verdicts.get(target, {})
+        if found := {
+            name: value for name, each in verdicts.items() if (value := each.value(field)) is not None
+        }:
+            ruled = rules(target).get(field)
+            given[target] = found if ruled is None else {**found, RULES: ruled}
+    people = tuple(sorted({name for values in given.values() for name in values} - {RULES}))
+    between = [_pair(given.values(), one, other) for one, other in combinations(people, 2)]
+    with_rules = [_pair(given.values(), name, RULES) for name in people]
+    by_size = [sorted(pairs, key=lambda each: -each.kappa.n) for pairs in (between, with_rules)]
+    return AgreementReport(
+        field,
+        people,
+        krippendorff_alpha(
+            [[values[name] for name in people if name in values] for values in given.values()]
+        ),
+        tuple(pair for pairs in by_size for pair in pairs if pair.kappa.n),
+        tuple(
+            Disagreement(target, values) for target, values in given.items() if len({*values.values()}) > 1
+        ),
+        _by_rule(given.values()),
+    )
+
+
+def disputed(verdicts: Mapping[str, Annotation]) -> bool:
+    """Return whether people give an answer different values of a field that both of them give."""
+    return any(
+        len({value for each in verdicts.values() if (value := each.value(field)) is not None}) > 1
+        for field in VERDICT_FIELDS
+    )
+
+
+def _pair(given: Iterable[Mapping[str, str]], one: str, other: str) -> Pair:
+    both = [(values[one], values[other]) for values in given if one in values and other in values]
+    return Pair(one, other, cohen_kappa(both))
+
+
+def _by_rule(given: Iterable[Mapping[str, str]]) -> tuple[RuleRecord, ...]:
+    seen: Counter[str] = Counter()
+    disagreed: Counter[str] = Counter()
+    for values in given:
+        if (ruled := values.get(RULES)) is not None:
+            seen[ruled] += 1
+            disagreed[ruled] += any(value != ruled for value in values.values())
+    found = [RuleRecord(value, count, disagreed[value]) for value, count in seen.items()]
+    return tuple(sorted(found, key=lambda each: (-each.disagreed, -each.seen, each.value)))
