@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from contextlib import nullcontext
 from pathlib import Path
+from shutil import copytree
 from typing import TYPE_CHECKING
 
 import pytest
@@ -169,34 +170,59 @@ def main_module() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def checked(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], Path]:
-    """`checked(workspace)`: a cache folder with its index and checked claims, not to be changed but copied.
+def made_once(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Callable[[Path], object]], Path]:
+    """`made_once(name, make)`: a folder, made by `make(folder)` once for the tests of all workers.
 
-    It is made once for the tests of all workers, for a workspace that no test changes.
+    It is not to be changed but copied.
     """
     own = tmp_path_factory.getbasetemp()
     shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
 
-    def folder(workspace: Path) -> Path:
-        name = f"checked-{workspace.name}"
+    def folder(name: str, make: Callable[[Path], object]) -> Path:
         with (shared / f"{name}.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not (shared / name).exists():
-                _check(workspace, own / name)
+                make(own / name)
                 (own / name).replace(shared / name)
         return shared / name
 
     return folder
 
 
-def _check(workspace: Path, cache_dir: Path) -> None:
-    from proofspan.manifest.load import load_manifest
-    from proofspan.services.passes.checking import check_runs
-    from proofspan.store.index.build import build_index
+@pytest.fixture(scope="session")
+def indexed(made_once: Callable[[str, Callable[[Path], object]], Path]) -> Callable[[Path], Path]:
+    """`indexed(workspace)`: a cache folder with its index, for a workspace that no test changes."""
 
-    manifest = load_manifest(workspace)
-    build_index(manifest, cache_dir=cache_dir)
-    list(check_runs(manifest, [run.run_id for run in manifest.runs], cache_dir=cache_dir))
+    def index(workspace: Path) -> Path:
+        from proofspan.manifest.load import load_manifest
+        from proofspan.store.index.build import build_index
+
+        manifest = load_manifest(workspace)
+        return made_once(f"indexed-{workspace.name}", lambda folder: build_index(manifest, cache_dir=folder))
+
+    return index
+
+
+@pytest.fixture(scope="session")
+def checked(
+    made_once: Callable[[str, Callable[[Path], object]], Path], indexed: Callable[[Path], Path]
+) -> Callable[[Path], Path]:
+    """`checked(workspace)`: the same with checked claims."""
+
+    def check(workspace: Path) -> Path:
+        from proofspan.manifest.load import load_manifest
+        from proofspan.services.passes.checking import check_runs
+
+        manifest = load_manifest(workspace)
+        run_ids = [run.run_id for run in manifest.runs]
+
+        def make(folder: Path) -> None:
+            copytree(indexed(workspace), folder)
+            list(check_runs(manifest, run_ids, cache_dir=folder))
+
+        return made_once(f"checked-{workspace.name}", make)
+
+    return check
 
 
 @pytest.fixture(scope="session")

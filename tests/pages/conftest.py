@@ -136,12 +136,17 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="session")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], Path]:
+def built(
+    tmp_path_factory: pytest.TempPathFactory, indexed: Callable[[Path], Path]
+) -> Callable[[Path], Path]:
     """`built(workspace)`: a cache folder with its index, for a workspace that no test changes."""
 
     @cache
     def build(workspace: Path) -> Path:
         folder = tmp_path_factory.mktemp("built")
+        if workspace in (HANDBOOK, DEMO):
+            copytree(indexed(workspace), folder, dirs_exist_ok=True)
+            return folder
         build_index(load_manifest(workspace), cache_dir=folder)
         return folder
 
