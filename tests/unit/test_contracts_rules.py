@@ -48,6 +48,8 @@ def test_the_module_of_each_rule_reports_it_or_another_one_if_it_is_elsewhere() 
         if path.name == "elsewhere.py":
             continue
         text = path.read_text(encoding="utf-8")
+        if not ("Rule(" in text or any(code in text for code in RULES)):
+            continue
         nodes = list(ast.walk(ast.parse(text)))
         constants = Counter(node.value for node in nodes if isinstance(node, ast.Constant))
         everywhere.update(constants)
