@@ -13,6 +13,8 @@ from proofspan.store.files.cache_dir import default_cache_dir
 from proofspan.store.query.filters import Filter, Sort
 from proofspan.store.query.store import Store
 
+#: Far longer than anything takes on the busiest machine, and far shorter than what never ends.
+NEVER_S = 120
 LABELS = {"Q1": "ok", "Q2": "generation_drift", "Q3": "refusal_suspect"}
 
 

@@ -3,11 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from proofspan.cli import main
+from proofspan.evidence.pdf.pool import Worker
 from tests.hostile.command_room import Ended, Proofspan
+
+
+@pytest.fixture
+def soon_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A document that hangs has a second for an answer, and every other one what its pool allows.
+
+    So none of the others is late on a busy machine.
+    """
+    receive = Worker.receive
+
+    def in_time(worker: Worker, limit_s: float) -> tuple[dict[str, Any], bytes]:
+        hangs = Path(worker.documents[-1]).name in ("bomb.pdf", "endless.pdf")
+        return receive(worker, 1.0 if hangs else limit_s)
+
+    monkeypatch.setattr(Worker, "receive", in_time)
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ from proofspan.errors import Problem
 from proofspan.evidence.locate_bulk import Answer, Ask, locate_bulk
 from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.evidence.types import FoundSpan, SpanQuery
+from tests.hostile.command_room import NEVER_S
 from tests.pdf_files import form_bomb, write_pages
 
 pytestmark = pytest.mark.slow
@@ -55,6 +56,7 @@ def test_one_by_one_and_in_bulk_the_answers_are_the_same(folder: Path) -> None:
         assert pool.locate_many(folder / "a.pdf", [ask.query for ask in asks[:24]]) == alone[:24]
 
 
+@pytest.mark.usefixtures("soon_given_up")
 def test_a_document_that_hangs_does_not_keep_the_others_from_being_answered(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -68,7 +70,7 @@ def test_a_document_that_hangs_does_not_keep_the_others_from_being_answered(
             asked[path.name] += 1
             return super().locate_each(path, queries)
 
-    with Counting(timeout_s=2.0) as pool:
+    with Counting(timeout_s=NEVER_S) as pool:
         answers = locate_bulk(asks, pool, workers=2)
     assert set(codes(answers[1::4])) <= {"timed_out", "crashed"}
     assert set(codes(answers[3::4])) == {"not_a_pdf"}

@@ -16,12 +16,11 @@ from proofspan.contracts.records.records import Offsets
 from proofspan.errors import EvidenceFault, Problem
 from proofspan.evidence.pdf.pool import PdfPool, Worker
 from proofspan.evidence.types import PageImage, SpanQuery
+from tests.hostile.command_room import NEVER_S
 from tests.pdf_files import form_bomb, one_page, text_bomb, write_pages
 
 pytestmark = pytest.mark.slow
 
-#: Far longer than anything here takes on the busiest machine, and far shorter than what never ends.
-NEVER_S = 120
 TEXT = "The brake fluid is to be changed every two years."
 
 
@@ -134,10 +133,11 @@ def test_what_cannot_be_sent_costs_no_worker(good: Path, query: SpanQuery) -> No
         assert pool.process_ids() == workers
 
 
+@pytest.mark.usefixtures("soon_given_up")
 def test_an_endless_page_costs_its_time_limit_and_no_more(tmp_path: Path, good: Path) -> None:
     path = tmp_path / "endless.pdf"
     path.write_bytes(form_bomb())
-    with PdfPool(timeout_s=1.5) as pool:
+    with PdfPool(timeout_s=NEVER_S) as pool:
         pool.document(good)
         with pytest.raises(EvidenceFault) as error:
             pool.render(path, 0)
