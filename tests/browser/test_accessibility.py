@@ -1,4 +1,6 @@
-"""Every page in its main states and both themes: no barrier that axe-core finds, and headings in order."""
+"""Every page in its main states and both themes: no barrier that axe-core finds, headings in order, and a way
+from each label, cause, code and metric to its entry in the glossary.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +13,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import AT_REST, FOLLOW, IDLE, PageAt, Serve, WaitForRun
+from tests.browser.explained import unexplained
 from tests.places import DEMO
 
 pytestmark = pytest.mark.browser
@@ -65,7 +68,7 @@ def test_no_page_has_a_barrier(serve: Serve, page_at: PageAt, wait_for_run: Wait
         page.evaluate(FOLLOW, f"./{address}")
         wait_for_run(page)
         expect(page).to_have_title(f"{title} · Proofspan")
-        found[address] = barriers(page)
+        found[address] = [*unexplained(page), *barriers(page)]
     assert {state: each for state, each in found.items() if each} == {}
     assert errors == []
 

@@ -19,6 +19,7 @@ from proofspan.services.release import STATE_NAMES
 from proofspan.store.query.store import Store
 from proofspan.ui import keys
 from proofspan.ui.help import glossary, show, tour
+from proofspan.ui.status import release
 from proofspan.ui.visit.view_state import ViewState
 from tests.pages.conftest import MakeWorkspace, Open, table
 from tests.places import CHECKOUT, DEMO
@@ -48,16 +49,33 @@ def test_the_document_is_the_glossary() -> None:
     assert written == glossary.markdown(), "python -m proofspan.ui.help.glossary > docs/glossary.md"
 
 
-def test_every_term_that_a_page_links_has_an_entry() -> None:
+def test_every_term_that_a_page_names_has_an_entry() -> None:
     """Those with a code are made of their registry, so that only the literal ones are looked up."""
     known = {each.term for each in glossary.entries()}
-    sources = "".join(path.read_text(encoding="utf-8") for path in (PACKAGE / "ui").rglob("*.py"))
-    literal = set(re.findall(r'term="([^"]+)"', sources))
-    assert literal and literal <= known
-    kinds = set(re.findall(r'term=f"([a-z]+)\.', sources)) | set(
-        re.findall(r'= f"([a-z]+)\.\{verdict', sources)
+    kinds = {term.partition(".")[0] for term in known}
+    paths = [path for path in (PACKAGE / "ui").rglob("*.py") if path.parent.name != "help"]
+    sources = "".join(path.read_text(encoding="utf-8") for path in paths)
+    literal = set(re.findall(rf'"((?:{"|".join(kinds)})\.[^"{{}}]+)"', sources))
+    assert len(literal) > 30 and literal <= known
+    assert set(re.findall(r'term=f"([a-z]+)\.', sources)) <= kinds
+
+
+def test_a_code_has_one_term() -> None:
+    assert glossary.term_of("analyzer_mismatch") == "rule.analyzer_mismatch"
+    assert glossary.term_of("figures_differ") == "finding.figures_differ"
+    assert glossary.term_of("x") == ""
+
+
+def test_the_checks_of_a_release_are_explained() -> None:
+    known = {each.term for each in glossary.entries()}
+    names = (
+        *(f"suspicion_{each}" for each in NAMES["suspicion"]),
+        *(f"code_{each}" for each in RULES),
+        *(f"cause_{each}" for each in NAMES["cause"]),
+        *("flips", "flips_2", "causes", "line_issues", "stop_rule", "pinning", "determinism", *METRICS),
     )
-    assert kinds <= {term.partition(".")[0] for term in known}
+    assert {release.check_term(name) for name in names} <= known
+    assert release.check_term("questions") == ""
 
 
 @pytest.mark.parametrize(

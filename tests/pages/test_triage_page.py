@@ -94,12 +94,12 @@ def test_the_next_step_speaks_of_the_gold_that_most_questions_lost_or_that_was_c
     open_shared: Open,
 ) -> None:
     app = open_shared(run="R001")
-    assert "In the prompt, not cited 6" in shown(app)
-    assert "Not retrieved 1" not in shown(app)
+    assert 'In the prompt, not cited</strong></a><strong class="ps-strong"> 6' in shown(app)
+    assert ">Not retrieved</strong>" not in shown(app)
     app = open_shared(run="R001", gold="missed")
-    assert "Not retrieved 1" in shown(app)
+    assert ">Not retrieved</strong>" in shown(app)
     assert "Raise recall" in shown(app)
-    assert "In the prompt, not cited 6" not in shown(open_shared(run="R001", gold="cited"))
+    assert "In the prompt, not cited</strong>" not in shown(open_shared(run="R001", gold="cited"))
 
 
 def test_a_run_without_gold_offers_none_and_expects_nothing(small: Path, open_shared: Open) -> None:

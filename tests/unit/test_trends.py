@@ -263,7 +263,7 @@ def test_every_check_is_a_row_with_a_link_to_its_questions() -> None:
         Check("lines", "Line issues", "warn", "1 line"), Check("q", "Questions", "pass", "37"), failing
     )
     rows = check_grid(report, VIEW).rows
-    assert [row.cells[0].text for row in rows] == ["! warns", "✓ passes", "✗ fails"]
+    assert [row.cells[0].text for row in rows] == ["! warning", "✓ passes", "✗ fails"]
     assert query(rows[2].cells[2].href) == {"run": ["R2"], "miss": [SECTION]}
     assert rows[0].cells[2].href is None
 

@@ -268,20 +268,27 @@ _MEASURED_BY: Mapping[str, str] = {
 
 
 def _would_pass(bound: Bound, value: MetricValue) -> str:
-    """Return what a number lacks to pass: `SectionMatch@1 needs 2 more of its 37 questions`."""
+    """Return what a number lacks to pass: `SectionMatch@1 needs 2 more of its 37 questions`, `ΔS mean has to
+    fall by 0.048`.
+    """
     metric, of = value.metric, value.denominator
     wanted = bound.in_words(metric)
-    if value.numerator is None or bound.comparison == "==":
-        return f"{metric.name} has to be {wanted}; it is {number_in_words(metric, value.value)}"
+    if bound.comparison == "==":
+        return f"{metric.name} has to be {wanted}"
     exact, rises = Fraction(bound.number) * of, bound.comparison in (">=", ">")
+    if value.numerator is None:
+        gap = number_in_words(metric, abs(bound.value - (value.value or 0.0)))
+        if any(digit in gap for digit in "123456789"):
+            return f"{metric.name} has to {'rise' if rises else 'fall'} by {gap}"
+        return f"{metric.name} has to be {wanted}"
     if rises:
         needed = ceil(exact) if bound.comparison == ">=" else floor(exact) + 1
     else:
         needed = floor(exact) if bound.comparison == "<=" else ceil(exact) - 1
     if not 0 <= needed <= of:
         return f"{metric.name} can't be {wanted} with {of:,} {metric.of}"
-    gap, way = abs(needed - value.numerator), "more" if rises else "fewer"
-    return f"{metric.name} needs {gap:,} {way} of its {of:,} {metric.of} to be {wanted}"
+    lacking, way = abs(needed - value.numerator), "more" if rises else "fewer"
+    return f"{metric.name} needs {lacking:,} {way} of its {of:,} {metric.of} to be {wanted}"
 
 
 #: More questions than these are no advice.

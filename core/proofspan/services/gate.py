@@ -399,7 +399,7 @@ SHOWN, SHOWN_IN_XML = 20, 1_000
 WORDS: dict[Outcome, str] = {
     "fail": "✗ fails",
     "open": "? open",
-    "warn": "! warns",
+    "warn": "! warning",
     "pass": "✓ passes",
     "skipped": "– skipped",
 }

@@ -89,6 +89,7 @@ class Reason:
     """Why a run is not ready, cannot be judged, or is ready with a warning.
 
     `count` questions are concerned, which the list `shown` has; `change` says what would remove the reason.
+    `check` is the name of its check, "" of several.
     """
 
     status: Literal["fail", "open", "warn"]
@@ -96,6 +97,7 @@ class Reason:
     change: str = ""
     count: int = 0
     shown: Filter | None = None
+    check: str = ""
 
     @property
     def link(self) -> str:
@@ -149,12 +151,13 @@ class ReleaseVerdict:
         return {outcome: found[outcome] for outcome in get_args(Outcome)}
 
     def counts_in_words(self) -> str:
-        """`9 of 14 checks pass, 1 fails, 1 warns, 3 lack evidence, 2 skipped`."""
+        """`9 of 14 checks pass, 1 fails, 1 has a warning, 3 lack evidence, 2 skipped`."""
         count = self.counts()
         parts = [f"{count['pass']} of {len(self.checks) - count['skipped']} checks pass"]
-        for status in ("fail", "warn"):
-            if number := count[status]:
-                parts.append(f"{number} {status}{'s' * (number == 1)}")
+        if failing := count["fail"]:
+            parts.append(f"{failing} fail{'s' * (failing == 1)}")
+        if warned := count["warn"]:
+            parts.append("1 has a warning" if warned == 1 else f"{warned} have a warning")
         lacking = count["open"]
         parts += [f"{lacking} lack{'s' * (lacking == 1)} evidence"] if lacking else []
         parts += [f"{count['skipped']} skipped"] if count["skipped"] else []
@@ -180,7 +183,8 @@ class ReleaseVerdict:
 
 def _reason(check: Check, status: Literal["fail", "open", "warn"]) -> Reason:
     words = check.open if status == "open" else check.message.partition("; ")[0]
-    return Reason(status, f"{check.title}: {words}", _sentence(check.change), check.count, check.shown)
+    change = _sentence(check.change)
+    return Reason(status, f"{check.title}: {words}", change, check.count, check.shown, check.name)
 
 
 def _sentence(words: str) -> str:

@@ -15,7 +15,7 @@ SHEET: Final[Mapping[str, Mapping[str, str]]] = {
     "Everywhere": {
         f"Ctrl+{PALETTE.upper()} ⌘{PALETTE.upper()}": "Go to a question, run, page or document, or act",
         SEARCH: "Search the questions of the run",
-        HELP: "Open Help",
+        HELP: "Open Help, at the term that has the focus",
         "Esc": "Close what is open, leave the tour",
     },
     "Question, and questions of Compare": {

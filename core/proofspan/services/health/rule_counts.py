@@ -14,6 +14,7 @@ import pandas as pd
 
 from proofspan.contracts.rules.catalogue import FAMILIES, RULES, Group, in_order, rule_of
 from proofspan.diagnosis.messages import suspicion_text
+from proofspan.display_names import ISSUE_NAMES
 from proofspan.errors import Problem
 from proofspan.manifest.types import Run
 from proofspan.services.rows import Layout, exports
@@ -172,7 +173,8 @@ def suspicion_rows(frame: pd.DataFrame, runs: Sequence[str]) -> Iterator[HealthR
     counts = _by_code(frame, runs)
     for code in sorted(counts.keys() - RULES.keys()):
         problem = Problem(code, suspicion_text(code), severity="warning")
-        yield HealthRow("suspicion", (code,), code.replace("_", " "), problem, NOTICED, counts[code])
+        title = ISSUE_NAMES.get(code, code.replace("_", " "))
+        yield HealthRow("suspicion", (code,), title, problem, NOTICED, counts[code])
 
 
 def _page_rows(store: Store, runs: Sequence[str]) -> list[HealthRow]:

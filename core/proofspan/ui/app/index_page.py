@@ -114,7 +114,7 @@ class IndexPage:
     """ASGI middleware: where Streamlit answers with its HTML page, answer with ours.
 
     The addresses of scripts are relative to the page's, and every page is at the root of the dashboard: an
-    address of several parts is redirected to the page that says that there is none.
+    address of several parts is redirected to the page that says it is unknown.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -156,6 +156,6 @@ class IndexPage:
 
 
 def _to_no_page(parts: Sequence[str], query: str) -> RedirectResponse:
-    """Return the way to that page; relative, as a proxy may serve the dashboard below a path."""
+    """Return the redirect to that page; relative, as a proxy may serve the dashboard below a path."""
     asked = urlencode({NO_PAGE_ADDRESS: "/".join(parts)})
     return RedirectResponse(f"{'../' * (len(parts) - 1)}{NO_PAGE_PATH}?{asked}{'&' * bool(query)}{query}")

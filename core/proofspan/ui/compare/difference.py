@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from proofspan.metrics.values import difference_in_words
 from proofspan.services.compare import NOT_PAIRED, MetricPair, p_words
-from proofspan.ui.widgets.table import Cell, Column, Look
+from proofspan.ui.widgets.table import Cell, Column, Look, explained
 from proofspan.ui.widgets.text import unbroken
 from proofspan.wording import counted
 
@@ -19,7 +19,7 @@ _SIGNS: dict[bool | None, tuple[str, Look]] = {
 def difference_column(run: str, vs: str) -> Column:
     """Return the head of the column of differences; Trends has the same one."""
     tip = f"{run} − {vs}, paired question by question, with its 95 % interval, unless it says {NOT_PAIRED}"
-    return Column(Cell("Difference", tip=tip), "end")
+    return Column(explained("Difference", "term.paired difference", tip=tip), "end")
 
 
 def difference_cell(pair: MetricPair) -> Cell:

@@ -13,6 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from proofspan.display_names import COLUMN_NAMES, CORRECT_NAMES, LABEL_NAMES, NO_LABEL
 from proofspan.manifest.types import Manifest
+from proofspan.metrics.catalogue import METRICS
 from proofspan.metrics.statistics import MOST_DRAWN, mcnemar
 from proofspan.metrics.values import (
     MetricValue,
@@ -51,7 +52,7 @@ from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.chart import BY_BUCKET, BY_CAUSE, BY_CORRECT, BY_LABEL, Split
 from proofspan.ui.widgets.controls import select
 from proofspan.ui.widgets.markup import Piece
-from proofspan.ui.widgets.table import Cell, Chip, Column, Folding, Grid, Look, Row, show_grid
+from proofspan.ui.widgets.table import Cell, Chip, Column, Folding, Grid, Look, Row, explained, show_grid
 from proofspan.ui.widgets.text import sentence_start, shortened, unbroken
 from proofspan.wording import counted
 
@@ -190,11 +191,13 @@ def changes_grid(changes: Mapping[str, Flips], view: ViewState, *, is_test: bool
             note=f"{found.judged:,} judged by {OUTCOMES[outcome]}",
             href=view.change(outcome=outcome, flip="").link("compare"),
             spoken=f"Compare by {OUTCOMES[outcome]}",
+            terms=((AXES[outcome].name, f"metric.{outcome}"),) if outcome in METRICS else (),
         )
         both = (count(outcome, kind, found) for kind in FLIP_KINDS)
         rows.append(Row(head, (*both, Cell(p))))
     tip = "The probability of as uneven flips if neither run were better (McNemar)"
-    heads = (Cell("Fixed"), Cell("Regressed"), Cell("Significance", tip=tip))
+    flip = "term.flip"
+    heads = (explained("Fixed", flip), explained("Regressed", flip), Cell("Significance", tip=tip))
     columns = tuple(Column(head, "end") for head in heads)
     title = f"Changes from {view.vs} to {view.run} by outcome"
     return Grid(title, "What changed", columns, tuple(rows), wide=False)
@@ -256,7 +259,7 @@ def matrices(moved: Mapping[str, Transitions], view: ViewState) -> None:
     kinds = [(BY_LABEL, labels, "without a label")] if not has_causes else []
     kinds.append((BY_BUCKET, buckets, "not judged"))
     shown = [
-        (split.title, counts, unknown, transition_matrix(split, counts, view))
+        (split, counts, unknown, transition_matrix(split, counts, view))
         for split, counts, unknown in kinds
         if any(was is not None or now is not None for was, now, _ in counts)
     ]
@@ -268,7 +271,8 @@ def matrices(moved: Mapping[str, Transitions], view: ViewState) -> None:
                 number = counted(sum(count for *_, count in changed), "answer")
                 name = split.title.lower()
                 with st.container(key=f"matrix-{name}", gap="xsmall"):
-                    markup.titled(f"{split.title} ", f"{number} changed from {view.vs} to {view.run}")
+                    changed_from = f"{number} changed from {view.vs} to {view.run}"
+                    markup.titled(f"{split.title} ", changed_from, term=f"term.{split.field}")
                     grid = moves_grid(
                         split,
                         changed,
@@ -276,13 +280,14 @@ def matrices(moved: Mapping[str, Transitions], view: ViewState) -> None:
                         link=partial(_moved_address, split, view),
                     )
                     show_grid(grid, key=f"grid-{name}")
-        for title, counts, unknown, grid in shown:
+        for split, counts, unknown, grid in shown:
             left_out = sum(count for was, now, count in counts if was is None and now is None)
             besides = f" · {left_out:,} {unknown} in both runs" if left_out else ""
             about = f"rows: in {view.vs}, columns: in {view.run}{besides}"
-            with st.container(key=f"matrix-{title.lower()}", gap="xsmall"):
-                markup.titled(f"{title} ", about)
-                show_grid(grid, key=f"grid-{title.lower()}")
+            name = split.title.lower()
+            with st.container(key=f"matrix-{name}", gap="xsmall"):
+                markup.titled(f"{split.title} ", about, term=f"term.{split.field}")
+                show_grid(grid, key=f"grid-{name}")
 
 
 def moves_grid(
@@ -304,7 +309,8 @@ def moves_grid(
         words = " → ".join(split.names[value] if value else split.none for value in (was, now))
         href = link(was, now)
         spoken = f"{words}: {counted(count, 'question')}. {opens}." if href else ""
-        rows.append(Row(Cell(words), (Cell(f"{count:,}", href=href, spoken=spoken),)))
+        named = tuple((split.names[value], split.term(value)) for value in (was, now) if value)
+        rows.append(Row(Cell(words, terms=named), (Cell(f"{count:,}", href=href, spoken=spoken),)))
     title = f"{split.title}: changes from {names[0]} to {names[1]}"
     return Grid(title, " → ".join(names), (Column(Cell("Questions"), "end"),), tuple(rows))
 
@@ -326,10 +332,10 @@ def metrics(pairs: Sequence[MetricPair], view: ViewState) -> None:
     columns = (Column(Cell(vs), "end"), Column(Cell(run), "end"), difference_column(run, vs))
     rows = tuple(
         Row(
-            Cell(
+            explained(
                 pair.metric.name,
+                f"metric.{pair.metric.metric_id}",
                 tip=f"{pair.metric.counted} {pair.metric.source}.",
-                href=markup.term_address(f"metric.{pair.metric.metric_id}"),
             ),
             (
                 value_cell(pair.there, view.change(run=vs, vs=None)),
@@ -401,7 +407,9 @@ def flips_grid(rows: pd.DataFrame, view: ViewState, kind: FlipKind) -> Grid:
             spoken=f"{name}, both answers side by side: {question}",
         )
         label, tip = " → ".join(names), labels_in_words(*codes)
-        answer = Cell(judged, note=label, tip=tip) if judged else Cell(label, tip=tip)
+        terms = [(CORRECT_NAMES[each], f"correct.{each}") for each in dict.fromkeys(known)]
+        terms += [(LABEL_NAMES[code], f"label.{code}") for code in dict.fromkeys(codes) if code]
+        answer = Cell(judged or label, note=label if judged else "", tip=tip, terms=tuple(terms))
         listed.append(Row(head, (Cell(ranks_in_words(was, now)), answer)))
     below = Folding(NARROW, "question", titled=True)
     corner = Column(Cell("Question"), "start", name="question", lines=2)
@@ -453,7 +461,7 @@ def transition_matrix(split: Split, counts: Transitions, view: ViewState) -> Gri
     def chip(value: str | None) -> Cell:
         if value is None:
             return Cell(split.none, look="quiet")
-        return Cell(chips=(Chip(split.names[value], split.looks[value], value),))
+        return Cell(chips=(Chip(split.names[value], split.looks[value], value, split.term(value)),))
 
     def cell(was: str | None, now: str | None) -> Cell:
         """Return a count, more strongly tinted the larger it is; grey where nothing changed, else in the

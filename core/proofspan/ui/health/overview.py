@@ -20,6 +20,7 @@ from proofspan.services.workspace.index_job import IndexJob
 from proofspan.store.files.types import RunFacts
 from proofspan.store.query.filters import Filter
 from proofspan.ui.health.load import Health
+from proofspan.ui.help.glossary import term_of
 from proofspan.ui.status import background
 from proofspan.ui.status.fragments import fragment, run_again_after
 from proofspan.ui.status.notices import fault_panel, run_date
@@ -128,7 +129,9 @@ def _fixes(findings: Sequence[RunFinding], view: ViewState) -> Grid:
             href = linked(view, finding.shown).link(finding.page)
         message = problem.message.replace("`", "")
         spoken = f"{title}: {message} Open it." if href else ""
-        head = Cell(title, note=message, tip=problem.code, href=href, spoken=spoken)
+        term = term_of(problem.code)
+        terms = ((title, term),) if term else ()
+        head = Cell(title, note=message, tip=problem.code, href=href, spoken=spoken, terms=terms)
         rows.append(Row(head, (Cell(word, look=look), Cell(problem.fix.replace("`", "")))))
     columns = (
         Column(Cell("Severity"), "start", name="severity", width=6.5, folds=Folding(NARROW, "finding")),

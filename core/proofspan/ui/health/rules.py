@@ -11,7 +11,6 @@ import streamlit as st
 
 from proofspan.contracts.chunk_ids.audit import QUESTIONS, Status
 from proofspan.contracts.rules.catalogue import RULES, is_of_logging
-from proofspan.display_names import ISSUE_NAMES
 from proofspan.evidence.page_base import NEAR_OFFSETS
 from proofspan.metrics.statistics import share_in_words
 from proofspan.services.health.failure_modes import FailureMode
@@ -33,7 +32,7 @@ from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.export_menu import export_menu
 from proofspan.ui.widgets.fold import fold
 from proofspan.ui.widgets.markup import Piece
-from proofspan.ui.widgets.table import Cell, Column, Grid, Look, Row, show_grid
+from proofspan.ui.widgets.table import Cell, Column, Grid, Look, Row, explained, show_grid
 from proofspan.ui.widgets.text import sentence_start
 from proofspan.wording import counted
 
@@ -117,35 +116,34 @@ def code_grid(
         found.append(Row(Cell(group, look="quiet"), (Cell(""),) * len(places)))
         for row in alike:
             cells = [_cell(table, row, place, view) for place in places]
-            head = _head(table, row, view)
+            head = _head(row)
             found.append(Row(replace(head, note=trend(table, row)) if is_compared else head, tuple(cells)))
     return Grid(name, "Finding", tuple(columns), tuple(found), height=HEIGHT, from_end=True)
 
 
-def title_of(row: HealthRow) -> str:
-    """Return a row's title, the same as on Triage."""
-    return ISSUE_NAMES.get(row.codes[0], row.codes[0]) if row.kind == "suspicion" else row.title
+#: The kind of a row → that of its term.
+_TERMS: Mapping[str, str] = {
+    "code": "rule",
+    "suspicion": "issue",
+    "evidence": "evidence",
+    "unsupported": "finding",
+}
 
 
-def _head(table: HealthTable, row: HealthRow, view: ViewState) -> Cell:
-    """Return the title with a link to the questions in the shown run, else in the latest run with any."""
-    places = [table.shown, *reversed(range(len(table.runs)))]
-    place = next(place for place in places if row.counts[place].traces)
-    run_id = table.runs[place].run_id
-    opened = linked(view, row.filter(run_id, row.counts[place])).link("")
+def _head(row: HealthRow) -> Cell:
+    """Return the title, which leads to its entry in the glossary; the numbers beside it open questions."""
     tip = f"{row.problem.message} {row.problem.fix}".replace("`", "").strip()
-    title = sentence_start(title_of(row))
-    spoken = f"{title}: {tip} Opens its questions in {run_id}."
-    return Cell(title, tip=tip, href=opened, spoken=spoken)
+    code = "unsupported" if row.kind == "unsupported" else row.codes[0]
+    return explained(sentence_start(row.title), f"{_TERMS[row.kind]}.{code}", tip=tip)
 
 
 def _cell(table: HealthTable, row: HealthRow, place: int, view: ViewState) -> Cell:
     count, total, run_id = row.counts[place], table.questions[place], table.runs[place].run_id
     if place in row.unknown:
         tip = f"Not known: the citations of {run_id} are located once it is opened, or indexed."
-        return Cell("?", tip=tip, look="quiet", spoken=f"{run_id}, {title_of(row)}: not known")
+        return Cell("?", tip=tip, look="quiet", spoken=f"{run_id}, {row.title}: not known")
     if not count.traces:
-        return Cell("–", look="quiet", spoken=f"{run_id}, {title_of(row)}: none")
+        return Cell("–", look="quiet", spoken=f"{run_id}, {row.title}: none")
     traces = counted(count.traces, "trace")
     share = f"no question, {traces} with another paraphrase or seed"
     if count.questions:
@@ -153,7 +151,7 @@ def _cell(table: HealthTable, row: HealthRow, place: int, view: ViewState) -> Ce
         share = f"{count.questions:,} of {of_all}, {share_in_words(count.questions, total)}"
         share += "" if count.traces == count.questions else f"; {traces} with variants"
     href = linked(view, row.filter(run_id, count)).link("")
-    spoken = f"{run_id}, {title_of(row)}: {share}, list them"
+    spoken = f"{run_id}, {row.title}: {share}, list them"
     if not count.questions:
         return Cell("0", note=counted(count.traces, "variant"), tip=share, href=href, spoken=spoken)
     look: Look = "red" if row.problem.severity == "error" and row.group != NOTICED else "yellow"
@@ -175,7 +173,9 @@ def modes_panel(modes: tuple[FailureMode, ...] | None, view: ViewState) -> None:
         for mode in modes:
             with st.container(border=True, key=f"card-of-{mode.problem.code}"):
                 markup.show(
-                    markup.text([Piece(mode.problem.message, "h3")], role="line"),
+                    markup.text(
+                        [Piece(mode.problem.message, "h3", term=f"failure.{mode.problem.code}")], role="line"
+                    ),
                     markup.text(markup.coded(mode.problem.fix), role="hint"),
                 )
                 for reason in mode.reasons:

@@ -22,7 +22,10 @@ const tabs = (view) => [...view.root.querySelectorAll("[role=tab]")];
 function openDrawer(view, { term = "", tab = "tab-terms" } = {}) {
   if (!view.isDrawn) drawHelp(view);
   if (view.palette.open) view.palette.close();
-  if (!view.drawer.open) open(view.drawer);
+  if (!view.drawer.open) {
+    drawHere(view);
+    open(view.drawer);
+  }
   chooseTab(view, tab);
   if (term && term !== view.data.all) showTerm(view, term);
   else if (tab === "tab-terms") view.search.focus();
@@ -47,6 +50,23 @@ function drawHelp(view) {
     element("section", [element("h3", place), element("dl", keys.map(drawnKeys))])));
   filterEntries(view);
 }
+
+// What the page uses is first: in figures, buttons and rows that open something else a term cannot be a link.
+function drawHere(view) {
+  const byTerm = new Map(view.data.entries.map((entry) => [entry.term, entry]));
+  const here = [...termsOnPage()].map((term) => byTerm.get(term) ?? familyOf(view, term)).filter(Boolean);
+  const unique = [...new Set(here)];
+  const isAlone = (entry) => unique.every((other) => other === entry || other.name.toLowerCase() !== entry.name.toLowerCase());
+  const links = unique.map((entry) => {
+    const link = element("a", isAlone(entry) ? entry.name : `${entry.name} (${entry.group})`, { href: `./?help=${encodeURIComponent(entry.term)}`, title: entry.group });
+    link.onclick = (event) => { stop(event); showTerm(view, entry.term); };
+    return element("li", link);
+  });
+  view.entries.querySelector(".here")?.remove();
+  if (links.length) view.entries.prepend(element("section", [element("h3", "On this page"), element("ul", links)], { class: "here" }));
+}
+
+const familyOf = (view, term) => view.data.entries.find((entry) => entry.term.endsWith("_") && term.startsWith(entry.term));
 
 function drawnEntry(entry) {
   const link = element("a", "#", { class: "anchor", tabindex: "-1", href: `?help=${encodeURIComponent(entry.term)}`,
@@ -83,7 +103,9 @@ function filterEntries(view) {
     drawn.hidden = !words.every((word) => drawn.words.includes(word));
     count += !drawn.hidden;
   }
-  for (const section of view.entries.children) section.hidden = !section.querySelector(".entry:not([hidden])");
+  for (const section of view.entries.children) {
+    section.hidden = section.matches(".here") ? words.length > 0 : !section.querySelector(".entry:not([hidden])");
+  }
   view.entries.scrollTop = 0;
   view.find(".drawer .status").textContent = count ? `${count} ${count === 1 ? "term" : "terms"}` : "No term has these words.";
 }

@@ -94,6 +94,17 @@ def entries() -> tuple[Entry, ...]:
     return (*_coded(), *_metrics(), *_rules(), *_terms())
 
 
+@cache
+def _by_code() -> Mapping[str, str]:
+    kinds = ("rule", "issue", "finding")
+    return {each.code: each.term for each in reversed(entries()) if each.term.partition(".")[0] in kinds}
+
+
+def term_of(code: str) -> str:
+    """Return the term of a rule, an issue or a finding by its code; "" without an entry."""
+    return _by_code().get(code, "")
+
+
 def _coded() -> Iterator[Entry]:
     for kind, (group, names, meanings) in _CODED.items():
         for code, name in names.items():

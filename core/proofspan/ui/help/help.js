@@ -3,6 +3,8 @@
 const views = new WeakMap();
 const FIELDS = "input, textarea, select, [contenteditable]";
 const TERM = "a[href^='./?help=']";
+// What Help explains: links to terms, and what names its terms where it is something else (see `Cell.terms`).
+const NAMED = `${TERM}, [data-term]`;
 const POPUPS = "[data-testid=stPopoverBody], [role=dialog], [role=menu]";
 
 export default function ({ data, parentElement }) {
@@ -77,10 +79,35 @@ function pressed(view, event) {
     return;
   }
   if (event.composedPath()[0].matches?.(FIELDS)) return;
-  const run = { [keys.help]: openDrawer, [keys.search]: toSearch }[event.key];
-  if (!run) return;
+  if (event.key === keys.help) openDrawer(view, { term: termsOf(event.composedPath())[0] });
+  else if (event.key === keys.search) toSearch(view);
+  else return;
   stop(event);
-  run(view);
+}
+
+const termsIn = (named) => named.dataset.term?.split("|") ?? [new URL(named.href).searchParams.get("help")];
+
+// The terms of what has the focus: its own, those beside it in its row, or those of a mark for it (see `markup.bar`).
+function termsOf(path) {
+  for (const each of path) {
+    if (!(each instanceof Element) || each.matches("main, .stMain")) return [];
+    if (each.matches(NAMED)) return termsIn(each);
+    const of = [...each.classList].find((name) => name.startsWith("st-key-"));
+    const mark = of && document.querySelector(`[data-of="${CSS.escape(of.slice(7))}"]`);
+    if (mark) return termsIn(mark);
+    const within = each.matches("tr, li, button") ? each.querySelector(NAMED) : null;
+    if (within) return termsIn(within);
+  }
+  return [];
+}
+
+// The terms that a page has, in their order, also within its components.
+function termsOnPage(root = document.querySelector("main"), found = new Set()) {
+  for (const each of root?.querySelectorAll("*") ?? []) {
+    if (each.matches(NAMED)) for (const term of termsIn(each)) found.add(term);
+    if (each.shadowRoot) termsOnPage(each.shadowRoot, found);
+  }
+  return found;
 }
 
 function stop(event) {

@@ -37,8 +37,8 @@ _SEARCH, _ASKED = "palette-search", "palette:asked"
 _KEPT = ("opened", "run", "template", "refusal")
 #: The field that the key of search leads to.
 _FIELD = ".st-key-search input"
-#: What the links of the sidebar name in place of a term: the whole glossary, and the palette.
-_ALL, _GO_TO = "all", "palette"
+#: What the link of the sidebar to the palette names in place of a term.
+_GO_TO = "palette"
 #: Questions that are shown, documents that are sent, and characters of a question, a title and a search.
 MOST, MOST_DOCUMENTS, MAX_CHARS, MAX_WORDS = 20, 500, 160, 200
 _MAX_NUMBER = 2**53
@@ -64,7 +64,7 @@ def show_help(page: str) -> None:
 
 def sidebar_links() -> None:
     """Draw the ways to Help and to the palette, each with its key."""
-    links = (("Help", _ALL, keys.HELP), ("Go to …", _GO_TO, f"Ctrl {keys.PALETTE.upper()}"))
+    links = (("Help", tour.EVERYTHING, keys.HELP), ("Go to …", _GO_TO, f"Ctrl {keys.PALETTE.upper()}"))
     markup.show(
         *(
             markup.text([Piece(words, term=term), Piece(key, "key")], role="line")
@@ -86,7 +86,7 @@ def packed(manifest: Manifest | None) -> bytes:
             "sheet": [(place, [*listed.items()]) for place, listed in keys.SHEET.items()],
             "keys": {"help": keys.HELP, "search": keys.SEARCH, "palette": keys.PALETTE},
             "search": _FIELD,
-            "all": _ALL,
+            "all": tour.EVERYTHING,
             "goTo": _GO_TO,
             "kept": _KEPT,
             "welcome": "=".join(tour.COOKIE),

@@ -13,6 +13,8 @@ from proofspan.ui.visit.view_state import ViewState
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.markup import Piece
 
+#: What a link names in place of a term: the whole glossary, which begins with the terms of the page.
+EVERYTHING = "all"
 #: The cookie of a browser in which the welcome was dismissed.
 COOKIE = ("proofspan_welcome", "dismissed")
 _DISMISSED = "welcome:dismissed"
@@ -126,7 +128,7 @@ def show_welcome() -> None:
         between,
         way("Open your data", f"./{OPEN_PATH}"),
         between,
-        Piece("What do the labels mean?", "strong", term="label.ok"),
+        Piece("What do the verdicts mean?", "strong", term=EVERYTHING),
     ]
     with st.container(border=True, horizontal=True, wrap=False, key="welcome"):
         markup.show(*(markup.text(line, role="line") for line in (about, tries, onward)))

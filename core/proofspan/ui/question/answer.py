@@ -151,7 +151,7 @@ def claims_panel(view: QuestionView, claims: ShownClaims | None, *, chosen: int 
     if claims is None or not view.trace.answer.strip():
         return
     with st.container(border=True, key="claims", gap="xxsmall"):
-        title = [Piece("Claims ", "h2")]
+        title = [Piece("Claims", "h2", term="term.claim"), Piece(" ")]
         if not claims.lines:
             title.append(Piece(claim_words.nothing_to_check(view), "muted"))
             markup.show(markup.text(title, role="line"))

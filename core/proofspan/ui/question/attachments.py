@@ -271,4 +271,5 @@ def show_level(opened: session.Opened, loaded: load.Loaded, key: TraceKey) -> No
         labels = documents.page_labels(opened.manifest)(docs.pop()) if len(docs) == 1 else ()
         reason = with_printed(bundle.level_reason, labels)
         tip = f"{shortened(reason, MOST_REASON)} {LEVELS_MEAN}"
-        markup.show(markup.text([Piece(level_name(bundle), "badge", tip=tip)], role="hint"), width="content")
+        badge = Piece(level_name(bundle), "badge", tip=tip, term="term.bundle")
+        markup.show(markup.text([badge], role="hint"), width="content")

@@ -290,7 +290,7 @@ def heading(broken: Sequence[BrokenRule]) -> list[Piece]:
     severities = [each.rule.severity for each in broken]
     counts = [counted(severities.count(each), each) for each in _SEVERITIES if each in severities]
     total = f"{counted(len(broken), 'rule')} broken: {', '.join(counts)}"
-    return [Piece("Contract ", "h2"), Piece(total, "muted")]
+    return [Piece("Contract", "h2", term="term.contract"), Piece(f" {total}", "muted")]
 
 
 def rule_rows(each: BrokenRule) -> Iterator[tuple[str, list[Piece]]]:

@@ -128,9 +128,11 @@ def _card(goal: GoalNow, *, is_reading: bool) -> Iterable[Markup]:
     """Yield a goal's name, its number with a bar, what it takes, and what moved it."""
     metric = METRICS.get(goal.metric_id or "")
     name = name_of(goal.item) or (metric.name if metric is not None else goal.item.key)
-    title = [Piece(shortened(name, 120), "h2")]
-    if metric is not None and name.casefold() != metric.name.casefold():
-        title.append(Piece(f" by {metric.name}", "muted"))
+    term = f"metric.{metric.metric_id}" if metric is not None else ""
+    is_named = metric is not None and name.casefold() == metric.name.casefold()
+    title = [Piece(shortened(name, 120), "h2", term=term if is_named else "")]
+    if metric is not None and not is_named:
+        title += [Piece(" by ", "muted"), Piece(metric.name, "muted", term=term)]
     yield markup.text(title, role="line")
     if metric is None or goal.value is None:
         yield from _unmeasured(goal, is_reading=is_reading)
@@ -254,7 +256,11 @@ def agenda_panel(shown: Shown) -> None:
     about = "What is open, and what it unblocks."
     with panel("agenda", "Next", about):
         for sentence in record.stopped:
-            markup.show(markup.text([Piece("Stop rule: ", "strong"), Piece(sentence)], role="says"))
+            markup.show(
+                markup.text(
+                    [Piece("Stop rule: ", "strong", term="term.stop rule"), Piece(sentence)], role="says"
+                )
+            )
         if record.agenda:
             rows = tuple(_agenda_row(item, view) for item in record.agenda)
             show_grid(Grid("Agenda", _AGENDA_HEAD, _AGENDA_COLUMNS, rows, height=420), key="agenda-cells")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from functools import partial
 
 import streamlit as st
 
+from proofspan.metrics.catalogue import METRICS
 from proofspan.services.compare import other_run
 from proofspan.services.documents.background import Done, Failed
 from proofspan.services.gate import release_verdict
@@ -35,7 +36,7 @@ _SIGNS: dict[State, tuple[str, Kind]] = {
 _STATUSES: dict[str, tuple[str, Look]] = {
     "fail": ("✗ fails", "red"),
     "open": ("? open", "yellow"),
-    "warn": ("! warns", "yellow"),
+    "warn": ("! warning", "yellow"),
 }
 
 
@@ -105,6 +106,30 @@ def verdict_line(verdict: ReleaseVerdict) -> list[Piece]:
     ]
 
 
+#: Checks that are none of a metric, code, issue or cause, and the terms that explain them.
+_TERMS: Mapping[str, str] = {
+    "causes": "term.cause",
+    "line_issues": "term.line issue",
+    "stop_rule": "term.stop rule",
+    "pinning": "term.pinning record",
+    "determinism": "term.determinism",
+}
+
+
+def check_term(name: str) -> str:
+    """Return what explains a release check in the glossary, by its name; "" for nothing."""
+    if name in METRICS:
+        return f"metric.{name}"
+    kind, _, code = name.partition("_")
+    if kind == "flips":
+        return "term.flip"
+    return f"{_KINDS[kind]}.{code}" if kind in _KINDS else _TERMS.get(name, "")
+
+
+#: The beginning of a check's name → its kind of term.
+_KINDS: Mapping[str, str] = {"suspicion": "issue", "code": "rule", "cause": "cause"}
+
+
 def show_verdict(verdict: ReleaseVerdict, view: ViewState, *, most: int = MOST_REASONS) -> None:
     """Draw the verdict with its reasons, the most harmful first, and what would change each."""
     markup.show(markup.text(verdict_line(verdict), role="line"))
@@ -125,4 +150,7 @@ def _row(reason: Reason, verdict: ReleaseVerdict, view: ViewState) -> Row:
         href = replace(view.with_nothing_chosen(), filter=reason.shown).link("")
     spoken = f"{reason.sentence}: open {counted(reason.count, 'question')}"
     questions = Cell(f"{reason.count:,}" if reason.count else "", href=href, spoken=spoken if href else "")
-    return Row(Cell(reason.sentence, note=reason.change), (Cell(word, look=look), questions))
+    title = reason.sentence.partition(":")[0].replace("`", "")
+    terms = ((title, term),) if (term := check_term(reason.check)) else ()
+    head = Cell(reason.sentence.replace("`", ""), note=reason.change.replace("`", ""), terms=terms)
+    return Row(head, (Cell(word, look=look), questions))

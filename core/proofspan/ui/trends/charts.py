@@ -35,10 +35,20 @@ from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.chart import BY_BUCKET, BY_CAUSE, BY_LABEL, Split, palette, show_chart
 from proofspan.ui.widgets.controls import panel
 from proofspan.ui.widgets.fold import fold
-from proofspan.ui.widgets.table import Cell, Column, Grid, Row
+from proofspan.ui.widgets.markup import Piece
+from proofspan.ui.widgets.table import Cell, Column, Grid, Row, explained
 from proofspan.wording import counted
 
-BY_STATE = Split(
+
+class _States(Split):
+    """The states of λ, which one entry explains."""
+
+    def term(self, value: str | None) -> str:
+        """Return the entry of λ."""
+        return "term.λ" if value else ""
+
+
+BY_STATE = _States(
     "States",
     "state",
     {state: state for state in ("convergent", "recursive", "divergent", "chaotic")},
@@ -63,44 +73,68 @@ def figures(trends: Trends, view: ViewState, ranks: Callable[[], Ranks]) -> None
 
     def rest() -> None:
         with side_by_side("rest"):
-            about = "Shares of the questions that have a label."
+            about = _about("Shares of the questions that have a label.")
             stack("labels", "Labels", about, BY_LABEL, lambda: [run.labels for run in runs])
-            about = "How much of the gold passage and of its section the cited chunks cover, 0 to 1."
+            about = _about(
+                "How much of the {gold passage} and of {its section} the cited chunks cover, 0 to 1.",
+                "metric.anchor_coverage",
+                "metric.section_coverage",
+            )
             lines("coverage", "Coverage", about, {"anchor_coverage": "accent", "section_coverage": "blue"})
-            about = "ΔS: the logged semantic distance between question and context, 0 to 1; lower is better."
+            about = _about(
+                "{ΔS}: the logged semantic distance between question and context, 0 to 1; lower is better. "
+                "Its {mean}, and what {19 of 20} questions have at most.",
+                *("term.ΔS", "metric.delta_s_mean", "metric.delta_s_p95"),
+            )
             lines(
                 "delta-s",
                 "Semantic distance (ΔS)",
                 about,
                 {"delta_s_mean": "violet", "delta_s_p95": "orange"},
             )
-            about = "λ: how the pipeline's answers behaved under paraphrase, as it logged them, all traces."
+            about = _about(
+                "{λ}: how the pipeline's answers behaved under paraphrase, as it logged them, all traces.",
+                "term.λ",
+            )
             stack("states", "Stability (λ)", about, BY_STATE, lambda: [run.measured.states for run in runs])
-            about = "Milliseconds per question: half of the questions took at most p50, 19 of 20 at most p95."
+            about = _about(
+                "Milliseconds per question: half of the questions took at most {p50}, "
+                "19 of 20 at most {p95}.",
+                *("metric.latency_p50", "metric.latency_p95"),
+            )
             lines("latency", "Latency", about, {"latency_p50": "accent", "latency_p95": "orange"})
 
     with side_by_side("headlines"):
         lines(
             "retrieval",
             "Retrieval",
-            "Is the first candidate in the gold section, and one of the first 20?",
+            _about(
+                "Is the {first candidate} in the gold section, and one of the {first 20}?",
+                *("metric.section_match_at_1", "metric.gt_in_top_20"),
+            ),
             {"section_match_at_1": "accent", "gt_in_top_20": "blue"},
             at_once=True,
         )
         lines(
             "answers",
             "Answers",
-            "Which answers are correct, and which cite the gold passage?",
+            _about(
+                "Which {answers are correct}, and which {cite the gold passage}?",
+                *("metric.correct_answers", "metric.citation_match"),
+            ),
             {"correct_answers": "green", "citation_match": "orange"},
             at_once=True,
         )
     with side_by_side("outcomes"):
-        about = "Where questions fail first."
+        about = _about("Where questions fail first.")
         stack("causes", "Causes", about, BY_CAUSE, lambda: [run.causes for run in runs])
-        about = "Where the gold passage ranks, in shares of the judged questions."
+        about = _about("Where the gold passage ranks, in shares of the judged questions.")
         more = lambda: flows([run.run_id for run in runs], ranks())  # noqa: E731
         stack("buckets", "Buckets", about, BY_BUCKET, lambda: [run.buckets for run in runs], more=more)
     fold("charts", "More charts: labels, coverage, semantic distance, stability, latency", rest)
+
+
+_about = partial(markup.explained, kind="muted")
 
 
 def side_by_side(name: str) -> DeltaGenerator:
@@ -113,7 +147,7 @@ def _lines(
     view: ViewState,
     name: str,
     title: str,
-    about: str,
+    about: Sequence[Piece],
     hues: Mapping[str, Hue],
     *,
     at_once: bool = False,
@@ -121,7 +155,7 @@ def _lines(
     found = [one for one in hues if any(run.value(one) is not None for run in trends.runs)]
     goals = trends.current.measured.goals
     form = form_of(next(iter(hues)))
-    with panel(name, title, about + goal_words(goals, found)):
+    with panel(name, title, [*about, Piece(goal_words(goals, found), "muted")]):
         lost = [METRICS[one].name for one in hues if _is_unavailable(trends.current, one)]
         if lost:
             markup.note(f"Not available for {trends.current.run_id}: {', '.join(lost)}.")
@@ -153,7 +187,7 @@ def _stack(
     view: ViewState,
     name: str,
     title: str,
-    about: str,
+    about: Sequence[Piece],
     split: Split,
     counts: Callable[[], Sequence[Counts]],
     *,
@@ -161,7 +195,9 @@ def _stack(
 ) -> None:
     found = counts()
     shown = [sum(each.get(value, 0) for value in split.looks) for each in found]
-    with panel(name, title, about):
+    term = "" if split is BY_STATE else f"term.{split.field}"
+    has_value = [value for value in split.looks if any(each.get(value) for each in found)]
+    with panel(name, title, about, term=term, also=filter(None, map(split.term, has_value))):
         if not any(shown):
             _nothing([title])
             return
@@ -225,7 +261,9 @@ def line_table(trends: Trends, metric_ids: Sequence[str], view: ViewState, *, na
             spoken=f"{run.run_id}, {value.metric.name} {value_in_words(value)}: open the questions behind it",
         )
 
-    columns = tuple(Column(Cell(METRICS[metric_id].name), "end") for metric_id in metric_ids)
+    columns = tuple(
+        Column(explained(METRICS[metric_id].name, f"metric.{metric_id}"), "end") for metric_id in metric_ids
+    )
     rows = tuple(Row(_head(run), tuple(number(run, one) for one in metric_ids)) for run in trends.runs)
     return Grid(name, "Run", columns, rows, wide=False)
 
@@ -371,7 +409,9 @@ def band_table(trends: Trends, title: str, split: Split, counts: Sequence[Counts
             share = share_in_words(count, whole)
             cells.append(Cell(f"{count:,}", note=share, look=look, href=href, spoken=spoken))
         rows.append(Row(_head(run), (*cells, Cell(f"{found.get(None, 0):,}", look="quiet"))))
-    columns = [Column(Cell(split.names[value], tip=value), "end") for value in split.looks]
+    columns = [
+        Column(explained(split.names[value], split.term(value), tip=value), "end") for value in split.looks
+    ]
     columns += [Column(Cell(split.none), "end")]
     return Grid(title, "Run", tuple(columns), tuple(rows), wide=False)
 

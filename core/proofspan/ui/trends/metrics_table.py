@@ -31,14 +31,14 @@ from proofspan.ui.widgets.controls import segments
 from proofspan.ui.widgets.export_menu import export_menu
 from proofspan.ui.widgets.fold import fold
 from proofspan.ui.widgets.markup import Piece
-from proofspan.ui.widgets.table import Cell, Column, Grid, Look, Row, show_grid
+from proofspan.ui.widgets.table import Cell, Column, Grid, Look, Row, explained, show_grid
 from proofspan.ui.widgets.text import sentence_start, unbroken
 
 #: What the status of a goal or of a check is called and looks like.
 VERDICTS: Mapping[str, tuple[str, Look]] = {
     "pass": ("✓ passes", "green"),
     "open": ("? open", "yellow"),
-    "warn": ("! warns", "yellow"),
+    "warn": ("! warning", "yellow"),
     "fail": ("✗ fails", "red"),
     "unknown": ("not measured", "quiet"),
     "skipped": ("skipped", "quiet"),
@@ -136,8 +136,8 @@ def metric_grid(
             rows.append(Row(Cell(name, look="quiet"), (Cell(""),) * len(columns)))
         for metric in found:
             cells = tuple(_cells(metric, run, other, pairs.get(metric.metric_id), view))
-            address = markup.term_address(f"metric.{metric.metric_id}")
-            rows.append(Row(Cell(metric.name, tip=metric.counted, href=address), cells))
+            head = explained(metric.name, f"metric.{metric.metric_id}", tip=metric.counted)
+            rows.append(Row(head, cells))
     return Grid(f"All metrics of {run.run_id}", "Metric", tuple(columns), tuple(rows))
 
 
@@ -200,7 +200,10 @@ def slice_grid(slices: Slices, by: Slice, run_id: str, view: ViewState) -> Grid:
                 )
             )
         rows.append(Row(Cell(title, tip=name), tuple(cells)))
-    columns = tuple(Column(Cell(METRICS[one].name, tip=METRICS[one].counted), "end") for one in shown)
+    columns = tuple(
+        Column(explained(METRICS[one].name, f"metric.{one}", tip=METRICS[one].counted), "end")
+        for one in shown
+    )
     return Grid(
         f"Metrics of {run_id} by {by}", sentence_start(_SLICES[by][0]), columns, tuple(rows), height=HEIGHT
     )

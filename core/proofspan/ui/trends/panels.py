@@ -25,14 +25,14 @@ from proofspan.services.metrics.run_metrics import HEADLINES, RunTrend, Trends
 from proofspan.services.question.variants import ASPECTS, Aspect, Stability, Steadiness
 from proofspan.services.release import ReleaseVerdict
 from proofspan.ui.status import notices
-from proofspan.ui.status.release import show_verdict
+from proofspan.ui.status.release import check_term, show_verdict
 from proofspan.ui.trends.charts import base, behind
 from proofspan.ui.trends.metrics_table import VERDICTS
 from proofspan.ui.visit.view_state import ViewState, question_name
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.fold import fold
 from proofspan.ui.widgets.markup import Kind, Markup, Piece
-from proofspan.ui.widgets.table import Cell, Column, Grid, Look, Row, show_grid
+from proofspan.ui.widgets.table import Cell, Column, Grid, Look, Row, explained, show_grid
 from proofspan.wording import counted
 
 
@@ -91,7 +91,10 @@ def refusals(run: RunTrend, view: ViewState) -> None:
         step, count = BUCKET_STEPS.get(bucket), run.buckets.get(bucket, 0)
         if step and count:
             name = Piece(
-                f"{count:,} {BUCKET_NAMES[bucket]}", "strong", f"{BUCKET_MEANINGS[bucket]} ({bucket})"
+                f"{count:,} {BUCKET_NAMES[bucket]}",
+                "strong",
+                f"{BUCKET_MEANINGS[bucket]} ({bucket})",
+                term=f"bucket.{bucket}",
             )
             markup.show(markup.text([name, Piece(f". {step}")], role="hint"))
 
@@ -158,7 +161,12 @@ def check_grid(report: ReleaseVerdict, view: ViewState) -> Grid:
             href = replace(base(view, check.shown.run), filter=check.shown).link("")
         spoken = f"{check.title}: open {counted(check.count, 'question')}"
         questions = Cell(f"{check.count:,}" if check.count else "", href=href, spoken=spoken)
-        rows.append(Row(Cell(check.title), (Cell(word, look=look), Cell(check.message), questions)))
+        rows.append(
+            Row(
+                explained(check.title, check_term(check.name)),
+                (Cell(word, look=look), Cell(check.message.replace("`", "")), questions),
+            )
+        )
     columns = (
         Column(Cell("Result"), "start"),
         Column(Cell("Counted"), "start"),
@@ -233,7 +241,7 @@ def show_stability(found: Stability, logged: MetricValue, view: ViewState) -> No
     tip = "The state λ that the pipeline logged, convergent in every trace of the question."
     convergent = Cell(value_in_words(logged), note=left_out_in_words(logged))
     shares = {f"Same {words}": found.staying(aspect).words for aspect, words in ASPECTS.items()}
-    rows = [Row(Cell("λ logged convergent", tip=tip), (convergent,))]
+    rows = [Row(explained("λ logged convergent", "metric.lambda_convergent", tip=tip), (convergent,))]
     rows += [Row(Cell(name), (Cell(w),)) for name, w in (shares | {"All three": found.steady.words}).items()]
     columns = (Column(Cell("Questions"), "start"),)
     title, corner = "Stability of this run", "Over all traces of a question"
@@ -261,5 +269,8 @@ def _questions(questions: list[Steadiness], view: ViewState) -> Grid:
         )
         stays = (_STAYS[each.stays[aspect]] for aspect in _HEADS)
         rows.append(Row(head, (*stays, Cell(", ".join(each.states) or "–"))))
-    columns = (*(Column(Cell(head)) for head in _HEADS.values()), Column(Cell("λ logged"), "start"))
+    columns = (
+        *(Column(Cell(head)) for head in _HEADS.values()),
+        Column(explained("λ logged", "term.λ"), "start"),
+    )
     return Grid("Least steady questions", "Least steady", columns, tuple(rows))

@@ -25,6 +25,15 @@ class Group(NamedTuple):
     change: Mapping[str, tuple[str, ...]]
     more: int | None = None
 
+    @property
+    def term(self) -> str:
+        """Return what explains the group in the glossary; "" for questions without a verdict or label."""
+        if self.key in CAUSES:
+            return f"cause.{self.key}"
+        if self.key in LABELS:
+            return f"label.{self.key}"
+        return {key: f"correct.{values[0]}" for key, *_, values in _WITHOUT}.get(self.key, "")
+
     def is_chosen(self, shown: Filter) -> bool:
         """Return whether the list is restricted to this group, or to several of which it is one."""
         return bool(self.change) and all(
@@ -68,7 +77,7 @@ _WITHOUT: tuple[tuple[str, str, str, tuple[Correct, ...]], ...] = (
         "unknown",
         "Not known",
         "No failure was found. Whether the answer is right is not known.",
-        tuple(value for value in CORRECT if value not in ("correct", "declined_rightly")),
+        ("unknown", *(each for each in CORRECT if each not in ("unknown", "correct", "declined_rightly"))),
     ),
     (
         "declined",

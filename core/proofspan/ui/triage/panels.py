@@ -95,7 +95,7 @@ def strip(groups: Sequence[Group], view: ViewState, *, is_pending: bool) -> None
 
     with st.container(key="strip", gap=None):
         parts = [(each.key, each.questions, title_of(each)) for each in groups]
-        markup.show(markup.bar(parts, grows=is_pending))
+        markup.show(markup.bar(parts, grows=is_pending, terms={each.key: each.term for each in groups}))
         with line("strip"):
             for group in groups:
                 if not group.change:
@@ -315,18 +315,20 @@ def next_steps(
     present = [(group, step_of(group)) for group in groups if group.questions and group.change]
     chosen = [each for each in present if each[0].is_chosen(view.filter)]
     steps = [
-        _Step(group.key, group.name, group.questions, group.means, words, group.change)
+        _Step(group.key, group.name, group.questions, group.means, words, group.change, group.term)
         for group, words in chosen or [each for each in present if each[1]][:MOST_STEPS]
     ]
     for bucket in failed:
         if not view.filter.bucket or bucket in view.filter.bucket:
             name, count, means = BUCKET_NAMES[bucket], buckets[bucket], BUCKET_MEANINGS[bucket]
             keep: Mapping[str, tuple[str, ...]] = {"bucket": (bucket,)}
-            steps.append(_Step(f"bucket-{bucket}", name, count, means, BUCKET_STEPS[bucket], keep))
+            then, term = BUCKET_STEPS[bucket], f"bucket.{bucket}"
+            steps.append(_Step(f"bucket-{bucket}", name, count, means, then, keep, term))
     for state in lost:
         if state in states:
             name, count, means = GOLD_NAMES[state], gold[state], GOLD_MEANINGS[state]
-            steps.append(_Step(f"gold-{state}", name, count, means, GOLD_STEPS[state], {"gold": (state,)}))
+            then, term, keep = GOLD_STEPS[state], f"gold.{state}", {"gold": (state,)}
+            steps.append(_Step(f"gold-{state}", name, count, means, then, keep, term))
     if not steps:
         return
     with st.container(border=True, key="next-step", gap="xsmall"):
@@ -344,14 +346,16 @@ class _Step(NamedTuple):
     means: str
     words: str
     change: Mapping[str, tuple[str, ...]]
+    term: str
 
 
 def _draw_step(step: _Step, view: ViewState) -> None:
     """Draw a step, and after it the way to its questions: as the list, or, where they are, one by one."""
     is_shown = all(set(getattr(view.filter, name)) == set(values) for name, values in step.change.items())
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"step-to-{step.key}"):
-        name = Piece(f"{step.name} {step.questions:,}", "strong", tip=step.means)
-        markup.show(markup.text([name, Piece(f"  {step.words or step.means}")], role="line"))
+        name = Piece(step.name, "strong", tip=step.means, term=step.term)
+        count = Piece(f" {step.questions:,}", "strong")
+        markup.show(markup.text([name, count, Piece(f"  {step.words or step.means}")], role="line"))
         if is_shown:
             walk = view.as_list().params()
             title = f"Walk through {step.questions:,}"

@@ -39,7 +39,7 @@ from proofspan.ui.visit.view_state import (
 )
 from proofspan.ui.widgets.chart import LABEL_COLOURS
 from proofspan.ui.widgets.markup import clean
-from proofspan.ui.widgets.table import NOTHING, Cell, Chip, Column, Folding, Grid, Row, show_grid
+from proofspan.ui.widgets.table import NOTHING, Cell, Chip, Column, Folding, Grid, Row, explained, show_grid
 from proofspan.ui.widgets.text import shortened, variant
 from proofspan.ui.wording import citation
 from proofspan.ui.wording.verdict import verdict_chip
@@ -138,7 +138,10 @@ def _label(row: TriageRow) -> Cell:
     pairs = [(row.text(f"was_{name}"), row.text(name)) for name in ("label", "bucket")]
     was = " · ".join(names[before] for before, now in pairs if before and before != now)
     tip = " · ".join(filter(None, (WHY.get(reason, reason), label)))
-    chip = Chip(LABEL_NAMES[label], LABEL_COLOURS[label], tip) if label else Chip(NO_LABEL, "none")
+    if label:
+        chip = Chip(LABEL_NAMES[label], LABEL_COLOURS[label], tip, f"label.{label}")
+    else:
+        chip = Chip(NO_LABEL, "none")
     return Cell(chips=(chip,), note=f"was {was}" if was else "")
 
 
@@ -157,7 +160,10 @@ def _verdict(row: TriageRow) -> Cell:
 
 def _cause(row: TriageRow) -> Cell:
     sentence = with_printed(row.text("cause_sentence"), row.printed)
-    return Cell(shortened(sentence, MAX_CAUSE)) if sentence else NOTHING
+    cause = row.text("cause")
+    return (
+        explained(shortened(sentence, MAX_CAUSE), f"cause.{cause}" if cause else "") if sentence else NOTHING
+    )
 
 
 def _answer(row: TriageRow) -> Cell:
@@ -248,7 +254,26 @@ class TriageColumn:
 def _layout(name: str, help: str = "", **more: Any) -> Column:
     """Return the layout of a column, whose title is that of `COLUMN_NAMES`."""
     options = {"align": "start", "sorts": True, **more}
-    return Column(Cell(COLUMN_NAMES[name], tip=help), name=name, **options)
+    return Column(explained(COLUMN_NAMES[name], _TERMS.get(name, ""), tip=help), name=name, **options)
+
+
+#: Columns that a term of the glossary explains.
+_TERMS: Mapping[str, str] = {
+    "verdict": "term.correct",
+    "label": "term.label",
+    "cause": "term.cause",
+    "issues": "term.suspicion",
+    "expected": "term.gold question",
+    "why": "term.label",
+    "section": "term.section",
+    "gold_rank": "term.bucket",
+    "cited": "term.citation",
+    "coverage": "term.coverage",
+    "support": "term.support",
+    "contradictions": "term.contradiction",
+    "numbers": "finding.unsupported",
+    "rules": "term.rule, code",
+}
 
 
 #: All columns in their order. Some may be new only here: what a cell reads is in

@@ -35,7 +35,7 @@ from proofspan.ui.walkthrough.load import Walk
 from proofspan.ui.walkthrough.playlist import open_whole
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.annotated_text import show_marked
-from proofspan.ui.widgets.markup import Piece
+from proofspan.ui.widgets.markup import Kind, Piece
 from proofspan.ui.wording import answer as answer_words
 from proofspan.ui.wording import question as question_words
 from proofspan.ui.wording import safety
@@ -83,12 +83,13 @@ def chips(row: Mapping[str, Any], refusal: Refusal | None, scene: Scene | None) 
     if correct is not None:
         chip = verdict_words.verdict_chip(grounded, correct, cause)
         tone = verdict_words.tone(grounded, correct, cause)
-        found.append(Piece(chip.text, verdict_words.KINDS[tone], tip=chip.tip))
+        found.append(Piece(chip.text, verdict_words.KINDS[tone], tip=chip.tip, term=chip.term))
         is_sound = tone in ("pass", "open")
     if scene is not None and refusal is None and scene.slide.bundle.citation_origin != "retrieved":
         bundle = scene.slide.bundle
         is_full = bundle.level == "full" and _is_quoted(bundle) and is_sound
-        found.append(Piece(level_name(bundle), "ok" if is_full else "badge", tip=bundle.level_reason))
+        kind: Kind = "ok" if is_full else "badge"
+        found.append(Piece(level_name(bundle), kind, tip=bundle.level_reason, term="term.bundle"))
     return found
 
 

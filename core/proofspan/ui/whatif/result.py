@@ -27,7 +27,7 @@ from proofspan.ui.whatif.asked import Asked
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.chart import BY_BUCKET, BY_CAUSE, BY_LABEL, Split
 from proofspan.ui.widgets.markup import Markup, Piece
-from proofspan.ui.widgets.table import Cell, Column, Grid, Row, show_grid
+from proofspan.ui.widgets.table import Cell, Column, Grid, Row, explained, show_grid
 from proofspan.ui.widgets.text import shortened
 from proofspan.ui.wording import whatif
 from proofspan.wording import counted
@@ -68,10 +68,18 @@ def trust(logged: Logged, view: ViewState) -> None:
     words = f" {right} come out in their logged order when computed again with the run's own settings."
     with st.container(key="trust", gap="xxsmall"):
         if len(logged.lists) > 1 and not logged.differing:
-            markup.show(markup.text([Piece("✓ Reproduced", "pass"), Piece(words)], role="line"))
+            markup.show(
+                markup.text(
+                    [Piece("✓ Reproduced", "pass", term="term.reproduced"), Piece(words)], role="line"
+                )
+            )
         elif len(logged.lists) > 1:
             words += " Trust the ranks of the others less: they differ before anything is changed."
-            markup.show(markup.text([Piece("! Reproduced in part", "warn"), Piece(words)], role="line"))
+            markup.show(
+                markup.text(
+                    [Piece("! Reproduced in part", "warn", term="term.reproduced"), Piece(words)], role="line"
+                )
+            )
             with st.expander(f"The {len(logged.differing):,} that do not", key="differing"):
                 show_grid(_differing(logged, view), key="grid-differing")
         if logged.why:
@@ -151,7 +159,7 @@ def cards(found: WhatIf, view: ViewState) -> None:
 
 def _card(pair: MetricPair, *, is_changed: bool) -> Iterable[Markup]:
     metric, there, here = pair.metric, pair.there, pair.here
-    yield markup.text([Piece(metric.name, "h2")], role="line")
+    yield markup.text([Piece(metric.name, "h2", term=f"metric.{metric.metric_id}")], role="line")
     numbers = [number_in_words(metric, value.value) if value else "–" for value in (there, here)]
     counts = [counted_in_words(value) for value in (there, here) if value is not None and value.denominator]
     if not is_changed:
@@ -174,7 +182,11 @@ def metrics(pairs: Sequence[MetricPair], view: ViewState) -> None:
     columns = (Column(Cell(f"{view.run} logged"), "end"), Column(Cell("Computed"), "end"))
     rows = tuple(
         Row(
-            Cell(pair.metric.name, tip=f"{pair.metric.counted} {pair.metric.source}."),
+            explained(
+                pair.metric.name,
+                f"metric.{pair.metric.metric_id}",
+                tip=f"{pair.metric.counted} {pair.metric.source}.",
+            ),
             (value_cell(pair.there, view), value_cell(pair.here, None), difference_cell(pair)),
         )
         for pair in pairs
@@ -205,7 +217,7 @@ def changes(found: WhatIf, asked: Asked, view: ViewState) -> None:
         for name, split, moved in drawn:
             with st.container(key=f"changes-{name}", gap="xsmall"):
                 count = counted(sum(each[-1] for each in moved), "question")
-                markup.titled(f"{split.title} ", f"{count} changed")
+                markup.titled(f"{split.title} ", f"{count} changed", term=f"term.{split.field}")
                 grid = moves_grid(
                     split,
                     moved,

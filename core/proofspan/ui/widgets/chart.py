@@ -97,6 +97,10 @@ class Split:
     none: str
     was: str = ""
 
+    def term(self, value: str | None) -> str:
+        """Return what explains a value in the glossary; "" for having none."""
+        return f"{self.field}.{value}" if value else ""
+
 
 BY_LABEL = Split("Labels", "label", LABEL_NAMES, LABEL_COLOURS, NO_LABEL, "was")
 #: Causes share a colour where what to do about them is alike: in the answer, the prompt, retrieval, the form.

@@ -61,7 +61,7 @@ function show(view, data) {
 function item(claim) {
   const [made, button] = [document.createElement("li"), document.createElement("button")];
   Object.assign(button, { type: "button", className: `claim ${claim.status}`, tabIndex: -1 });
-  Object.assign(button.dataset, { claim: claim.number, testid: "ps-claim-row" });
+  Object.assign(button.dataset, { claim: claim.number, testid: "ps-claim-row", term: claim.terms.join("|") });
   const line = words("line", "");
   line.append(...comparison(claim));
   line.hidden = !claim.line.length;

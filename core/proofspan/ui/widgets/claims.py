@@ -42,6 +42,7 @@ class ClaimLine:
     """A claim in words. `number` counts from 1 in the order of the answer.
 
     `line` compares it with its evidence; `where` says where that is; `note` what could not be decided.
+    `terms` explain its status and what differs (see `Piece.term`).
     """
 
     number: int
@@ -53,6 +54,7 @@ class ClaimLine:
     where: str = ""
     note: str = ""
     has_evidence: bool = False
+    terms: tuple[str, ...] = ()
 
 
 def packed_claims(claims: Sequence[ClaimLine]) -> list[dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal, TypeVar
 
@@ -152,11 +152,14 @@ def show_steps(beside: Neighbours, what: str, *, walk: ViewState | None = None) 
 
 
 @contextmanager
-def panel(name: str, title: str, about: str) -> Iterator[None]:
-    """Draw a box with a title and a sentence that explains it."""
+def panel(
+    name: str, title: str, about: str | Sequence[Piece], *, term: str = "", also: Iterable[str] = ()
+) -> Iterator[None]:
+    """Draw a box with a title, which `term` explains, and a sentence; its figure uses the terms `also`."""
     with st.container(border=True, key=f"figure-{name}"):
         markup.show(
-            markup.text([Piece(title, "h2")], role="line"),
-            markup.text([Piece(about, "muted")], role="hint"),
+            markup.text([Piece(title, "h2", term=term)], role="line"),
+            markup.text([Piece(about, "muted")] if isinstance(about, str) else about, role="hint"),
+            markup.also(also),
         )
         yield

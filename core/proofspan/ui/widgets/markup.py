@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cache
+from types import MappingProxyType
 from typing import Literal, NamedTuple, get_args
 from urllib.parse import urlencode
 
@@ -80,6 +81,8 @@ _TAGS |= {"removed": "del", "removed-number": "del", "added": "ins", "added-numb
 _UNSHOWABLE = re.compile(
     r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
 )
+#: Words of a sentence that lead to the glossary.
+_EXPLAINED = re.compile(r"\{([^{}]+)\}")
 _MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")
 
 
@@ -153,6 +156,23 @@ def coded(message: str, kind: Kind = "plain") -> list[Piece]:
     return [Piece(part, "code" if place % 2 else kind) for place, part in enumerate(parts) if part]
 
 
+def explained(sentence: str, *terms: str, kind: Kind = "plain") -> list[Piece]:
+    """Return a sentence of ours whose words in braces lead to `terms` of the glossary, in their order."""
+    parts = _EXPLAINED.split(sentence)
+    if len(parts) != 2 * len(terms) + 1:
+        raise ValueError(f"{len(terms)} terms for {sentence!r}"[:200])
+    return [
+        Piece(part, kind, term=terms[place // 2] if place % 2 else "")
+        for place, part in enumerate(parts)
+        if part
+    ]
+
+
+def also(terms: Iterable[str]) -> Markup:
+    """Return a mark that Help reads: the page uses these terms where no link can be, as in a figure."""
+    return Markup("".join(f'<span data-term="{_escape(term)}" hidden></span>' for term in terms))
+
+
 def text(pieces: Iterable[Piece], *, role: Role = "text", limit: int = LIMIT) -> Markup:
     """Return a block of pieces, cut after `limit` characters with the number of those hidden."""
     kept, hidden = cut(pieces, limit=limit)
@@ -169,12 +189,17 @@ def facts(rows: Sequence[tuple[str, Sequence[Piece]]]) -> Markup:
     return Markup(f'<dl class="ps-facts" data-testid="ps-facts">{"".join(cells)}</dl>')
 
 
-def bar(parts: Sequence[tuple[str, int, str]], *, grows: bool = False) -> Markup:
+def bar(
+    parts: Sequence[tuple[str, int, str]],
+    *,
+    grows: bool = False,
+    terms: Mapping[str, str] = MappingProxyType({}),
+) -> Markup:
     """Return counts as the parts of a bar, by names of our own, which the stylesheet colours.
 
-    The words of each part go into its button, and here once more without being seen: buttons are drawn
-    later than text, and have their room below the bar from the start. With `grows` more parts are expected,
-    and there is room for them too.
+    `terms` explain the parts: name → term. The words of each part go into its button, whose key is `group-`
+    and the name, and here once more without being seen: buttons are drawn later than text, and have their
+    room below the bar from the start. With `grows` more parts are expected, and there is room for them too.
     """
     if not all(name.isidentifier() and isinstance(count, int) for name, count, _ in parts):
         raise ValueError(f"names of our own and counts: {parts!r}"[:200])
@@ -183,7 +208,10 @@ def bar(parts: Sequence[tuple[str, int, str]], *, grows: bool = False) -> Markup
         for name, count, _ in parts
         if count
     )
-    room = "".join(f"<span>{_escape(words)}</span>" for *_, words in parts)
+    about = {
+        name: f' data-term="{_escape(term)}" data-of="group-{name}"' for name, term in terms.items() if term
+    }
+    room = "".join(f"<span{about.get(name, '')}>{_escape(words)}</span>" for name, _, words in parts)
     kind = "ps-room ps-grows" if grows else "ps-room"
     return Markup(
         f'<div class="ps-bar" data-testid="ps-bar" aria-hidden="true">{drawn}</div>'
@@ -288,10 +316,11 @@ def titled(
     level: Kind = "h2",
     role: Role = "line",
     tip: str = "",
+    term: str = "",
     width: Width = "stretch",
 ) -> None:
-    """Draw a heading with muted words after it; `tip` is theirs."""
-    show(text([Piece(title, level), Piece(about, "muted", tip)], role=role), width=width)
+    """Draw a heading with muted words after it; `tip` is theirs, `term` explains the heading."""
+    show(text([Piece(title, level, term=term), Piece(about, "muted", tip)], role=role), width=width)
 
 
 def page_title(title: str, about: str = "", *, width: Width = "stretch") -> None:

@@ -74,7 +74,7 @@ function draw(view, data) {
   view.frame.dataset.testid = data.layout === "list" ? "ps-rows" : "ps-grid";
   view.root.querySelector("style.columns")?.remove();
   if (data.layout === "list") view.root.append(columnStyles(data.columns));
-  view.head.replaceChildren(...data.columns.map(header));
+  view.head.replaceChildren(...data.columns.map((column) => header(column, data)));
   const bodies = data.rows.map((row) => drawn(row, data));
   if (rows === view.rows) bodies.forEach((body, place) => update(view.table.tBodies[place], body));
   else view.table.replaceChildren(view.head.parentElement, ...bodies);
@@ -85,7 +85,7 @@ function draw(view, data) {
   const all = [...sorters(view), ...targets(view)];
   const next = held && (all.find((one) => nameOf(one) === name) ?? at(view, ...place));
   hold(view, sorters(view)[0]);
-  hold(view, targets(view)[0]);
+  hold(view, targets(view).find((one) => one.closest("tbody")) ?? targets(view)[0]);
   if (next) hold(view, next);
   if (active) (next ?? targets(view)[0])?.focus({ preventScroll: true });
   fit(view);
@@ -133,10 +133,10 @@ function columnStyles(columns) {
   return made;
 }
 
-function header(column) {
+function header(column, data) {
   const cell = element("th", `${column.align} ${column.name}`);
   cell.scope = "col";
-  if (!column.sorts) return filled(cell, column.head, "span");
+  if (!column.sorts) return filled(cell, column.head, "span", { isFree: data.layout !== "list" });
   if (column.sorted) cell.setAttribute("aria-sort", column.sorted);
   filled(cell, column.head, "button");
   cell.querySelector("button").dataset.name = column.name;
@@ -155,7 +155,7 @@ function drawn(row, data) {
     const isHeader = data.layout !== "list" && place === 0;
     const box = element(isHeader ? "th" : "td", `${column.align} ${column.name}${column.lines ? " lines" : ""}`);
     if (isHeader) box.scope = "row";
-    filled(box, row.cells[column.name], data.choose === column.name ? "button" : "span");
+    filled(box, row.cells[column.name], data.choose === column.name ? "button" : "span", { isFree: data.layout !== "list" });
     if (data.layout === "list" && !box.title) box.title = row.cells[column.name].text ?? "";
     looks.set(box, box.outerHTML);
     const folded = data.columns.filter(({ folds }) => folds?.into === column.name);
@@ -206,10 +206,14 @@ function below(row, columns) {
 }
 
 // `spoken` is the name of a link; of other cells it is what is read aloud after the text. If true, it is the tip.
-function filled(box, { text = "", note, tip, look, tone, href, spoken, chips = [], marks }, tag) {
+// Terms are links to the glossary in a cell that is free of others; elsewhere they are named for Help (see help.js).
+function filled(box, { text = "", note, tip, look, tone, href, spoken, chips = [], marks, terms = [] }, tag, { isFree = false } = {}) {
   if (spoken === true) spoken = tip;
   const words = element(href === undefined ? tag : "a", "words");
-  words.append(...marked(text, marks));
+  isFree &&= href === undefined;
+  words.append(...(isFree && terms.length ? explained(text, terms) : marked(text, marks)));
+  const named = isFree ? [] : [...terms.map(([, , term]) => term), ...chips.map(({ term }) => term)].filter(Boolean);
+  if (named.length) box.dataset.term = named.join("|");
   if (tag === "button") words.type = "button";
   if (href !== undefined) {
     words.href = href;
@@ -226,7 +230,8 @@ function filled(box, { text = "", note, tip, look, tone, href, spoken, chips = [
   }
   if (text || !chips.length) box.append(words);
   for (const chip of chips) {
-    const made = element("span", `chip ${chip.look}`, chip.text);
+    const made = isFree && chip.term ? explanation(chip.text, chip.term) : element("span", "", chip.text);
+    made.className = `chip ${chip.look}`;
     if (chip.tip) made.title = chip.tip;
     box.append(made);
   }
@@ -243,6 +248,23 @@ function marked(text, marks = []) {
     at = end;
   }
   return [...pieces, text.slice(at)];
+}
+
+// Pieces of a text: words that are explained are links.
+function explained(text, terms) {
+  const pieces = [];
+  let at = 0;
+  for (const [start, end, term] of terms.filter(([start, end]) => start < end)) {
+    pieces.push(text.slice(at, start), explanation(text.slice(start, end), term));
+    at = end;
+  }
+  return [...pieces, text.slice(at)];
+}
+
+function explanation(words, term) {
+  const link = element("a", "term", words);
+  link.href = `./?help=${encodeURIComponent(term)}`;
+  return link;
 }
 
 function element(tag, className = "", text = "") {
@@ -322,6 +344,9 @@ function nextTarget(view, target, key) {
   }
   if (!Object.hasOwn(STEPS, key)) return undefined;
   const [down, right] = STEPS[key];
+  const inCell = [...target.closest("td, th").querySelectorAll("a, button")];
+  const beside = right && inCell[inCell.indexOf(target) + right];
+  if (beside) return beside;
   const [rows, columns] = [lines(view).length, view.head.children.length];
   for (;;) {
     [row, column] = [row + down, column + right];

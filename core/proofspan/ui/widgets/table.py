@@ -7,7 +7,7 @@ carries a meaning alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
@@ -30,11 +30,12 @@ WHOLE = 1.1
 
 @dataclass(frozen=True, slots=True)
 class Chip:
-    """A word or two on a ground of their colour, with the raw code as `tip`."""
+    """A word or two on a ground of their colour, with the raw code as `tip`; `term` explains them."""
 
     text: str
     look: Look
     tip: str = ""
+    term: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,10 @@ class Cell:
     makes it, and `spoken` that link's name for screen readers: the cell's row, column, number and what a
     click opens. Without `href`, `spoken` is read aloud after the text. `marks` are ranges of characters of
     `text` that are marked as differing, in order.
+
+    `terms` are words of `text` in order, or of `note`, with the entries of the glossary that explain them
+    (see `Piece.term`). Those of `text` are links to them where nothing else is a link or a button: not in a
+    row of a list, nor with `href`, where Help has them (see help.js).
     """
 
     text: str = ""
@@ -57,6 +62,7 @@ class Cell:
     spoken: str = ""
     chips: tuple[Chip, ...] = ()
     marks: tuple[tuple[int, int], ...] = ()
+    terms: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         if self.href is not None and not self.href.startswith("./"):
@@ -66,6 +72,11 @@ class Cell:
 
 
 NOTHING = Cell("–", look="none")
+
+
+def explained(text: str, term: str, **more: Any) -> Cell:
+    """Return a cell with a text that a term of the glossary explains; "" for none."""
+    return Cell(text, terms=((text, term),) if term else (), **more)
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,11 +261,27 @@ def _packed(cell: Cell) -> dict[str, Any]:
         kept["href"] = cell.href
     if cell.marks:
         kept["marks"] = [[_units(cell.text[:start]), _units(cell.text[:end])] for start, end in cell.marks]
+    if cell.terms:
+        kept["terms"] = [*_places(cell)]
     if cell.chips:
         kept["chips"] = [
-            {"text": clean(each.text), "look": each.look, "tip": clean(each.tip)} for each in cell.chips
+            {"text": clean(each.text), "look": each.look, "tip": clean(each.tip)}
+            | ({"term": each.term} if each.term else {})
+            for each in cell.chips
         ]
     return kept
+
+
+def _places(cell: Cell) -> Iterator[tuple[int, int, str]]:
+    """Yield where the words of `terms` are in a cell's text, as the browser counts, and their entries."""
+    at = 0
+    for words, term in cell.terms:
+        start = cell.text.find(words, at)
+        if start < 0:
+            yield 0, 0, term
+            continue
+        at = start + len(words)
+        yield _units(cell.text[:start]), _units(cell.text[:at]), term
 
 
 def _units(text: str) -> int:

@@ -331,9 +331,12 @@ def findings(view: PageView, *, answer: str, quote_from: str | None) -> tuple[li
             return [], [Piece(f"{subject} {words}.", "strong")]
         return [], [Piece(f"{subject} is on {page}, not on this page.", "strong")]
     cited, on = view.target.query.cited_page_idx, "page" if view.text is None else "text"
-    pieces = [Piece(_status_sentence(found, quote, on), "strong")]
-    if view.target.id in view.sentences and found.status != "not_found":
-        pieces = [Piece(f"{_sentence_words(view, 'chunk')} ", "strong"), replace(pieces[0], kind="muted")]
+    is_beside = view.target.id in view.sentences and found.status != "not_found"
+    pieces = [Piece(f"{_sentence_words(view, 'chunk')} ", "strong")] if is_beside else []
+    status, colon, words = _status_sentence(found, quote, on).partition(":")
+    kind: Kind = "muted" if is_beside else "strong"
+    term = "" if found.unverified else f"evidence.{found.status}"
+    pieces += [Piece(status, kind, term=term), Piece(f"{colon}{words}", kind)]
     if found.ranges:
         pieces.append(Piece(f" It is on {lines(found.ranges)}."))
     if found.page_mismatch and found.page_idx is not None and cited is not None:

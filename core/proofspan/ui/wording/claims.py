@@ -82,6 +82,10 @@ def claim_lines(
                 where=where,
                 note=each.note,
                 has_evidence=each.evidence is not None,
+                terms=(
+                    f"claim.{each.status}",
+                    *dict.fromkeys(f"difference.{d.kind}" for d in each.differences),
+                ),
             )
         )
     return named

@@ -94,38 +94,40 @@ def tone(grounded: Grounded | None, correct: Correct, cause: Cause | None) -> To
 def verdict_chip(grounded: Grounded | None, correct: Correct, cause: Cause | None) -> Chip:
     """Return a verdict in a word or two with its sign, the worst part first: `✕ Contradicted`."""
     axes = (GROUNDED_NAMES[grounded] if grounded else "", CORRECT_NAMES[correct], _named(cause))
-    word, look = _in_short(grounded, correct, cause)
-    return Chip(word, look, " · ".join(filter(None, axes)))
+    word, look, term = _in_short(grounded, correct, cause)
+    return Chip(word, look, " · ".join(filter(None, axes)), term)
 
 
 def _named(cause: Cause | None) -> str:
     return CAUSE_NAMES[cause] if cause else UNKNOWN_CAUSE
 
 
-def _in_short(grounded: Grounded | None, correct: Correct, cause: Cause | None) -> tuple[str, Look]:
+def _in_short(grounded: Grounded | None, correct: Correct, cause: Cause | None) -> tuple[str, Look, str]:
+    """Return the word with its sign, its colour, and the term that explains it."""
+    by_correct = f"correct.{correct}"
     if cause is None:
-        return "? Ask again", "gray"
+        return "? Ask again", "gray", "term.cause"
     if cause == "unsafe_omission":
-        return "⚠ Unsafe", "red"
+        return "⚠ Unsafe", "red", f"cause.{cause}"
     if grounded == "contradicted":
-        return "✕ Contradicted", "red"
+        return "✕ Contradicted", "red", f"grounded.{grounded}"
     if correct == "wrong":
-        return "✕ Wrong", "red"
+        return "✕ Wrong", "red", by_correct
     if correct == "declined_wrongly":  # by whom: the model, or retrieval
-        return "– Refused", "yellow" if cause == "over_refusal" else "violet"
+        return "– Refused", "yellow" if cause == "over_refusal" else "violet", by_correct
     if cause == "unsupported" or grounded == "no":
-        return "? Unsupported", "yellow"
+        return "? Unsupported", "yellow", "grounded.no" if grounded == "no" else f"cause.{cause}"
     if correct == "partly":
-        return "◐ Incomplete", "yellow"
+        return "◐ Incomplete", "yellow", by_correct
     if cause in _FORMAL:
-        return f"! {CAUSE_NAMES[cause]}", "yellow"
+        return f"! {CAUSE_NAMES[cause]}", "yellow", f"cause.{cause}"
     if cause != "none":
-        return f"✕ {CAUSE_NAMES[cause]}", "red"
+        return f"✕ {CAUSE_NAMES[cause]}", "red", f"cause.{cause}"
     if grounded == "partly":
-        return "◐ Partly supported", "yellow"
+        return "◐ Partly supported", "yellow", f"grounded.{grounded}"
     if correct == "unknown":
-        return "? Not known", "gray"
-    return ("✓ Correct" if correct == "correct" else "✓ Refused"), "green"
+        return "? Not known", "gray", by_correct
+    return ("✓ Correct" if correct == "correct" else "✓ Refused"), "green", by_correct
 
 
 class RunChip(NamedTuple):
@@ -144,7 +146,7 @@ def run_chip(label: object, grounded: object, correct: object, cause: object) ->
         name = LABEL_NAMES.get(str(label))
         return RunChip("·", "gray", f"{name}, not judged yet" if name else "no label")
     based = next((each for each in GROUNDED if each == grounded), None)
-    word, look = _in_short(based, judged, known)
+    word, look, _ = _in_short(based, judged, known)
     named = [GROUNDED_NAMES[based]] if based else []
     named += [CORRECT_NAMES[judged], *([_named(known)] if known != "none" else [])]
     return RunChip(word[0], look, " · ".join(named))
