@@ -1,4 +1,4 @@
-"""What an analyst and a reviewer come for, counted in clicks and screens."""
+"""Journeys of an analyst and a reviewer, counted in clicks and screens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people say of answers: what counts, whatever the order of lines, and what is refused."""
+"""Annotations of answers: which lines count, whatever their order, and which are refused."""
 
 from __future__ import annotations
 
