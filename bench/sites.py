@@ -1,4 +1,4 @@
-"""What the browser benchmarks share: their arguments, workspaces, servers and browsers."""
+"""Shared parts of the browser benchmarks: arguments, workspaces, servers and browsers."""
 
 from __future__ import annotations
 

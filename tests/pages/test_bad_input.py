@@ -98,7 +98,7 @@ def reads(app: AppTest) -> None:
     assert "Change the oil every" in words(app)
     assert "Why this label" in words(app) or "no label" in words(app)
     assert candidates(app)["rows"]
-    assert "trace.jsonl, line 1" in app.text[0].value
+    assert "trace.jsonl, line 1" in unfold(app, "record").text[0].value
 
 
 def test_without_the_chunk_file_every_page_says_so_and_works(tmp_path: Path, open_page: OpenPage) -> None:

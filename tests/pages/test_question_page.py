@@ -21,7 +21,7 @@ from proofspan.store.query.store import Store
 from proofspan.ui.question import load, navigation
 from proofspan.ui.visit import session
 from proofspan.ui.visit.view_state import ViewState
-from tests.pages.conftest import TRACES, MakeWorkspace, Open, candidates, send, shown, trace
+from tests.pages.conftest import TRACES, MakeWorkspace, Open, candidates, send, shown, trace, unfold
 from tests.pages.manual import CITED, DOCUMENTS, PAGE, PAGED, labels, manual
 from tests.places import HANDBOOK
 
@@ -44,7 +44,7 @@ def test_a_question_opens_with_its_answer_reasons_and_place(
     assert "PDF page 1" in words
     assert ": the quote is on the page word for word." in words
     assert ":orange-badge[1 · exact] section 5\\.1 · PDF page 1" in labels(app)
-    assert "trace.jsonl, line 1" in app.text[0].value
+    assert "trace.jsonl, line 1" in unfold(app, "record").text[0].value
 
 
 def test_another_passage_of_a_question_loads_nothing_again(

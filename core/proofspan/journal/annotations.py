@@ -80,7 +80,7 @@ class Annotation:
 
 @dataclass(frozen=True, slots=True)
 class Annotations:
-    """What counts of a file: verdicts, notes and assignees by answer, and the issues of other lines.
+    """The lines of a file that count: verdicts, notes and assignees by answer, and the issues of other lines.
 
     `entries` are all lines in their order of time, those that were withdrawn included. `verdicts` has the
     last one of each person by name.

@@ -43,7 +43,7 @@ class Disagreement(NamedTuple):
 
 
 class RuleRecord(NamedTuple):
-    """What people say of the answers to which the rules give one value: looked at, and not agreed to."""
+    """The answers to which the rules give one value: how many people looked at, and disagreed with."""
 
     value: str
     seen: int
