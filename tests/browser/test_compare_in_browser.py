@@ -67,6 +67,7 @@ def test_a_flip_opens_both_answers_and_both_pages_and_the_url_brings_it_back(
     page.get_by_role("link", name=re.compile("^Q97, both answers side by side")).click()
     wait_for_run(page)
     wait_for_query(page, q="Q97", flip="regressed")
+    expect(page.get_by_role("heading", level=1)).to_be_focused()
     for side in ("was", "now"):
         expect(pictures(page, side)).to_be_in_viewport(ratio=1)
     expect(page.locator(".st-key-answer-was del").first).to_have_css("text-decoration-line", "line-through")

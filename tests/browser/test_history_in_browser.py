@@ -142,6 +142,7 @@ def test_a_link_adds_one_entry_and_back_and_forward_lead_over_it(
         press(page, link(page)) if name == "point of a chart" else link(page).click()
         expect(page.locator(there).first).to_be_visible()
         wait_for_run(page)
+        expect(page.locator("main h1")).to_be_focused()
         went = page.url
         assert went != url + start, name
         assert entries(page) == before + 1, name
@@ -150,6 +151,7 @@ def test_a_link_adds_one_entry_and_back_and_forward_lead_over_it(
         expect(page.locator(there)).to_have_count(0)
         assert page.url == url + start, name
         wait_for_run(page)
+        expect(page.locator("main h1")).to_be_focused()
         if is_first:  # Forward follows an entry, whichever link has added it
             page.go_forward()
             expect(page.locator(there).first).to_be_visible()

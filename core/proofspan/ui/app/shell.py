@@ -20,6 +20,7 @@ from proofspan.ui.visit.files import looks_once
 from proofspan.ui.visit.kept_messages import correct_kept_messages
 from proofspan.ui.visit.links import follow, show_links
 from proofspan.ui.visit.routes import (
+    COMPARE_TITLE,
     HEALTH_PAGE,
     HEALTH_TITLE,
     MOVED,
@@ -63,7 +64,8 @@ def run() -> None:
     view = read_view()
     is_framed = page.title != WALKTHROUGH_TITLE or not (view.present or view.speaker)
     health_link = _sidebar(opened) if is_framed else None
-    show_frame(page.url_path)  # after the sidebar, whose room is reserved until this is there
+    # After the sidebar, whose room is reserved until this is there. A flipped question is a page of its own.
+    show_frame("flip" if page.title == COMPARE_TITLE and view.q is not None else page.url_path)
     try:
         page.run()
     except Fault as fault:  # everything around its panel still works
