@@ -75,11 +75,13 @@ else:
         show_choice(asked_chunk or "", choice, state)
     of = steps.place_name(key, chosen.id if chosen else None, state.page, state.beside)
     wire = panels.header(
-        view, repeat=key.repeat, beside=beside, has_verdict=claims is not None, of=steps.header_mark(of)
+        view, repeat=key.repeat, beside=beside, has_verdict=claims is not None, of=steps.header_marks(key, of)
     )
-    if claims is not None:
-        verdict.banner(view, claims.verdict, claims=claims.targets, labels=labels)
-    notices.fault_panel((*facts.problems, *loaded.problems))
+    with st.container(key="judged"):
+        if claims is not None:
+            verdict.banner(view, claims.verdict, claims=claims.targets, labels=labels)
+        notices.fault_panel((*facts.problems, *loaded.problems))
+        steps.drawn(key)
 
     shown = load.placed(opened, chosen, targets, page=state.page) if chosen else None
     apart = load.gold_apart(shown, targets) if shown else None
@@ -116,7 +118,8 @@ else:
     with wire:
         steps.show_steps_ahead(beside, partial(navigation.key_at, store), shown=shown, targets=targets)
     with reading:
-        answer_panel.claims_panel(view, claims, chosen=state.at_claim)
+        answer_panel.claims_panel(view, claims, chosen=state.at_claim, of=steps.question_mark(key))
+        steps.drawn(key)
         if claims is None:
             panels.why(view, place.row, has_verdict=False, labels=labels)
         else:
@@ -124,6 +127,7 @@ else:
         judged = claims.verdict if claims else None
         causes = store.verdict_counts(Filter(run=key.run_id), "cause") if judged else {}
         verdict.next_step(view, judged, found, causes=causes, shown=state)
+        steps.drawn(key)
         runs = [run.run_id for run in opened.manifest.runs]
         at_work = partial(session.others_are_indexed, opened)
         show_other_runs(store, key, judged, runs=runs, at_work=at_work)
@@ -136,13 +140,20 @@ else:
             stage=state.stage,
             titles={each.doc_id: each.title or each.doc_id for each in opened.manifest.documents},
             labels=labels,
+            of=steps.question_mark(key),
         )
+        steps.drawn(key)
         if (
             steady := question_stability(store, key.run_id, key.q_id)
             if facts.traces > facts.questions
             else None
         ):
-            show_variants(steady, partial(store.traces_of, key.q_id, key.run_id), state)
+            show_variants(
+                steady,
+                partial(store.traces_of, key.q_id, key.run_id),
+                state,
+                of=steps.question_mark(key),
+            )
         broken = broken_rules(
             store, opened.manifest, key, view, codes=place.row["codes"] or (), corpus=loaded.chunks
         )
@@ -152,6 +163,7 @@ else:
                 attachments.show_belonging(opened, shown)
         panels.copy_for_llm(view, claims)
         panels.raw_record(view)
+        steps.drawn(key)
     with level:
         markup.show(markup.place("level", of))
         if shown is None or not shown.is_pending:

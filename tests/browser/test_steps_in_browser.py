@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+
 import pytest
 from playwright.sync_api import Page, expect
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -11,8 +14,8 @@ from tests.browser.held_wire import HeldWire
 
 pytestmark = pytest.mark.browser
 
-#: Notes, on every change of the document and in every frame, what is seen of question, page and finding; an
-#: invisible part is noted as null.
+#: Notes, on every change of the document and in every frame, what is seen of question, page, finding, verdict
+#: and the panels beside the page; an invisible part is noted as null.
 WATCH = """() => {
   const seen = (root, found) => {
     const each = root?.querySelector(found);
@@ -20,17 +23,25 @@ WATCH = """() => {
   };
   const viewer = () => [...document.querySelectorAll(".st-key-page-side *")]
     .map((each) => each.shadowRoot).find((root) => root?.querySelector(".viewer"));
+  const shadow = (part, found) => [...document.querySelectorAll(`${part} *`)]
+    .map((each) => each.shadowRoot && seen(each.shadowRoot, found)).find(Boolean)?.textContent ?? null;
   window.watched = [];
   const note = () => {
     const page = seen(viewer(), ".page");
     const now = [
       seen(document, ".stMain [data-testid=ps-title]")?.textContent ?? null,
       (page && seen(viewer(), ".picture") && page.dataset.id) || null,
-      seen(document, ".st-key-finding .ps-hint")?.textContent ?? null,
+      seen(document, ".st-key-finding .ps-hint:has(.ps-strong)")?.textContent ?? null,
+      seen(document, "[class*=st-key-verdict-] .ps-line")?.textContent ?? null,
+      shadow(".st-key-claims", "[data-testid=ps-claim-row]"),
+      seen(document, ".st-key-trail .ps-hint")?.textContent ?? null,
+      shadow(".st-key-reading", "[data-testid=ps-row] .chunk .words"),
     ];
     if (String(now) !== String(window.watched.at(-1))) window.watched.push(now);
   };
-  new MutationObserver(note).observe(document.body, { childList: true, subtree: true, attributes: true });
+  // After the page's own observers, and before anything is painted.
+  const all = { childList: true, subtree: true, attributes: true };
+  new MutationObserver(() => queueMicrotask(note)).observe(document.body, all);
   const frame = () => { note(); requestAnimationFrame(frame); };
   frame();
 }"""
@@ -39,14 +50,14 @@ ALL_THERE = """title => {
   const now = window.watched.at(-1);
   return now[0] === title && !now.includes(null);
 }"""
-#: What is shown of a question: its picture and how well the passage agrees.
-Shown = tuple[str | None, str | None]
+#: What is shown of a question: picture, finding, verdict, first claim, gold passage and first candidate.
+Shown = tuple[str | None, ...]
 
 
 TITLE = ".stMain [data-testid=ps-title]"
 
 
-def watched(page: Page) -> list[tuple[str | None, str | None, str | None]]:
+def watched(page: Page) -> list[tuple[str | None, ...]]:
     return [tuple(each) for each in page.evaluate("window.watched")]
 
 
@@ -63,8 +74,9 @@ def runs(page: Page) -> int:
     return int(page.locator("[data-part=question]").get_attribute("data-run") or 0)
 
 
-def is_page_side(message: ForwardMsg) -> bool:
-    return message.delta.add_block.id.endswith("page-side")
+def is_block(name: str) -> Callable[[ForwardMsg], bool]:
+    """Return whether a message begins the container of that key."""
+    return lambda message: message.delta.add_block.id.endswith(name)
 
 
 def test_no_page_of_another_question_is_shown(
@@ -85,17 +97,21 @@ def test_no_page_of_another_question_is_shown(
     assert len(set(truth.values())) == 4, "pages that differ, else nothing is tested"
     wait_for_run(page)
     before = runs(page)
-    for title in reversed(titles):
-        wire.hold_from(is_page_side)
+    for title, name in zip(reversed(titles), ("judged", "page-side", "trail", "page-side"), strict=True):
+        wire.hold_from(is_block(name))
         page.keyboard.press("k")
         expect(page.locator(TITLE)).to_have_text(title)
         wire.release_received()
         assert settled(page, title, wait_for_run) == truth[title]
     assert runs(page) == before + len(titles), "a step to a page that is prepared is one run"
-    for seen, picture, finding in watched(page):
-        if seen in truth:
-            assert picture in (None, truth[seen][0])
-            assert finding in (None, truth[seen][1])
+    for title, *parts in watched(page):
+        for part, true in zip(parts, truth.get(title or "", ()), strict=False):
+            assert part is None or unpaged(part) == unpaged(true or ""), title
+
+
+def unpaged(text: str) -> str:
+    """Return a text without its page: the printed number is known once the document is open."""
+    return re.sub(r"p\. \S+?(?: \(PDF \d+\)|, PDF \d+)|PDF page \d+", "PAGE", text)
 
 
 #: Whether a part of the page side is seen.

@@ -146,8 +146,11 @@ def _expected(view: QuestionView, correctness: Correctness | None) -> None:
             markup.note(f"{CORRECT_NAMES[correctness.value]}: {reason}", "muted")
 
 
-def claims_panel(view: QuestionView, claims: ShownClaims | None, *, chosen: int | None) -> None:
-    """Show the claims, the weakest first, or why there are none; nothing where none were looked for."""
+def claims_panel(view: QuestionView, claims: ShownClaims | None, *, chosen: int | None, of: str) -> None:
+    """Show the claims, the weakest first, or why there are none; nothing where none were looked for.
+
+    `of` names the question (see `markup.place`).
+    """
     if claims is None or not view.trace.answer.strip():
         return
     with st.container(border=True, key="claims", gap="xxsmall"):
@@ -158,7 +161,7 @@ def claims_panel(view: QuestionView, claims: ShownClaims | None, *, chosen: int 
             return
         title.append(Piece("weakest first · point at one to see its evidence", "muted"))
         markup.show(markup.text(title, role="line"))
-        show_claims(claims.lines, chosen=chosen, key="claims-list", on_choose=_choose_claim)
+        show_claims(claims.lines, chosen=chosen, key="claims-list", on_choose=_choose_claim, of=of)
         if claims.checked.note:
             markup.note(f"{sentence_start(claims.checked.note)}.", "muted")
 

@@ -46,7 +46,7 @@ MOST_SCORES = 40
 
 
 def header(
-    view: QuestionView, *, repeat: int, beside: Neighbours, has_verdict: bool, of: Markup
+    view: QuestionView, *, repeat: int, beside: Neighbours, has_verdict: bool, of: Sequence[Markup]
 ) -> DeltaGenerator:
     """Show the question, and its position in the list with the neighbours.
 
@@ -66,7 +66,7 @@ def header(
     if not walk.has_playlist:  # the list that the question is in
         walk = walk.change(whole=True)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        markup.show(of, markup.text([name, *lead], role="line"))
+        markup.show(*of, markup.text([name, *lead], role="line"))
         # In a narrow window the page is below the answer: `steps.js` scrolls there.
         st.button("See the page ↓", key="see-page", type="tertiary")
         show_steps(beside, "shown", walk=walk)
@@ -160,10 +160,12 @@ def candidates(
     stage: StageName | None,
     titles: Mapping[str, str],
     labels: Labels,
+    of: str,
 ) -> None:
     """Show the ranked list of one stage, the URL's or the last; a click on a row shows the chunk's place.
 
-    `titles` are those of the workspace's documents, `labels` the printed page numbers of one.
+    `titles` are those of the workspace's documents, `labels` the printed page numbers of one;
+    `of` names the question (see `markup.place`).
     """
     if not view.stages:
         markup.note("The trace lists no candidates, so there is nothing to compare.")
@@ -191,6 +193,7 @@ def candidates(
         candidates_grid(stages[name], titles, labels=labels),
         key=KEY,
         chosen=None if chosen is None else row_key(chosen),
+        of=of,
         on_choose=lambda key: change_view(chunk=ids[key], cite=None, page=None),
     )
 
@@ -347,10 +350,12 @@ _COLUMNS = (
 )
 
 
-def show_variants(steadiness: Steadiness, traces: Callable[[], pd.DataFrame], view: ViewState) -> None:
-    """Show what stays the same, and folded the question's `traces` in this run."""
+def show_variants(
+    steadiness: Steadiness, traces: Callable[[], pd.DataFrame], view: ViewState, *, of: str
+) -> None:
+    """Show what stays the same, and folded the question's `traces` in this run; `of` names the question."""
     with st.expander(markup.label(stability_words(steadiness), limit=160), key="variants"):
-        show_grid(variants_grid(traces(), view), key="variants-grid")
+        show_grid(variants_grid(traces(), view), key="variants-grid", of=of)
 
 
 def stability_words(each: Steadiness) -> str:

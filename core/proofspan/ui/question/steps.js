@@ -1,7 +1,8 @@
 // Steps to the next question, and what must not be seen meanwhile. Every part of the page carries the name of the
 // place that it was drawn for (`data-of`: question, passage, page). A part with another one than the header's is
 // behind: it is hidden (see question.css) until the right one is there, so that no page is ever seen below a question
-// that it does not belong to.
+// that it does not belong to. Panels that belong to the question alone are followed by marks with its name: what lies
+// before such a mark is drawn, the rest may be of the question before.
 //
 // Where a step leads is sent whole, as a place in the list, with a running number: of presses that arrive while the
 // page is still at work the last one holds, so that none is lost and none counts twice.
@@ -19,7 +20,7 @@ const PARTS = {
 const PAGES = ["page-side", "level", "compare-pages"];
 const [AGAIN_MS, AT_MOST_MS, DRAG_PIXELS] = [1500, 5000, 4];
 // One for the page, however often the component is mounted.
-const state = { data: null, wanted: null, presses: 0, leaving: null, pressed: [0, 0], send: null };
+const state = { data: null, wanted: null, presses: 0, leaving: null, pressed: [0, 0], send: null, asked: "", since: 0 };
 
 export default function ({ data, setTriggerValue }) {
   if (!data || !data.length) return;
@@ -64,6 +65,25 @@ function compare() {
     const isLeft = PAGES.includes(name) && (isStepping || state.leaving);
     if (part.toggleAttribute("data-behind", Boolean(isOther || isPart || isLeft))) part.ariaBusy = "true";
     else part.removeAttribute("aria-busy");
+  }
+  const asked = find("[data-part=asked]");
+  if (!asked) return;
+  if (asked.dataset.of !== state.asked) Object.assign(state, { asked: asked.dataset.of, since: Number(asked.dataset.run) });
+  for (const part of document.querySelectorAll(".st-key-judged, .st-key-reading")) hideUndrawn(part);
+}
+
+// Panels up to the last mark of this question are there, if all marks before it are this question's, none is of an
+// earlier visit to it, and components, which draw their data later than the elements around them, have done so.
+function hideUndrawn(part) {
+  const panels = [...part.children];
+  const isOther = (each) => each.dataset.of !== state.asked;
+  let last = -1;
+  for (const mark of part.querySelectorAll("[data-part=drawn]")) {
+    if (isOther(mark) || Number(mark.dataset.run) < state.since) break;
+    last = panels.findIndex((panel) => panel.contains(mark));
+  }
+  for (const [place, panel] of panels.entries()) {
+    panel.toggleAttribute("data-behind", place > last || [...panel.querySelectorAll("[data-of]")].some(isOther));
   }
 }
 

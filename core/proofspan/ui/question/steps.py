@@ -33,13 +33,29 @@ def place_name(*seen: object) -> str:
     return hashlib.sha1(repr(seen).encode("utf-8", "replace"), usedforsecurity=False).hexdigest()[:16]
 
 
+def question_mark(key: TraceKey) -> str:
+    """Return a name of the question, for what belongs to it whatever passage is chosen."""
+    return place_name(key)
+
+
 def header_mark(of: str) -> Markup:
-    """Return the mark of the question: with it the browser compares all others (see `steps.js`).
+    """Return the mark of the place: with it the browser compares all others (see `steps.js`).
 
     It counts the runs of the page, and names the press that this run answers.
     """
-    runs = st.session_state[_RUNS] = int(st.session_state.get(_RUNS, 0)) + 1
-    return markup.place("question", of, run=runs, presses=int(st.session_state.get(_PRESSES, 0)))
+    run = st.session_state[_RUNS] = int(st.session_state.get(_RUNS, 0)) + 1
+    return markup.place("question", of, run=run, presses=int(st.session_state.get(_PRESSES, 0)))
+
+
+def header_marks(key: TraceKey, of: str) -> tuple[Markup, Markup]:
+    """Return the marks of the place and of the question, for panels that belong to the question alone."""
+    head = header_mark(of)
+    return head, markup.place("asked", question_mark(key), run=int(st.session_state[_RUNS]))
+
+
+def drawn(key: TraceKey) -> None:
+    """Mark that all panels of a container up to here are drawn for the question, in this run."""
+    markup.show(markup.place("drawn", question_mark(key), run=int(st.session_state[_RUNS])))
 
 
 def show_steps_ahead(

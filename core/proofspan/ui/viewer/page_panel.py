@@ -195,7 +195,8 @@ def _findings(
     for pieces in figures:
         markup.show(markup.text(pieces, role="says"))
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="finding"):
-        markup.show(markup.text(finding, role="hint"))
+        if finding:
+            markup.show(markup.text(finding, role="hint"))
         if finding and citation.is_elsewhere(shown):
             st.button("Back to the passage", key="page-back", on_click=change_view, kwargs={"page": None})
         return st.container(key="level", width="content")

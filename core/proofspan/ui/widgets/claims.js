@@ -56,6 +56,7 @@ function show(view, data) {
   if (!buttons.some((each) => each.tabIndex === 0)) hold(view, chosenButton(view) ?? buttons[0]);
   if (data.chosen !== view.last) bringIntoSight(view);
   view.last = data.chosen;
+  if (data.of) view.list.getRootNode().host.dataset.of = data.of;
 }
 
 function item(claim) {

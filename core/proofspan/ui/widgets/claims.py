@@ -72,15 +72,24 @@ def packed_claims(claims: Sequence[ClaimLine]) -> list[dict[str, Any]]:
 
 
 def show_claims(
-    claims: Sequence[ClaimLine], *, chosen: int | None, key: str, on_choose: Callable[[int], None]
+    claims: Sequence[ClaimLine],
+    *,
+    chosen: int | None,
+    key: str,
+    on_choose: Callable[[int], None],
+    of: str = "",
 ) -> None:
-    """Draw the claims as a list in the given order; one that is chosen calls `on_choose` with its number."""
+    """Draw the claims as a list in the given order; one that is chosen calls `on_choose` with its number.
+
+    `of` names what it is drawn for (see `markup.place`).
+    """
     listed = claims[:MAX_LISTED]
     data = {
         "claims": packed_claims(listed),
         "chosen": chosen,
         "more": len(claims) - len(listed),
         "name": "Claims, the weakest first",
+        "of": of,
     }
     component("ui/widgets/claims", css=(COLOURS,), scripts=(LINKS,))(
         key=key,

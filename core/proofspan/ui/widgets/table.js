@@ -39,7 +39,7 @@ function opened(root) {
 }
 
 // The same cells keep their elements, and with them the focus; of others the same link, button or place has it.
-function show(view, { chosen, ...data }) {
+function show(view, { chosen, of, ...data }) {
   const json = JSON.stringify(data);
   const isNew = json !== view.json;
   if (isNew) {
@@ -62,6 +62,7 @@ function show(view, { chosen, ...data }) {
   if (row && !view.table.contains(view.root.activeElement)) hold(view, row.querySelector("button"));
   if (row && (isNew || chosen !== view.chosen)) intoFrame(view, row.querySelector("td, th"));
   view.chosen = chosen;
+  if (of) view.root.host.dataset.of = of;
 }
 
 function draw(view, data) {

@@ -168,15 +168,17 @@ def show_grid(
     chosen: str | None = None,
     on_sort: Callable[[str], None] | None = None,
     on_choose: Callable[[str], None] | None = None,
+    of: str = "",
 ) -> None:
     """Draw the table, whose links open in place. The same `key` keeps the focus while cells change.
 
     `chosen` is the key of the row that is marked. `on_sort` gets a column's name, `on_choose` a row's key.
+    `of` names what it is drawn for (see `markup.place`).
     """
     names = {column.name for column in (grid.corner, *grid.columns) if isinstance(column, Column)}
     component("ui/widgets/table", scripts=("ui/visit/links.js",))(
         key=key,
-        data=packed(grid, chosen=chosen),
+        data=packed(grid, chosen=chosen, of=of),
         height=frame_height(grid),
         on_sort_change=lambda: _received(key, "sort", names, on_sort),
         on_choose_change=lambda: _received(key, "choose", {row.key for row in grid.rows}, on_choose),
@@ -202,7 +204,7 @@ def frame_height(grid: Grid) -> int | Literal["content"]:
     return grid.height
 
 
-def packed(grid: Grid, *, chosen: str | None = None) -> bytes:
+def packed(grid: Grid, *, chosen: str | None = None, of: str = "") -> bytes:
     """Return what the browser needs, as JSON in UTF-8; rows are objects by the names of the columns."""
     first = grid.corner if isinstance(grid.corner, Column) else Column(Cell(grid.corner), "start")
     named = {column.name or f"c{place}": column for place, column in enumerate((first, *grid.columns))}
@@ -239,6 +241,7 @@ def packed(grid: Grid, *, chosen: str | None = None) -> bytes:
                 for row in grid.rows
             ],
             "chosen": chosen,
+            "of": of,
         }
     )
 
