@@ -12,13 +12,13 @@ from proofspan.ui.help.glossary import entries
 KINDS = ("label", "grounded", "correct", "cause", "release", "bucket", "issue", "evidence", "metric", "rule")
 #: What a verdict in short calls values that have another name of their own.
 IN_SHORT = {"incomplete": "correct.partly", "correct refusal": "correct.declined_rightly"}
-#: The texts of a page, also within its components.
+#: The texts of a page, also within its components other than Help.
 WORDS = """() => {
   const found = new Set();
   const look = (root) => {
     const texts = document.createTreeWalker(root, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT);
     for (let at = texts.nextNode(); at; at = texts.nextNode()) {
-      if (at.shadowRoot) look(at.shadowRoot);
+      if (at.shadowRoot && !at.matches(".st-key-help *")) look(at.shadowRoot);
       else if (at.nodeType === Node.TEXT_NODE) found.add(at.data.replace(/^[^\\p{L}]+/u, "").trim());
     }
   };

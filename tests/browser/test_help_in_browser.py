@@ -97,7 +97,7 @@ def test_the_ways_of_keys_and_words(url: str, page_at: PageAt, wait_for_run: Wai
     reason = page.locator(".st-key-reason-cells tbody a.term").first
     reason.focus()
     page.keyboard.press("Enter")
-    expect(page.locator(".entry.chosen strong")).to_have_text(reason.inner_text())
+    expect(page.locator(".entry.chosen code")).to_have_text("analyzer_mismatch")
     page.keyboard.press("Escape")
     expect(reason).to_be_focused()
     page.keyboard.press("/")

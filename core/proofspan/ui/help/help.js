@@ -101,11 +101,11 @@ function termsOf(path) {
   return [];
 }
 
-// The terms that a page has, in their order, also within its components.
+// The terms that a page has, in their order, also within its components other than this one.
 function termsOnPage(root = document.querySelector("main"), found = new Set()) {
   for (const each of root?.querySelectorAll("*") ?? []) {
     if (each.matches(NAMED)) for (const term of termsIn(each)) found.add(term);
-    if (each.shadowRoot) termsOnPage(each.shadowRoot, found);
+    if (each.shadowRoot && !each.matches(".st-key-help *")) termsOnPage(each.shadowRoot, found);
   }
   return found;
 }
