@@ -44,7 +44,7 @@ const VALUES = {
   question: () => location.pathname.endsWith("/question") && text(".stMain [data-testid=ps-title]"),
   page: () => pageOf() && VALUES.question(),
   list: () => text(".st-key-sentence").split(" ")[0] + rows(),
-  said: () => text(".st-key-said p"),
+  shown: () => text(".st-key-shown p"),
   count: () => text(".st-key-count p"),
 };
 
@@ -63,7 +63,9 @@ window.timed = (act, value, marks) => new Promise((done) => {
     }
     const isQuiet = !isRunning() && !first("[data-testid=stSkeleton]") && now - changedAt > QUIET_MS;
     if (isQuiet) found.complete = changedAt - started;
-    if ((isQuiet && changedAt > started && now - started > QUIET_MS) || now > deadline) done(found);
+    // A question has no page where there is no viewer.
+    const isMissing = "page" in was && !("page" in found) && roots.some((root) => root.host?.isConnected && root.querySelector(".viewer"));
+    if ((isQuiet && changedAt > started && now - started > QUIET_MS && !isMissing) || now > deadline) done(found);
     else requestAnimationFrame(look);
   };
   requestAnimationFrame(look);

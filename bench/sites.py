@@ -1,4 +1,4 @@
-"""Shared parts of the browser benchmarks: arguments, workspaces, servers and browsers."""
+"""Arguments, workspaces, servers and browsers of the benchmarks that open pages."""
 
 from __future__ import annotations
 
