@@ -1,5 +1,6 @@
-"""Every page in its main states and both themes: no barrier that axe-core finds, headings in order, and a way
-from each label, cause, code and metric to its entry in the glossary.
+"""Every page in its main states: no barrier in either theme, and nothing too small, cut or in a box.
+
+Each label, cause, code and metric has a way to its entry in the glossary.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+from tests.browser import sizes
 from tests.browser.conftest import AT_REST, FOLLOW, IDLE, PageAt, Serve, WaitForRun
 from tests.browser.explained import unexplained
 from tests.places import DEMO
@@ -68,7 +70,7 @@ def test_no_page_has_a_barrier(serve: Serve, page_at: PageAt, wait_for_run: Wait
         page.evaluate(FOLLOW, f"./{address}")
         wait_for_run(page)
         expect(page).to_have_title(f"{title} · Proofspan")
-        found[address] = [*unexplained(page), *barriers(page)]
+        found[address] = [*unexplained(page), *barriers(page), *sizes.flaws(page)]
     assert {state: each for state, each in found.items() if each} == {}
     assert errors == []
 

@@ -131,7 +131,8 @@ def _answer(when: When, side: Side, parts: Sequence[Part], mark: markup.Markup) 
     markup.show(mark, markup.text(label, role="line"))
     pieces = [Piece(part.text, _KINDS[when][part.change]) for part in parts]
     empty = NO_TRACE if view.stored else "The answer is empty."
-    markup.show_long(pieces or [Piece(empty, "muted")], key=f"answer:{when}:{view.trace.q_id}")
+    words = pieces or [Piece(empty, "muted")]
+    markup.show_long(words, key=f"answer:{when}:{view.trace.q_id}", limit=markup.FEW)
     several, found = is_of_several_documents(view), side.shown.found if side.shown else {}
     for item in view.citations[:MOST_NAMED]:
         on = "text" if item.citation.doc_id in side.opened.manifest.unpaged else "page"

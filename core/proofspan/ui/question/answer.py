@@ -36,6 +36,8 @@ from proofspan.wording import Labels, with_printed
 
 #: Citations listed; the raw record has the rest.
 MAX_LISTED = 30
+#: Places shown at first where there are more than one or two more.
+FEW_PLACES = 6
 #: Characters shown of a place and of its notes, in a line of the list.
 MAX_PLACE = 120
 MAX_NOTES = 240
@@ -102,19 +104,21 @@ def answer(
             instead = f"; {passages.get(shown.target.kind, 'the closest retrieved chunk')} is shown"
         markup.note(f"{'The row' if view.stored else 'The answer'} cites nothing{instead}.", "muted")
     several, truths = is_of_several_documents(view), view.gold.spans if view.gold else ()
+    choices: list[tuple[CitationLine, str, int | None]] = []
+    for item in view.citations[:MAX_LISTED]:
+        number = item.citation.number
+        line = citation_line(item, found.get(cite_id(number)), on=on, names_document=several)
+        line = replace(line, place=with_printed(line.place, labels(item.citation.doc_id)))
+        choices.append((line, cite_id(number), number))
+    for number, span in enumerate(truths[:MAX_LISTED], start=1):
+        target, shown_number = f"gold:{number}", number if len(truths) > 1 else None
+        line = gold_line(span, found.get(target), number=shown_number, on=on, names_document=several)
+        line = replace(line, place=with_printed(line.place, labels(span.doc_id)))
+        choices.append((line, target, None))
     with st.container(horizontal=True, gap="xxsmall", key="citations"):
-        for item in view.citations[:MAX_LISTED]:
-            number = item.citation.number
-            line = citation_line(item, found.get(cite_id(number)), on=on, names_document=several)
-            line = replace(line, place=with_printed(line.place, labels(item.citation.doc_id)))
-            _choice(line, "orange", key=f"cite-{number}", is_chosen=chosen == cite_id(number), cite=number)
+        _choices(choices, chosen=chosen, key=f"all-places:{view.trace.q_id}")
         if (hidden := len(view.citations) - MAX_LISTED) > 0:
             markup.note(f"and {hidden:,} more citations", "muted")
-        for number, span in enumerate(truths[:MAX_LISTED], start=1):
-            target, shown_number = f"gold:{number}", number if len(truths) > 1 else None
-            line = gold_line(span, found.get(target), number=shown_number, on=on, names_document=several)
-            line = replace(line, place=with_printed(line.place, labels(span.doc_id)))
-            _choice(line, "green", key=f"gold-{number}", is_chosen=chosen == target, chunk=target)
     is_from_text = any(item.citation.origin == "answer_text" for item in view.citations)
     if is_from_text and view.stored is None:
         markup.note(FROM_TEXT, "muted")
@@ -138,7 +142,7 @@ def _expected(view: QuestionView, correctness: Correctness | None) -> None:
         if gold.answer and gold.answer.strip():
             marks = telling(correctness, correctness.expected_marks, gold.answer) if correctness else ()
             pieces = answer_words.marked_expected(gold.answer, marks)
-            markup.show_long(pieces, key=f"expected:{view.trace.q_id}")
+            markup.show_long(pieces, key=f"expected:{view.trace.q_id}", limit=markup.FEW)
         if gold.answerable is False:
             markup.note("None: the documents do not answer this question.", "muted")
         elif correctness is not None and correctness.reason:
@@ -170,24 +174,31 @@ def _choose_claim(number: int) -> None:
     change_view(at_claim=number, cite=None, chunk=None, page=None)
 
 
-def _choice(
-    line: CitationLine,
-    colour: str,
-    *,
-    key: str,
-    is_chosen: bool,
-    cite: int | None = None,
-    chunk: str | None = None,
-) -> None:
-    """Show a button that opens the passage's place; its notes take a line of their own."""
-    place = markup.label(line.place, limit=MAX_PLACE)
-    notes = f" *{markup.label(' · '.join(line.notes), limit=MAX_NOTES)}*" if line.notes else ""
-    escaped = f":{'red' if line.is_wrong else colour}-badge[{markup.label(line.badge)}] {place}{notes}"
-    st.button(
-        escaped,
-        key=key,
-        type="secondary" if is_chosen else "tertiary",
-        on_click=change_view,
-        kwargs={"cite": cite, "chunk": chunk, "page": None},
-        width="stretch" if line.notes else "content",
-    )
+def _choices(choices: Sequence[tuple[CitationLine, str, int | None]], *, chosen: str, key: str) -> None:
+    """Show buttons that choose a place: of a long list the first and the chosen one, and one for the rest.
+
+    A choice is its words, the id of its passage, and the number of a citation.
+    """
+    is_long = len(choices) > FEW_PLACES + 2 and not st.session_state.get(key)
+    for at, (line, target, cite) in enumerate(choices):
+        if is_long and at >= FEW_PLACES and target != chosen:
+            continue
+        place = markup.label(line.place, limit=MAX_PLACE)
+        notes = f" *{markup.label(' · '.join(line.notes), limit=MAX_NOTES)}*" if line.notes else ""
+        colour = "red" if line.is_wrong else "green" if cite is None else "orange"
+        st.button(
+            f":{colour}-badge[{markup.label(line.badge)}] {place}{notes}",
+            key=target.replace(":", "-"),
+            type="secondary" if target == chosen else "tertiary",
+            on_click=change_view,
+            kwargs={"cite": cite, "chunk": target if cite is None else None, "page": None},
+            width="stretch" if line.notes else "content",
+        )
+    if is_long:
+        st.button(
+            f"Show all {len(choices)}",
+            key="all-places",
+            type="tertiary",
+            on_click=st.session_state.__setitem__,
+            args=(key, True),
+        )

@@ -1,14 +1,32 @@
 // Draws the attachments of a cited place. The data is one byte string: the length of a JSON header as four bytes
 // (big endian), the header, the pictures one after the other. Foreign text enters through textContent and alt.
 const views = new WeakMap();
+const FRAME = ".st-key-walk-exhibits-frame";
 
 export default function ({ data, parentElement, setTriggerValue }) {
   if (!data || !data.length) return;
-  const view = views.get(parentElement) ?? { root: parentElement, id: null };
-  views.set(parentElement, view);
+  const view = views.get(parentElement) ?? opened(parentElement);
   view.send = setTriggerValue;
   show(view, data);
-  return () => views.delete(parentElement);
+  return () => closed(parentElement, view);
+}
+
+function opened(root) {
+  const view = { root, id: null, rest: root.querySelector(".rest"), frame: root.host?.closest(FRAME) };
+  views.set(root, view);
+  view.rest.addEventListener("click", () => {
+    view.frame.toggleAttribute("data-whole");
+    fit(view);
+  });
+  view.observer = new ResizeObserver(() => fit(view));
+  if (view.frame) view.observer.observe(view.frame.parentElement);
+  return view;
+}
+
+function closed(root, view) {
+  views.delete(root);
+  view.observer.disconnect();
+  view.frame?.removeAttribute("data-whole");
 }
 
 function show(view, bytes) {
@@ -22,6 +40,30 @@ function show(view, bytes) {
   view.root.querySelector(".note").textContent = header.note;
   view.root.querySelector(".groups").replaceChildren(...header.groups.map((group) => drawnGroup(view, group, bytes)));
   if (focus) view.root.querySelector(`[data-group="${focus}"]`)?.focus();
+  view.frame?.removeAttribute("data-whole");
+  fit(view);
+}
+
+// On a slide, which is as high as the window, what has no room is left out, and a button shows it: then the page scrolls.
+function fit({ root, frame, rest }) {
+  if (!frame) return;
+  const items = [...root.querySelectorAll(".notice, figure, .fold, .more")];
+  for (const item of items) item.hidden = false;
+  rest.hidden = true;
+  const isWhole = frame.hasAttribute("data-whole");
+  const bottom = frame.getBoundingClientRect().bottom;
+  const isLong = isWhole || getComputedStyle(frame).position === "absolute"
+    && root.querySelector(".attachments").getBoundingClientRect().bottom > bottom + 1;
+  if (!isLong) return;
+  rest.hidden = false;
+  rest.setAttribute("aria-expanded", String(isWhole));
+  rest.textContent = "Show fewer";
+  if (isWhole) return;
+  const first = items.findIndex((item) => item.getBoundingClientRect().bottom > bottom - rest.offsetHeight);
+  const left = items.slice(Math.max(first, 0));
+  for (const item of left) item.hidden = true;
+  const count = left.filter((item) => item.matches(".notice, figure")).length;
+  rest.textContent = count ? `Show ${count.toLocaleString("en")} more` : "Show more";
 }
 
 function drawnGroup(view, group, bytes) {

@@ -238,7 +238,7 @@ def raw_record(view: QuestionView) -> None:
         if len(text) <= markup.LIMIT:
             st.json(markup.clean(text), expanded=1)
         else:
-            st.code(markup.clean(text[: markup.LIMIT]), language=None, wrap_lines=True, height=400)
+            st.code(markup.clean(text[: markup.LIMIT]), language=None, wrap_lines=True)
             st.caption(f"{len(text) - markup.LIMIT:,} more characters are in the file.")
 
     fold("record", "Raw record", draw)

@@ -281,19 +281,19 @@ _TERMS: Mapping[str, str] = {
 COLUMNS: Mapping[str, TriageColumn] = {
     "verdict": TriageColumn(
         _verdict,
-        _layout("verdict", "Most harmful first", width=8.9, narrow=8.6),
+        _layout("verdict", "Most harmful first", width=9.9, narrow=9.5),
         "worst",
         ("most harmful first", "least harmful first"),
     ),
     "label": TriageColumn(
         _label,
-        _layout("label", "Worst label first", width=8.9, narrow=8.6),
+        _layout("label", "Worst label first", width=9.9, narrow=9.5),
         "label",
         ("worst label first", "best label first"),
     ),
     "cause": TriageColumn(
         _cause,
-        _layout("cause", "The first point of failure", lines=4, width=14.5),
+        _layout("cause", "The first point of failure", lines=3, width=14.5),
         "cause",
         ("by cause, most harmful first", "by cause, least harmful first"),
         stays=9,
@@ -308,11 +308,11 @@ COLUMNS: Mapping[str, TriageColumn] = {
     ),
     "question": TriageColumn(
         _question,
-        _layout("question", lines=4),
+        _layout("question", lines=3),
         "question",
         ("questions A to Z", "questions Z to A"),
     ),
-    "answer": TriageColumn(_answer, _layout("answer", lines=4, width=12.5, sorts=False), stays=8),
+    "answer": TriageColumn(_answer, _layout("answer", lines=3, width=12.5, sorts=False), stays=8),
     "expected": TriageColumn(
         _expected,
         _layout("expected", "The answer of the gold question", lines=3, width=9.5, sorts=False),

@@ -310,4 +310,4 @@ def _passage(shown: PageView) -> None:
     quote = shown.target.query.quote
     if quote:
         markup.note(f"{shown.target.tag}:", "muted")
-        markup.show_long([Piece(quote)], key=f"passage:{shown.target.id}", role="quote")
+        markup.show_long([Piece(quote)], key=f"passage:{shown.target.id}", role="quote", limit=markup.FEW)

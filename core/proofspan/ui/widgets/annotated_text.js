@@ -15,13 +15,15 @@ export default function ({ data, parentElement, setTriggerValue }) {
 
 function opened(root) {
   const view = {
-    text: root.querySelector(".text"), lines: root.querySelector(".lines"), says: root.querySelector(".says"),
-    json: "", chosen: null, claims: [],
+    text: root.querySelector(".text"), rest: root.querySelector(".rest"), lines: root.querySelector(".lines"),
+    says: root.querySelector(".says"), json: "", isWhole: false, chosen: null, claims: [],
   };
   views.set(root, view);
   view.text.addEventListener("pointerdown", (event) => { view.pressed = [event.clientX, event.clientY]; });
   view.text.addEventListener("click", (event) => choose(view, event));
-  new ResizeObserver(() => letScroll(view)).observe(view.text);
+  view.rest.addEventListener("click", () => showWhole(view, !view.isWhole));
+  view.text.addEventListener("focusin", (event) => reach(view, event.target));
+  new ResizeObserver(() => fit(view)).observe(view.text);
   listenToClaims(view);
   view.unfollow = followClaims(view, showPointed);
   return view;
@@ -41,10 +43,11 @@ function show(view, data) {
   if (isNew) {
     view.json = json;
     view.text.replaceChildren(...inClaims(parts(data.pieces), data.claims));
-    view.text.scrollTop = 0;
+    view.isWhole = false;
     view.lines.replaceChildren(view.says, ...[counts(data.claims), ...data.claims.map(lineOf)].map(unseen));
   }
-  view.text.className = `text ${data.size}`;
+  view.text.classList.remove("panel", "stage");
+  view.text.classList.add(data.size);
   view.text.setAttribute("role", "group");
   view.text.setAttribute("aria-label", data.name);
   for (const button of view.text.querySelectorAll("[data-number]")) named(button, data);
@@ -52,9 +55,9 @@ function show(view, data) {
   for (const mark of view.text.querySelectorAll("[data-cite]")) {
     mark.classList.toggle("chosen", mark.dataset.cite === String(data.chosen));
   }
-  letScroll(view);
+  fit(view);
   const chosen = `${data.chosen} ${data.claim}`;
-  if (isNew || chosen !== view.chosen) bringIntoSight(view);
+  if (!isNew && chosen !== view.chosen) reach(view, view.text.querySelector(".chosen, .chosen-claim, [aria-pressed=true]"));
   view.chosen = chosen;
 }
 
@@ -244,21 +247,26 @@ function plain(words) {
   return made;
 }
 
-// A text that scrolls is reached by Tab, so that the arrow keys can scroll it.
-function letScroll({ text }) {
-  const scrolls = text.scrollHeight > text.clientHeight + 1;
-  text.toggleAttribute("tabindex", scrolls);
-  if (scrolls) text.tabIndex = 0;
-  if (scrolls) text.setAttribute("role", "group");
-  else text.removeAttribute("role");
+// A text that is not much longer than its room is shown whole.
+const WHOLE = 1.15;
+
+function fit({ text, rest, isWhole }) {
+  text.classList.add("cut");
+  const isLong = text.scrollHeight > WHOLE * text.clientHeight;
+  text.classList.toggle("cut", isLong && !isWhole);
+  rest.hidden = !isLong;
+  rest.textContent = isWhole ? "Show less of the answer" : "Show all of the answer";
+  rest.setAttribute("aria-expanded", String(isWhole));
 }
 
-// Inside the text only: scrollIntoView would move the whole page as well.
-function bringIntoSight({ text }) {
-  const mark = text.querySelector(".chosen, .chosen-claim, [aria-pressed=true]");
-  if (!mark) return;
-  const frame = text.getBoundingClientRect();
-  const place = mark.getBoundingClientRect();
-  if (place.top >= frame.top && place.bottom <= frame.bottom) return;
-  text.scrollTop += place.top - frame.top - text.clientHeight / 3;
+function showWhole(view, isWhole) {
+  view.isWhole = isWhole;
+  fit(view);
+  if (!isWhole) view.text.scrollIntoView({ block: "nearest" });
+}
+
+// What is chosen elsewhere or has the focus is not left out.
+function reach(view, part) {
+  if (!part || !view.text.classList.contains("cut")) return;
+  if (part.getBoundingClientRect().bottom > view.text.getBoundingClientRect().bottom) showWhole(view, true);
 }

@@ -1,6 +1,8 @@
 // Draws the claims of an answer as a list, the weakest first. The data is JSON in UTF-8 (see `show_claims`).
 // Foreign text enters the document through textContent and aria-label alone.
 const views = new WeakMap();
+// Claims shown at first, and the chosen one; a list with only few more is shown whole.
+const [FEW, MORE] = [6, 2];
 
 export default function ({ data, parentElement, setTriggerValue }) {
   if (!data || !data.length) return;
@@ -11,7 +13,10 @@ export default function ({ data, parentElement, setTriggerValue }) {
 }
 
 function opened(root) {
-  const view = { list: root.querySelector(".claims"), more: root.querySelector(".more"), json: "", claims: [] };
+  const view = {
+    list: root.querySelector(".claims"), rest: root.querySelector(".rest"), more: root.querySelector(".more"), json: "",
+    claims: [], isWhole: false,
+  };
   views.set(root, view);
   const numberAt = (event) => Number(event.target.closest("[data-claim]")?.dataset.claim) || null;
   view.list.addEventListener("pointerover", (event) => {
@@ -29,6 +34,10 @@ function opened(root) {
     if (number) view.sendClaim(number);
   });
   view.list.addEventListener("keydown", (event) => moved(view, event));
+  view.rest.addEventListener("click", () => {
+    view.isWhole = !view.isWhole;
+    showFew(view);
+  });
   view.unfollow = followClaims(view, showPointed);
   return view;
 }
@@ -47,16 +56,26 @@ function show(view, data) {
   if (json !== view.json) {
     view.json = json;
     view.list.replaceChildren(...data.claims.map(item));
-    view.list.scrollTop = 0;
+    view.isWhole = false;
   }
-  view.more.hidden = !data.more;
+  view.left = data.more;
   view.more.textContent = `and ${data.more.toLocaleString("en")} more claims, with more support than these`;
   showPointed(view);
   const buttons = [...view.list.querySelectorAll("button")];
   if (!buttons.some((each) => each.tabIndex === 0)) hold(view, chosenButton(view) ?? buttons[0]);
-  if (data.chosen !== view.last) bringIntoSight(view);
-  view.last = data.chosen;
   if (data.of) view.list.getRootNode().host.dataset.of = data.of;
+  showFew(view);
+}
+
+function showFew({ list, rest, more, claims, chosenClaim, isWhole, left }) {
+  const isLong = claims.length > FEW + MORE;
+  [...list.children].forEach((each, place) => {
+    each.hidden = isLong && !isWhole && place >= FEW && claims[place].number !== chosenClaim;
+  });
+  rest.hidden = !isLong;
+  rest.textContent = isWhole ? "Show fewer" : `Show all ${claims.length.toLocaleString("en")}`;
+  rest.setAttribute("aria-expanded", String(isWhole));
+  more.hidden = !left || (isLong && !isWhole);
 }
 
 function item(claim) {
@@ -111,14 +130,9 @@ function moved(view, event) {
   const to = { ArrowUp: here - 1, ArrowDown: here + 1, Home: 0, End: buttons.length - 1 }[event.key];
   if (here < 0 || to === undefined) return;
   event.preventDefault();
+  if (buttons[to]?.parentElement.hidden) {
+    view.isWhole = true;
+    showFew(view);
+  }
   buttons[to]?.focus();
-}
-
-// Inside the list only: scrollIntoView would move the whole page as well.
-function bringIntoSight(view) {
-  const button = chosenButton(view);
-  if (!button) return;
-  const [frame, place] = [view.list.getBoundingClientRect(), button.getBoundingClientRect()];
-  if (place.top >= frame.top && place.bottom <= frame.bottom) return;
-  view.list.scrollTop += place.top - frame.top - 8;
 }

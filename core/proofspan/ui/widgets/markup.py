@@ -72,6 +72,8 @@ HAS_TITLE: ContextVar[bool] = ContextVar("HAS_TITLE", default=False)
 
 #: Characters shown at once; what lies beyond waits behind "Show more".
 LIMIT = 50_000
+#: Characters shown at first where other things wait below, about 30 lines of a panel.
+FEW = 2_000
 
 _MARKS = ("phrase", "unsupported", "claimed", "unexpected", "expected", "differs")
 _TAGS = dict.fromkeys(_MARKS, "mark") | {"strong": "strong", "code": "code", "key": "kbd"}
@@ -329,21 +331,21 @@ def page_title(title: str, about: str = "", *, width: Width = "stretch") -> None
 
 
 def show_long(pieces: Sequence[Piece], *, key: str, role: Role = "text", limit: int = LIMIT) -> None:
-    """Draw a text of any length: `limit` characters, and a button that shows as many again."""
+    """Draw a text of any length: `limit` characters, and a button that shows up to `LIMIT` more."""
     show(text(pieces, role=role, limit=shown_limit(key, limit=limit)))
     show_more(pieces, key=key, limit=limit)
 
 
 def shown_limit(key: str, *, limit: int = LIMIT) -> int:
     """Return how many characters of a long text are currently shown."""
-    return limit * int(st.session_state.get(f"shown:{key}", 1))
+    return limit + LIMIT * int(st.session_state.get(f"shown:{key}", 0))
 
 
 def show_more(pieces: Sequence[Piece], *, key: str, limit: int = LIMIT) -> None:
     """Draw the button below a long text that has more characters than `shown_limit`."""
 
     def more() -> None:
-        st.session_state[f"shown:{key}"] = int(st.session_state.get(f"shown:{key}", 1)) + 1
+        st.session_state[f"shown:{key}"] = int(st.session_state.get(f"shown:{key}", 0)) + 1
 
     if sum(len(piece.text) for piece in pieces) > shown_limit(key, limit=limit):
         st.button("Show more", key=f"more:{key}", on_click=more)

@@ -2,7 +2,7 @@
 // JSON in UTF-8 (see `packed`). Foreign text enters the document through textContent and aria-label alone.
 const strips = new WeakMap();
 // Pixels: a pointer this close to a marked cell means that one.
-const NEAR = 7;
+const NEAR = 12;
 const KINDS = ["cited", "gold", "retrieved", "fails", "fine"];
 
 export default function ({ data, parentElement, setTriggerValue }) {

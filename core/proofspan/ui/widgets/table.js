@@ -8,10 +8,9 @@ const DRAG_PIXELS = 4;
 // A longer text is a sentence or a hash, which may wrap; a short one never does.
 const [LONG, SHORT] = [24, 12];
 const STEPS = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0] };
-// A table that is only a little higher than its frame is shown whole. Of a longer one the last row is cut, with at least
-// this share of it in sight and hidden: a row that is cut shows that there are more.
+// A table that is only a little higher than its room, or has no more rows than this, is shown whole.
 const WHOLE = 1.1;
-const CUT = 0.3;
+const FEW = 6;
 // The row or cell that led to another page is marked when the reader comes back.
 const VISITED = "proofspan:visited";
 
@@ -25,7 +24,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
 function opened(root) {
   const find = (name) => root.querySelector(name);
   const view = {
-    root, frame: find(".frame"), table: find("table"), head: find("thead tr"), more: find(".more"), json: "", rows: "",
+    root, frame: find(".frame"), table: find("table"), head: find("thead tr"), more: find(".more"), rest: find(".rest"),
+    json: "", rows: "", isWhole: false,
   };
   views.set(root, view);
   view.table.addEventListener("pointerdown", (event) => { view.pressed = [event.clientX, event.clientY]; });
@@ -33,6 +33,7 @@ function opened(root) {
   view.table.addEventListener("keydown", (event) => move(view, event));
   view.table.addEventListener("focusin", (event) => hold(view, event.target));
   view.more.addEventListener("click", () => showDetails(view, !view.frame.classList.contains("all")));
+  view.rest.addEventListener("click", () => showRest(view, !view.isWhole));
   new ResizeObserver(() => fit(view)).observe(view.table);
   new ResizeObserver(() => fit(view)).observe(view.frame);
   return view;
@@ -58,6 +59,7 @@ function show(view, { chosen, of, ...data }) {
     row.classList.toggle("visited", Boolean(visited));
     if (visited && isNew && !view.table.contains(view.root.activeElement)) hold(view, visited);
   }
+  fit(view);
   const row = view.table.querySelector("tbody.chosen");
   if (row && !view.table.contains(view.root.activeElement)) hold(view, row.querySelector("button"));
   if (row && (isNew || chosen !== view.chosen)) intoFrame(view, row.querySelector("td, th"));
@@ -81,7 +83,7 @@ function draw(view, data) {
   else view.table.replaceChildren(view.head.parentElement, ...bodies);
   view.more.hidden = !data.rows.some((row) => row.details);
   view.more.textContent = data.more;
-  if (data.layout === "list" && rows !== view.rows) view.frame.scrollTop = 0;
+  if (rows !== view.rows) view.isWhole = false;
   view.rows = rows;
   const all = [...sorters(view), ...targets(view)];
   const next = held && (all.find((one) => nameOf(one) === name) ?? at(view, ...place));
@@ -89,34 +91,40 @@ function draw(view, data) {
   hold(view, targets(view).find((one) => one.closest("tbody")) ?? targets(view)[0]);
   if (next) hold(view, next);
   if (active) (next ?? targets(view)[0])?.focus({ preventScroll: true });
-  fit(view);
 }
 
 const nameOf = (target) => target.getAttribute("href") ?? target.dataset.name;
 
-// Ends the frame inside a row and never near its edge. A frame that scrolls can be scrolled by keys, also without a link.
-// Details span the columns that are shown: a wider span would make columns of its own.
+// Shows the rows that have room, those that are chosen, visited or focused, and a button that shows the rest: only the page
+// scrolls down. A frame that scrolls sideways can be scrolled by keys, also without a link. Details span the columns that
+// are shown: a wider span would make columns of its own.
 function fit(view) {
-  const { frame, table, data } = view;
+  const { frame, table, data, rest, root } = view;
+  if (!data) return;
   const shown = [...view.head.children].filter((one) => one.offsetParent).length;
   for (const cell of table.querySelectorAll(".details td")) cell.colSpan = shown || view.head.children.length;
-  if (data?.height) {
-    const border = frame.offsetHeight - frame.clientHeight;
-    const top = table.getBoundingClientRect().top - border;
-    const ends = [...table.tBodies].flatMap((row) => {
-      const place = row.getBoundingClientRect();
-      const end = (share) => place.top - top + share * place.height;
-      return end(CUT) <= data.height ? [Math.min(data.height, end(1 - CUT))] : [];
-    });
-    const isWhole = table.offsetHeight + border <= WHOLE * data.height;
-    const height = Math.round(ends.at(-1) ?? data.height);
-    frame.style.maxHeight = isWhole ? "" : `${height}px`;
-    // What follows stays where it is when another order of the rows cuts the frame elsewhere.
-    frame.style.marginBottom = isWhole || !view.more.hidden ? "" : `${data.height - height}px`;
+  const rows = [...table.tBodies];
+  for (const row of rows) row.hidden = false;
+  const isHigh = Boolean(data.height) && rows.length > FEW && table.offsetHeight > WHOLE * data.height;
+  if (isHigh && !view.isWhole) {
+    const end = table.getBoundingClientRect().top + data.height;
+    const fits = Math.max(FEW, rows.findLastIndex((row) => row.getBoundingClientRect().bottom <= end) + 1);
+    for (const row of rows.slice(fits)) row.hidden = !row.matches(".chosen, .visited, :focus-within");
   }
-  const scrolls = frame.scrollWidth > frame.clientWidth + 1 || frame.scrollHeight > frame.clientHeight + 1;
-  if (scrolls && !targets(view).length) frame.tabIndex = 0;
+  rest.hidden = !isHigh;
+  rest.textContent = view.isWhole ? "Show fewer" : `Show all ${rows.length.toLocaleString("en")}`;
+  rest.setAttribute("aria-expanded", String(view.isWhole));
+  // The height that the page reserved is one for the rows that have room.
+  const place = root.host?.closest(".stElementContainer");
+  if (place && data.height) Object.assign(place.style, { height: "auto", overflow: "visible" });
+  if (frame.scrollWidth > frame.clientWidth + 1 && !targets(view).length) frame.tabIndex = 0;
   else frame.removeAttribute("tabindex");
+}
+
+function showRest(view, isWhole) {
+  view.isWhole = isWhole;
+  fit(view);
+  if (!isWhole) view.rest.scrollIntoView({ block: "nearest" });
 }
 
 // Widths of a list's columns, and from which width on a column's text moves below that of another one.
@@ -128,7 +136,7 @@ function columnStyles(columns) {
     narrow ? `@container (max-width: 46rem) { .${name} { width: ${narrow}rem; } }` : "",
     folds ? `@container (max-width: ${folds.below}rem) { .${name} { display: none; } }
       @container (max-width: ${folds.shown ?? folds.below}rem) {
-        .below { display: block; } .below > .in-${name} { display: ${lines ? "block" : "inline-block"}; } }` : "",
+        .below { display: block; } .below > .in-${name} { display: ${lines ? "-webkit-box" : "inline-block"}; } }` : "",
   ]);
   made.textContent = rules.join("\n");
   return made;
@@ -321,6 +329,7 @@ function move(view, event) {
   const next = isSorter ? nextSorter(view, target, event.key) : target && nextTarget(view, target, event.key);
   if (next === undefined) return;
   event.preventDefault();
+  if (next?.closest("tbody")?.hidden) showRest(view, true);
   next?.focus({ preventScroll: true });
   if (next && !isSorter) intoFrame(view, next.closest("td, th"));
 }
@@ -339,7 +348,7 @@ function nextTarget(view, target, key) {
   if (inRow.length > 1 && key === "End") return inRow.at(-1);
   if (inRow.length === 1 || key.startsWith("Page")) {
     const inColumn = lines(view).map((_, line) => at(view, line, column)).filter(Boolean);
-    const page = Math.max(1, inColumn.filter((one) => isInSight(view, one)).length);
+    const page = Math.max(1, inColumn.filter((one) => isInSight(one)).length);
     const step = { PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity }[key];
     if (step) return inColumn[Math.min(Math.max(inColumn.indexOf(target) + step, 0), inColumn.length - 1)];
   }
@@ -357,23 +366,18 @@ function nextTarget(view, target, key) {
   }
 }
 
-function isInSight({ frame }, target) {
-  const [outer, inner] = [frame.getBoundingClientRect(), target.closest("tr").getBoundingClientRect()];
-  return inner.top >= outer.top && inner.bottom <= outer.bottom;
+function isInSight(target) {
+  const { top, bottom } = target.closest("tr").getBoundingClientRect();
+  return bottom > top && top >= 0 && bottom <= window.innerHeight;
 }
 
-// Below the header and beside a first column that stays in sight. Only inside the frame, unless the row is off the window:
-// scrollIntoView would move the whole page as well.
-function intoFrame({ frame, head, data }, cell) {
+// Beside a first column that stays in sight, and in the window.
+function intoFrame({ frame, data }, cell) {
   if (!cell) return;
   const row = cell.parentElement;
   const left = cell.cellIndex && data.layout !== "list" ? row.firstElementChild.offsetWidth : 0;
-  const top = row === head ? 0 : head.offsetHeight;
-  const bottom = row.parentElement.offsetTop + row.parentElement.offsetHeight;
   if (left && frame.scrollLeft > cell.offsetLeft - left) frame.scrollLeft = cell.offsetLeft - left;
   frame.scrollLeft = Math.max(frame.scrollLeft, cell.offsetLeft + cell.offsetWidth - frame.clientWidth);
-  if (top && frame.scrollTop > row.offsetTop - top) frame.scrollTop = row.offsetTop - top;
-  frame.scrollTop = Math.max(frame.scrollTop, bottom - frame.clientHeight);
   const place = cell.getBoundingClientRect();
   const isFocused = row.contains(cell.getRootNode().activeElement);
   if (isFocused && (place.top < 0 || place.bottom > window.innerHeight)) cell.scrollIntoView({ block: "nearest", inline: "nearest" });

@@ -21,10 +21,10 @@ Look = Literal["", "red", "violet", "yellow", "gray", "green", "orange", "blue",
 Align = Literal["start", "center", "end"]
 
 #: CSS pixels of a row of one line, in a grid and in a list, and of a list's header and frame.
-ROW_PIXELS, LIST_ROW_PIXELS, HEADER_PIXELS = 27, 34, 36
+ROW_PIXELS, LIST_ROW_PIXELS, HEADER_PIXELS = 29, 34, 36
 #: CSS pixels of a row of a list whose texts take more than two lines.
 TALL_ROW_PIXELS = 60
-#: A table that is higher than its frame by no more than this factor is shown whole (see table.js).
+#: A table that is higher than its room by no more than this factor is shown whole (see table.js).
 WHOLE = 1.1
 
 
@@ -128,8 +128,9 @@ class Row:
 class Grid:
     """A table: `name` is what a screen reader calls it, `corner` the header of the first column.
 
-    A grid that is not `wide` takes the width of its content. Taller than `height` CSS pixels it scrolls
-    inside its frame, with its header in sight. `from_end`: wider than the page it begins at its last columns.
+    A grid that is not `wide` takes the width of its content. Taller than `height` CSS pixels, it shows the
+    rows that have room and a button for the rest. `from_end`: wider than the page it begins at its last
+    columns.
 
     With a `corner` that is a Column it is a list, in which every row is one link, or, where `choose` names a
     column, a button. `more` is the title of the button that shows the details of all rows.
@@ -195,7 +196,7 @@ def _received(key: str, event: str, known: set[str], callback: Callable[[str], N
 def frame_height(grid: Grid) -> int | Literal["content"]:
     """Return the height to reserve from the start, so that what follows never jumps.
 
-    Where the rows do not fill the frame, the height of the content: in a narrow window rows are higher.
+    Where the rows do not fill it, the height of the content: in a narrow window rows are higher.
     """
     pixels, header = (LIST_ROW_PIXELS, HEADER_PIXELS) if grid.is_list else (ROW_PIXELS, 0)
     pixels = TALL_ROW_PIXELS if grid.is_tall else pixels
