@@ -1,4 +1,4 @@
-"""What can be read and hit on an open page, in the windows of a desktop, a laptop, a tablet and a phone."""
+"""Sizes of an open page at four widths: small text and targets, inner scroll boxes, cut content."""
 
 from __future__ import annotations
 
