@@ -6,6 +6,7 @@ from functools import partial
 import streamlit as st
 
 from proofspan.contracts.records.records import Chunk, TraceKey
+from proofspan.errors import Fault
 from proofspan.services.opening.summary import tools_of
 from proofspan.services.page.target import targets_of
 from proofspan.services.page.view import region_of
@@ -59,7 +60,11 @@ elif isinstance(
     panels.no_such_variant(key, place)
 else:
     beside = store.neighbours(state.filter, state.sort, key)
-    loaded = load.question(opened, key, place.source, is_labelled=place.row["label"] is not None)
+    try:
+        loaded = load.question(opened, key, place.source, is_labelled=place.row["label"] is not None)
+    except Fault as fault:  # its file was replaced: the page runs again once it is indexed
+        notices.fault_panel(fault.problems)
+        st.stop()
     view = loaded.view
     choice: Sequence[Chunk] = ()
     if (asked_chunk := state.chunk) is not None:
