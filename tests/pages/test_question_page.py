@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import html
 import json
-import time
 import re
+import time
 from pathlib import Path
 
 import orjson
