@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import pandas as pd
@@ -165,10 +165,12 @@ class Side:
     """A question in one of the runs: its answer, and the page of the chosen passage.
 
     `loaded` is None where the run does not have the question, or its record cannot be read (`problems`).
+    `row` is its row in the index, with the verdict where claims are checked.
     """
 
     opened: session.Opened
     loaded: Loaded | None = None
+    row: Mapping[str, object] = field(default_factory=dict)
     targets: tuple[Target, ...] = ()
     shown: PageView | None = None
     problems: tuple[Problem, ...] = ()
@@ -195,7 +197,7 @@ def side(opened: session.Opened, store: Store, view: ViewState) -> Side:
     targets = targets_of(loaded.view)
     chosen = load.chosen_target(loaded, targets, cite=view.cite, chunk=view.chunk)
     shown = load.placed(opened, chosen, targets, page=None) if chosen else None
-    return Side(opened, loaded, targets, shown, loaded.problems)
+    return Side(opened, loaded, found.row, targets, shown, loaded.problems)
 
 
 def step(lists: Mapping[FlipKind, pd.DataFrame], view: ViewState) -> tuple[Neighbours, str]:

@@ -25,7 +25,7 @@ from proofspan.ui.widgets.controls import show_steps
 from proofspan.ui.widgets.markup import Kind, Piece
 from proofspan.ui.widgets.table import Cell, Column, Grid, Look, Row, show_grid
 from proofspan.ui.wording import answer as answer_words
-from proofspan.ui.wording import citation, question
+from proofspan.ui.wording import citation, question, verdict
 from proofspan.ui.wording.citation import citation_line, is_of_several_documents
 from proofspan.ui.wording.question import (
     NO_TRACE,
@@ -126,9 +126,13 @@ def _answer(when: When, side: Side, parts: Sequence[Part], mark: markup.Markup) 
             markup.note(f"{side.run_id} does not hold this question.", "strong", role="line")
         return
     view = side.loaded.view
-    chip, reason = question.label_chip(view)
-    label = [Piece(f"{side.run_id} ", "h3"), chip, Piece(reason, "muted")]
-    markup.show(mark, markup.text(label, role="line"))
+    labels = documents.page_labels(side.opened.manifest)
+    named = {target.doc_id for target in side.targets} - {None}
+    judged = verdict.row_pieces(side.row, labels(named.pop()) if len(named) == 1 else ())
+    if not judged:
+        chip, reason = question.label_chip(view)
+        judged = [chip, Piece(reason, "muted")]
+    markup.show(mark, markup.text([Piece(f"{side.run_id} ", "h3"), *judged], role="line", limit=600))
     pieces = [Piece(part.text, _KINDS[when][part.change]) for part in parts]
     empty = NO_TRACE if view.stored else "The answer is empty."
     words = pieces or [Piece(empty, "muted")]
@@ -138,7 +142,6 @@ def _answer(when: When, side: Side, parts: Sequence[Part], mark: markup.Markup) 
         on = "text" if item.citation.doc_id in side.opened.manifest.unpaged else "page"
         place = found.get(cite_id(item.citation.number))
         line = citation_line(item, place, on=on, names_document=several)
-        labels = documents.page_labels(side.opened.manifest)
         where = with_printed(line.place, labels(item.citation.doc_id))
         cited = [Piece("cites ", "muted"), Piece(line.badge, "badge"), Piece(where)]
         markup.show(markup.text(cited, role="hint"))

@@ -189,6 +189,22 @@ def cause_words(cause: Cause | None, sentence: str) -> list[Piece]:
     return [Piece(f"{name}: ", "strong", term=term), Piece(sentence)]
 
 
+def row_pieces(row: Mapping[str, object], printed: Sequence[str]) -> list[Piece]:
+    """Return both chips and the cause of an indexed answer; [] while its claims are not checked.
+
+    `printed` are the page labels of its document, none for an answer with passages of several.
+    """
+    judged = next((each for each in CORRECT if each == row.get("correct")), None)
+    if judged is None:
+        return []
+    based = next((each for each in GROUNDED if each == row.get("grounded")), None)
+    cause = next((each for each in CAUSES if each == row.get("cause")), None)
+    return [
+        *chips(based, judged),
+        *cause_words(cause, with_printed(str(row.get("cause_sentence") or ""), printed)),
+    ]
+
+
 def certainty_piece(verdict: Verdict) -> Piece:
     """Return `certain` or `likely` with what that means; nothing where there is no cause to be certain of."""
     certainty = verdict.certainty
