@@ -438,7 +438,7 @@ def test_a_cause_is_chosen_by_keyboard_and_fixed_questions_are_listed_against_an
     expect(cause).to_be_focused()
     expect(cause).to_contain_text("✓")
     expect(page.locator(".st-key-next-step")).to_contain_text("Not extracted")
-    walk = page.locator(".st-key-next-step").get_by_role("link")
+    walk = page.locator(".st-key-next-step .stPageLink").get_by_role("link")
     assert "cause=not_extracted" in (walk.get_attribute("href") or "")
     page.get_by_role("combobox", name="Compare with").click()
     page.get_by_role("option", name="R004").click()

@@ -47,9 +47,13 @@ function closed(root, view) {
   document.removeEventListener("fullscreenchange", view.onfull);
 }
 
-// A page that answers an earlier press than the last one changes nothing of what is wanted.
+// A page that answers an earlier press than the last one changes nothing of what is wanted. Presses belong to their list:
+// those that another one has not answered are forgotten.
 function show(view, data) {
-  if (!view.shown) view.presses = data.presses;
+  if (!view.shown || listOf(data) !== listOf(view.shown)) {
+    clearTimeout(view.again);
+    view.presses = data.presses;
+  }
   view.shown = data;
   if (data.presses >= view.presses) view.wanted = { to: data.slide, cite: data.cite, present: data.present };
   view.document.textContent = view.document.title = data.document;
@@ -63,6 +67,8 @@ function show(view, data) {
   mark(view);
   sendNotes(view);
 }
+
+const listOf = ({ total, titles }) => [total, ...titles].join("\n");
 
 function mark(view) {
   const { to } = view.wanted;
