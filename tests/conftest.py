@@ -237,7 +237,13 @@ def pool() -> Iterator[PdfPool]:
 @pytest.fixture
 def one_pool(pool: PdfPool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every command asks the same workers: starting them takes longer than what they are asked."""
-    for command in ("evidence.bundle", "workspace.check", "evidence.locate", "evidence.render"):
+    for command in (
+        "evidence.bundle",
+        "workspace.check",
+        "evidence.locate",
+        "evidence.pack",
+        "evidence.render",
+    ):
         monkeypatch.setattr(f"proofspan.cli.{command}_cmd.PdfPool", lambda **options: nullcontext(pool))
     # `index` imports it when it is to locate.
     monkeypatch.setattr("proofspan.evidence.pdf.pool.PdfPool", lambda **options: nullcontext(pool))

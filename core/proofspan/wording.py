@@ -11,6 +11,21 @@ def counted(number: int, noun: str, plural: str = "") -> str:
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
+#: Control characters, bidirectional overrides, lone surrogates and what is no character.
+_UNSHOWABLE = re.compile(
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
+)
+
+
+def clean(text: str) -> str:
+    """Replace what cannot be shown by U+FFFD, one for one, so that ranges still hold.
+
+    Lone surrogates cannot be encoded; control characters and bidirectional overrides would let text pose as
+    other text. Tabs and line breaks stay.
+    """
+    return _UNSHOWABLE.sub("\ufffd", text)
+
+
 #: Beginnings that make a spreadsheet run a cell as a formula.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 

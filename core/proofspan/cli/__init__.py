@@ -31,6 +31,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "bundle": ("evidence.bundle_cmd", "Build and validate evidence bundles."),
     "import": ("workspace.import_cmd", "Turn another tool's files into a workspace."),
     "export": ("workspace.export_cmd", "Write a run's triage, or the run for another tool."),
+    "pack": ("evidence.pack_cmd", "Write a run with its proof as one HTML file to hand over."),
     "metrics": ("runs.metrics_cmd", "Measure runs: each metric with its counts, interval and goal."),
     "whatif": ("runs.whatif_cmd", "Try other settings on a run's logged lists, without a model."),
     "gate": ("runs.gate_cmd", "Check whether a run is ready for release, for CI."),

@@ -29,10 +29,11 @@ from proofspan.metrics.catalogue import METRICS
 from proofspan.metrics.ranked import BUCKET_MEANINGS
 from proofspan.services.health.failure_modes import FAILURES
 from proofspan.services.health.rule_counts import UNSUPPORTED
+from proofspan.services.question.verdict_signs import CORRECT_SIGNS, GROUNDED_SIGNS
 from proofspan.services.release import STATE_NAMES
 from proofspan.store.files.evidence_states import EVIDENCE
 from proofspan.ui.help.terms import DIFFERENCE_MEANINGS, FAMILY_MEANINGS, RELEASE_MEANINGS, TERMS
-from proofspan.ui.wording.verdict import CERTAINTIES, CORRECT_SIGNS, GROUNDED_SIGNS
+from proofspan.ui.wording.verdict import CERTAINTIES
 
 _LINK = re.compile(r"\[([^\]]+)\]\([^)]+\)")
 _OPENING = """# Glossary

@@ -25,6 +25,7 @@ from proofspan.diagnosis.verdicts.types import Holding
 from proofspan.display_names import LABEL_NAMES, NO_LABEL
 from proofspan.resources import PACKAGE, text_of
 from proofspan.services.page.text_view import TextRun, TextView
+from proofspan.wording import clean as clean
 
 Kind = Literal[
     "plain",
@@ -80,9 +81,6 @@ _TAGS = dict.fromkeys(_MARKS, "mark") | {"strong": "strong", "code": "code", "ke
 #: Headings in a line look as the words around them do: the page's title, a panel's, and that of a part of it.
 _TAGS |= {"h1": "h1", "h2": "h2", "h3": "h3"}
 _TAGS |= {"removed": "del", "removed-number": "del", "added": "ins", "added-number": "ins"}
-_UNSHOWABLE = re.compile(
-    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
-)
 #: Words of a sentence that lead to the glossary.
 _EXPLAINED = re.compile(r"\{([^{}]+)\}")
 _MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")
@@ -119,15 +117,6 @@ class Markup:
     """HTML made by this module, and nowhere else, which makes `show` safe."""
 
     html: str
-
-
-def clean(text: str) -> str:
-    """Replace what cannot be shown by U+FFFD, one for one, so that ranges still hold.
-
-    Lone surrogates would make Streamlit raise; control characters and bidirectional overrides would let text
-    pose as other text. Tabs and line breaks stay.
-    """
-    return _UNSHOWABLE.sub("\ufffd", text)
 
 
 def keep_percent(text: str) -> str:

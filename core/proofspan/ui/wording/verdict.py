@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from proofspan.diagnosis.verdicts.types import (
     CAUSES,
@@ -25,6 +25,7 @@ from proofspan.diagnosis.verdicts.types import (
 )
 from proofspan.display_names import CAUSE_NAMES, CORRECT_NAMES, GROUNDED_NAMES, LABEL_NAMES
 from proofspan.metrics.statistics import percent
+from proofspan.services.question.verdict_signs import CORRECT_SIGNS, FORMAL, GROUNDED_SIGNS, Tone, in_short
 from proofspan.services.question.view import QuestionView
 from proofspan.ui.widgets.markup import Kind, Piece, Stop
 from proofspan.ui.widgets.table import Chip, Look
@@ -33,39 +34,11 @@ from proofspan.ui.wording.safety import notice_ways
 from proofspan.wording import counted, page_words, with_printed
 
 Range = tuple[int, int]
-Tone = Literal["fail", "warn", "pass", "open"]
-
-
-class Sign(NamedTuple):
-    """The sign of a value, which its colour repeats, and what the value means."""
-
-    sign: str
-    tone: Tone
-    means: str
-
-
-GROUNDED_SIGNS: Mapping[Grounded, Sign] = {
-    "contradicted": Sign("✕", "fail", "Against its evidence: a claim of the answer differs from it."),
-    "no": Sign("✕", "fail", "Against its evidence: no claim of the answer has any."),
-    "partly": Sign("◐", "warn", "Against its evidence: some claims of the answer have none."),
-    "yes": Sign("✓", "pass", "Against its evidence: each claim of the answer is supported."),
-}
-CORRECT_SIGNS: Mapping[Correct, Sign] = {
-    "wrong": Sign("✕", "fail", "Against the expected answer: the answer says something else."),
-    "declined_wrongly": Sign("✕", "fail", "The answer declines, and an answer is expected."),
-    "partly": Sign("◐", "warn", "Against the expected answer: part of it is missing or differs."),
-    "unknown": Sign("?", "open", "There is no expected answer, or rules cannot decide whether it is met."),
-    "declined_rightly": Sign("✓", "pass", "The answer declines, and the documents do not have one."),
-    "correct": Sign("✓", "pass", "Against the expected answer: the answer says the same."),
-}
 KINDS: Mapping[Tone, Kind] = {"fail": "fail", "warn": "warn", "pass": "pass", "open": "no-label"}
 CERTAINTIES: Mapping[Certainty, str] = {
     "certain": "The passages and figures that the trace records show it.",
     "likely": "It rests on words alone, or on pages where gold has no words.",
 }
-#: Causes that leave the answer itself possibly right.
-_FORMAL: tuple[Cause, ...] = ("bad_citation", "wrong_format", "gold_suspect")
-
 
 #: The name of the cause of an answer that was made from another prompt.
 UNKNOWN_CAUSE = "Cause unknown: made from another prompt"
@@ -86,7 +59,7 @@ def tone(grounded: Grounded | None, correct: Correct, cause: Cause | None) -> To
     if cause is None:
         return "open"
     tones = {CORRECT_SIGNS[correct].tone, *([GROUNDED_SIGNS[grounded].tone] if grounded else [])}
-    tones |= {"pass"} if cause == "none" else {"warn"} if cause in _FORMAL else {"fail"}
+    tones |= {"pass"} if cause == "none" else {"warn"} if cause in FORMAL else {"fail"}
     worst: tuple[Tone, ...] = ("fail", "warn", "open", "pass")
     return next(each for each in worst if each in tones)
 
@@ -94,40 +67,12 @@ def tone(grounded: Grounded | None, correct: Correct, cause: Cause | None) -> To
 def verdict_chip(grounded: Grounded | None, correct: Correct, cause: Cause | None) -> Chip:
     """Return a verdict in a word or two with its sign, the worst part first: `✕ Contradicted`."""
     axes = (GROUNDED_NAMES[grounded] if grounded else "", CORRECT_NAMES[correct], _named(cause))
-    word, look, term = _in_short(grounded, correct, cause)
+    word, look, term = in_short(grounded, correct, cause)
     return Chip(word, look, " · ".join(filter(None, axes)), term)
 
 
 def _named(cause: Cause | None) -> str:
     return CAUSE_NAMES[cause] if cause else UNKNOWN_CAUSE
-
-
-def _in_short(grounded: Grounded | None, correct: Correct, cause: Cause | None) -> tuple[str, Look, str]:
-    """Return the word with its sign, its colour, and the term that explains it."""
-    by_correct = f"correct.{correct}"
-    if cause is None:
-        return "? Ask again", "gray", "term.cause"
-    if cause == "unsafe_omission":
-        return "⚠ Unsafe", "red", f"cause.{cause}"
-    if grounded == "contradicted":
-        return "✕ Contradicted", "red", f"grounded.{grounded}"
-    if correct == "wrong":
-        return "✕ Wrong", "red", by_correct
-    if correct == "declined_wrongly":  # by whom: the model, or retrieval
-        return "– Refused", "yellow" if cause == "over_refusal" else "violet", by_correct
-    if cause == "unsupported" or grounded == "no":
-        return "? Unsupported", "yellow", "grounded.no" if grounded == "no" else f"cause.{cause}"
-    if correct == "partly":
-        return "◐ Incomplete", "yellow", by_correct
-    if cause in _FORMAL:
-        return f"! {CAUSE_NAMES[cause]}", "yellow", f"cause.{cause}"
-    if cause != "none":
-        return f"✕ {CAUSE_NAMES[cause]}", "red", f"cause.{cause}"
-    if grounded == "partly":
-        return "◐ Partly supported", "yellow", f"grounded.{grounded}"
-    if correct == "unknown":
-        return "? Not known", "gray", by_correct
-    return ("✓ Correct" if correct == "correct" else "✓ Refused"), "green", by_correct
 
 
 class RunChip(NamedTuple):
@@ -146,7 +91,7 @@ def run_chip(label: object, grounded: object, correct: object, cause: object) ->
         name = LABEL_NAMES.get(str(label))
         return RunChip("·", "gray", f"{name}, not judged yet" if name else "no label")
     based = next((each for each in GROUNDED if each == grounded), None)
-    word, look, _ = _in_short(based, judged, known)
+    word, look, _ = in_short(based, judged, known)
     named = [GROUNDED_NAMES[based]] if based else []
     named += [CORRECT_NAMES[judged], *([_named(known)] if known != "none" else [])]
     return RunChip(word[0], look, " · ".join(named))
