@@ -33,10 +33,11 @@
     if (!found.has(name)) found.set(name, `${name} "${(one.ariaLabel || one.textContent.trim()).slice(0, 40)}"`);
   };
 
-  // Text that is read: without the ticks and legends of charts and without icons, which are letters of a font.
+  // Text that is read: without the ticks and legends of charts, without icons, which are letters of a font, and without the
+  // names of boxes on a page, which would cover the words that they name (the same names are in the list and in the card).
   const isRead = (one) => words(one) || one.matches("input:not([type=checkbox], [type=radio], [type=range]), textarea");
   const texts = all.filter((one) => isRead(one) && !["STYLE", "SCRIPT", "NOSCRIPT", "OPTION"].includes(one.tagName) && isShown(one)
-    && !within(one, "[data-testid=stIconMaterial], .js-plotly-plot"));
+    && !within(one, "[data-testid=stIconMaterial], [data-testid=ps-tag], .js-plotly-plot"));
   for (const one of texts) {
     const size = parseFloat(style(one).fontSize);
     if (size < TEXT - 0.01) say(`text of ${size} px`, one);
