@@ -27,6 +27,7 @@ from proofspan.ui.question import (
 )
 from proofspan.ui.question.navigation import show_other_runs
 from proofspan.ui.question.panels import show_variants
+from proofspan.ui.review import panel as review_panel
 from proofspan.ui.status import documents, notices
 from proofspan.ui.viewer import page_panel
 from proofspan.ui.visit import session
@@ -123,6 +124,9 @@ else:
     with wire:
         steps.show_steps_ahead(beside, partial(navigation.key_at, store), shown=shown, targets=targets)
     with reading:
+        reviewed = review_panel.about(key, view, claims.verdict if claims else None)
+        review_panel.review(opened, reviewed)
+        steps.drawn(key)
         answer_panel.claims_panel(view, claims, chosen=state.at_claim, of=steps.question_mark(key))
         steps.drawn(key)
         if claims is None:

@@ -9,6 +9,8 @@ from typing import Final
 HELP, SEARCH, PALETTE = "?", "/", "k"
 #: The questions after and before the shown one.
 NEXT, PREVIOUS = "J", "K"
+#: The review of the shown answer: agree with Proofspan, choose another verdict, take the last one back.
+AGREE, DISAGREE, UNDO = "A", "D", "U"
 
 #: Place → keys → what they do. Alternatives are separated by spaces.
 SHEET: Final[Mapping[str, Mapping[str, str]]] = {
@@ -21,6 +23,11 @@ SHEET: Final[Mapping[str, Mapping[str, str]]] = {
     "Question, and questions of Compare": {
         NEXT: "Next question of the list",
         PREVIOUS: "Previous question of the list",
+    },
+    "Review of an answer": {
+        AGREE: "Agree with what Proofspan says",
+        f"{DISAGREE} 1–6": "Choose another correctness, by its digit",
+        UNDO: "Take your verdict back",
     },
     "Lists and tables": {
         "↑ ↓ ← →": "Next link or button that way",

@@ -22,7 +22,7 @@ from proofspan.services.sprint.fold import LOG_KINDS
 from proofspan.ui.sprint.load import Sprint
 from proofspan.ui.sprint.words import words_of
 
-_DRAFTS, _ACTIVE, _AUTHOR = "sprint:drafts", "sprint:active", "sprint:author"
+_DRAFTS, _ACTIVE = "sprint:drafts", "sprint:active"
 _OPENED, _SAVED, _SAVES = "sprint:opened", "sprint:saved", "sprint:saves"
 #: The kinds that can be added, in the order of their buttons.
 ADDED: tuple[EntryKind, ...] = ("log", "checkpoint", "checkin", "decision", "package", "risk", "goal")
@@ -167,16 +167,6 @@ def drop(draft: Draft) -> None:
     """Forget a draft, and close it."""
     _drafts().pop(draft.name, None)
     st.session_state.pop(_ACTIVE, None)
-
-
-def author() -> str:
-    """Return the name under which this session writes, "" before it was given."""
-    return str(st.session_state.get(_AUTHOR, ""))
-
-
-def remember_author(name: str) -> None:
-    """Write under this name for the rest of the session."""
-    st.session_state[_AUTHOR] = " ".join(name.split())
 
 
 def now() -> str:

@@ -24,6 +24,7 @@ from proofspan.ui.sprint.load import Sprint
 from proofspan.ui.sprint.words import KIND_NAMES, STATES, STATUSES, moment, name_of
 from proofspan.ui.status.notices import fault_panel
 from proofspan.ui.visit import session
+from proofspan.ui.visit.author import author, remember_author
 from proofspan.ui.visit.view_state import change_view
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.controls import begin, feed, segments, select
@@ -154,11 +155,11 @@ def _author() -> None:
     key = "draft-author"
     st.text_input(
         "Your name",
-        begin(key, drafts.author()) or "",
+        begin(key, author()) or "",
         key=key,
         max_chars=100,
         placeholder="Asked once, written with each entry",
-        on_change=lambda: drafts.remember_author(st.session_state[key]),
+        on_change=lambda: remember_author(st.session_state[key]),
     )
 
 
@@ -222,9 +223,9 @@ def _ask_preview(name: str, sprint: Sprint) -> None:
 
 def _problems_of(draft: Draft, sprint: Sprint) -> tuple[Problem, ...]:
     """Return why the draft cannot become an entry."""
-    if not drafts.author():
+    if not author():
         return (Problem("no_author", "your name is missing", fix="enter it above; it is asked for once"),)
-    entry = draft.entry(drafts.author(), draft.at or drafts.now())
+    entry = draft.entry(author(), draft.at or drafts.now())
     if not entry.fields:
         message = "nothing was changed" if draft.key else "nothing was written"
         return (Problem("empty_entry", message, fix="fill in a field"),)
@@ -259,7 +260,7 @@ def _problems(draft: Draft) -> None:
 
 def _preview(draft: Draft, manifest: Manifest, shown: Shown) -> None:
     """Draw the entry as it will be shown, what was added meanwhile, and the button that saves it."""
-    entry = draft.entry(drafts.author(), draft.at or drafts.now())
+    entry = draft.entry(author(), draft.at or drafts.now())
     markup.titled("Preview ", "as it will be shown; nothing is saved yet")
     with st.container(key="preview", border=True):
         _as_shown(entry, shown)

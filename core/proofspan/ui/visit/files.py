@@ -46,8 +46,12 @@ def state_of(manifest: Manifest, artifact: Artifact | None) -> str:
 
 
 def states_of_run(manifest: Manifest, run_id: str) -> tuple[str, ...]:
-    """Return what changes whenever a file of a run does, or one that all runs share."""
-    return tuple(state_of(manifest, artifact) for artifact in manifest.artifacts(of_run=run_id))
+    """Return what changes whenever a file of a run does, or one that all runs share.
+
+    What people write of its answers changes none of them, and is written all the time.
+    """
+    named = (each for each in manifest.artifacts(of_run=run_id) if each is not manifest.annotations)
+    return tuple(state_of(manifest, artifact) for artifact in named)
 
 
 def _state_of(manifest: Manifest, artifact: Artifact) -> str:

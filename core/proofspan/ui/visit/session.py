@@ -26,6 +26,7 @@ from proofspan.errors import Fault, ManifestFault, Problem, StoreFault
 from proofspan.evidence.attachments import CatalogueIndex
 from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.fingerprints import file_state
+from proofspan.journal.annotations import Annotations, read_annotations
 from proofspan.journal.cohorts import Cohort, read_cohorts
 from proofspan.manifest.load import MANIFEST_NAME, load_manifest
 from proofspan.manifest.paths import artifact_path
@@ -49,7 +50,7 @@ from proofspan.traces.records.chunks import place_of
 from proofspan.traces.records.gold import read_gold
 from proofspan.traces.records.redirects import gold_of_today, mapped
 from proofspan.traces.records.stored_reports import StoredRow, read_report
-from proofspan.ui.visit.files import states_of_run
+from proofspan.ui.visit.files import state_of, states_of_run
 from proofspan.ui.visit.view_state import ViewState, read_view
 
 T = TypeVar("T")
@@ -340,6 +341,17 @@ def cohorts(opened: Opened) -> Mapping[str, Cohort]:
         return read_cohorts(opened.manifest)
     except Fault:  # `check` reports it
         return {}
+
+
+def reviews(opened: Opened) -> Annotations:
+    """Return what people say of the answers, read again when anybody adds a line.
+
+    Raises Fault where the file cannot be read.
+    """
+    manifest = opened.manifest
+    state = state_of(manifest, manifest.annotations)
+    key = (str(manifest.folder), manifest.annotations, state)
+    return cached("annotations", key, lambda: read_annotations(manifest), most=4)
 
 
 def catalogue(opened: Opened) -> CatalogueIndex:
