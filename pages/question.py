@@ -27,6 +27,7 @@ from proofspan.ui.question import (
 )
 from proofspan.ui.question.navigation import show_other_runs
 from proofspan.ui.question.panels import show_variants
+from proofspan.ui.review import gold as review_gold
 from proofspan.ui.review import panel as review_panel
 from proofspan.ui.status import documents, notices
 from proofspan.ui.viewer import page_panel
@@ -125,7 +126,8 @@ else:
         steps.show_steps_ahead(beside, partial(navigation.key_at, store), shown=shown, targets=targets)
     with reading:
         reviewed = review_panel.about(key, view, claims.verdict if claims else None)
-        review_panel.review(opened, reviewed)
+        gold_line = partial(review_gold.gold_line, opened.manifest, view, shown, labels)
+        review_panel.review(opened, reviewed, gold_line)
         steps.drawn(key)
         answer_panel.claims_panel(view, claims, chosen=state.at_claim, of=steps.question_mark(key))
         steps.drawn(key)

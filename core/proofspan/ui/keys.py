@@ -11,6 +11,8 @@ HELP, SEARCH, PALETTE = "?", "/", "k"
 NEXT, PREVIOUS = "J", "K"
 #: The review of the shown answer: agree with Proofspan, choose another verdict, take the last one back.
 AGREE, DISAGREE, UNDO = "A", "D", "U"
+#: Make answer and shown passage the gold of the question.
+GOLD = "G"
 
 #: Place → keys → what they do. Alternatives are separated by spaces.
 SHEET: Final[Mapping[str, Mapping[str, str]]] = {
@@ -28,6 +30,7 @@ SHEET: Final[Mapping[str, Mapping[str, str]]] = {
         AGREE: "Agree with what Proofspan says",
         f"{DISAGREE} 1–6": "Choose another correctness, by its digit",
         UNDO: "Take your verdict back",
+        GOLD: "Make the answer and the shown passage the gold",
     },
     "Lists and tables": {
         "↑ ↓ ← →": "Next link or button that way",

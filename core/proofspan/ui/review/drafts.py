@@ -1,4 +1,4 @@
-"""What a person has typed or chosen on an answer and not saved, kept for the visit, and how it is saved."""
+"""Keep what a person has typed or chosen on an answer and not saved, for the visit, and save it."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import streamlit as st
@@ -48,24 +48,28 @@ def about(key: TraceKey, view: QuestionView, verdict: Verdict | None) -> About:
     return About(target, answer_id(view.trace.answer), rules)
 
 
-def review(opened: session.Opened, about: About) -> None:
-    """Draw the review of the shown answer; where the workspace keeps none, the button that begins it."""
-    manifest = opened.manifest
+def review(opened: session.Opened, about: About, gold: Callable[[], None]) -> None:
+    """Draw the review of the shown answer; where the workspace keeps none, the button that begins it.
+
+    `gold` draws the line that makes the shown passage the gold, which needs no file of reviews.
+    """
     with st.container(border=True, key="review", gap="xsmall"):
-        if manifest.annotations is None:
-            _begin(manifest)
-            return
-        try:
-            known = session.reviews(opened)
-        except Fault as fault:
-            fault_panel(fault.problems)
-            return
-        _verdict(manifest, about, known)
-        _others(about, known, opened.view)
-        if known.issues:
-            first = known.issues[0]
-            words = f"{counted(len(known.issues), 'line')} of {manifest.annotations.path} left out"
-            markup.note(words, "muted", tip=f"line {first.source.line}: {first.message}")
+        if opened.manifest.annotations is None:
+            _begin(opened.manifest)
+            gold()
+        else:
+            try:
+                known = session.reviews(opened)
+            except Fault as fault:
+                fault_panel(fault.problems)
+                return
+            _verdict(opened.manifest, about, known)
+            gold()
+            _others(about, known, opened.view)
+            if known.issues:
+                first = known.issues[0]
+                words = f"{counted(len(known.issues), 'line')} of {opened.manifest.annotations.path} left out"
+                markup.note(words, "muted", tip=f"line {first.source.line}: {first.message}")
         keep_author()
 
 
@@ -267,7 +271,7 @@ def _own(manifest: Manifest, about: About, own: Annotation) -> None:
 
 
 def _others(about: About, known: Annotations, shown: ViewState) -> None:
-    """Draw what others say of this answer, every note on it, and what was said of it in other runs."""
+    """Draw what others say of this answer, every note on it, and what they wrote of it in other runs."""
     target = about.target
     here: list[Annotation] = [
         each for name, each in known.verdicts.get(target, {}).items() if name != author()

@@ -1,4 +1,4 @@
-"""What people say of an answer, as a line of text."""
+"""Put what people say of an answer into a line of text."""
 
 from __future__ import annotations
 
