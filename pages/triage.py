@@ -12,11 +12,12 @@ from proofspan.contracts.records.chunk_id import parse_alias
 from proofspan.contracts.records.records import GoldQuestion
 from proofspan.diagnosis.types import profile_from
 from proofspan.errors import Fault
+from proofspan.journal.annotations import Annotations
 from proofspan.services.export import triage_exports
 from proofspan.services.page_base import worth_saying
 from proofspan.services.question.filter_values import unknown_values
 from proofspan.ui.status import documents, notices
-from proofspan.ui.triage import failure_map, filters, outcomes, panels, scores, table
+from proofspan.ui.triage import failure_map, filters, outcomes, panels, review, scores, table
 from proofspan.ui.triage.shown_first import ShownFirst
 from proofspan.ui.visit import session
 from proofspan.ui.widgets import export_menu, markup
@@ -147,6 +148,16 @@ def scores_menu() -> None:
     scores.scores_menu(view, names_of=partial(store.score_names, view.run), counted_by=counted)
 
 
+def reviews_menu() -> None:
+    """Draw the menu of people's reviews."""
+    known = Annotations()
+    with suppress(Fault):  # Question shows why reviews cannot be read
+        known = session.reviews(opened)
+    review.review_menu(view, known, matching=store.matching)
+
+
+keeps_reviews = opened.manifest.annotations is not None or bool(view.filter.review or view.filter.assigned)
+
 with lines_above:
     if parse_alias(view.filter.text) is not None:
         with suppress(Fault):  # lost chunks are among the run's own problems
@@ -171,6 +182,7 @@ with bar:
         counted_by=counted_by,
         facts=facts,
         cohorts=[(cohort.name, len(cohort.q_ids)) for cohort in session.cohorts(opened).values()],
+        reviews=reviews_menu if keeps_reviews else None,
         scores=scores_menu if store.has_scores(view.run) or view.shown_scores else None,
     )
 with beside:
@@ -184,6 +196,8 @@ with beside:
     is_toggled = vs is not None and view.filter.flip in panels.FLIPS_SHOWN
     filters.chips(view, elsewhere={"flip"} if is_toggled else ())
     filters.clear_button(view)
+    if keeps_reviews:
+        review.progress_line(view, matching=store.matching)
     st.space("stretch")
     filters.columns_menu(view)
 with onward:

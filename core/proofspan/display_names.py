@@ -161,6 +161,7 @@ FILTER_NAMES: Final[Mapping[str, str]] = {
     "type": "Question type",
     "state": "λ state",
     "cohort": "Frozen cohort",
+    "review": "Review",
     "unsupported": "Numbers in the answer",
     "claim": "Claims",
     "difference": "Difference",

@@ -51,6 +51,9 @@ EVERYTHING = Filter(
     cause=("contradicted", "over_refusal"),
     grounded=("no",),
     correct=("wrong",),
+    review="disputed",
+    reviewer="Ada & Ben",
+    assigned="Eve",
 )
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from proofspan.journal.annotations import Annotation, Target, folded
-from proofspan.services.review import RULES, agreement, disputed, progress
+from proofspan.journal.annotations import Annotation, Target, disputed, folded
+from proofspan.services.review import RULES, agreement, progress
 
 TARGETS = [Target("R1", f"Q{number}") for number in range(1, 6)]
 RULED = {target: {"correct": "correct", "cause": "none", "label": "ok"} for target in TARGETS[:4]}

@@ -122,6 +122,7 @@ def test_every_field_of_a_filter_has_a_place_in_the_address() -> None:
     drawn |= {"about", "fails", "bucket", "type", "state", "refused", "miss", "met", "cohort"}
     drawn |= {"vs", "was", "was_cause", "was_bucket", "was_correct", "flip", "outcome"}
     drawn |= {"claim", "difference", "contradictions", "support", "cause", "grounded", "correct", "score"}
+    drawn |= {"review", "reviewer", "assigned"}
     flags = {"safety", "all_variants", "questions_only"}
     assert {part.name for part in fields(Filter)} == drawn | flags
 

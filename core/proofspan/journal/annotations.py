@@ -116,6 +116,14 @@ class Annotations:
         return tuple(sorted(found, key=lambda each: each.order, reverse=True))
 
 
+def disputed(verdicts: Mapping[str, Annotation]) -> bool:
+    """Return whether people give an answer different values of a field that both of them give."""
+    return any(
+        len({value for each in verdicts.values() if (value := each.value(field)) is not None}) > 1
+        for field in VERDICT_FIELDS
+    )
+
+
 def answer_id(text: str) -> str:
     """Return the id of an answer's text: the first 16 hexadecimal digits of its sha256 in UTF-8."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
 
-from proofspan.journal.annotations import VERDICT_FIELDS, Annotation, Annotations, Target
+from proofspan.journal.annotations import VERDICT_FIELDS, Annotations, Target
 from proofspan.metrics.agreement import Agreement, cohen_kappa, krippendorff_alpha
 
 #: The rules' place beside the names of people; no name of a person begins with a space.
@@ -105,14 +105,6 @@ def agreement(
             Disagreement(target, values) for target, values in given.items() if len({*values.values()}) > 1
         ),
         _by_rule(given.values()),
-    )
-
-
-def disputed(verdicts: Mapping[str, Annotation]) -> bool:
-    """Return whether people give an answer different values of a field that both of them give."""
-    return any(
-        len({value for each in verdicts.values() if (value := each.value(field)) is not None}) > 1
-        for field in VERDICT_FIELDS
     )
 
 

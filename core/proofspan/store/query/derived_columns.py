@@ -1,21 +1,24 @@
 """Columns that a run's own rows do not have: another run's, a cohort's, and whether questions converge.
 
 Filters and measures name them like any column. `in_cohort` says whether the question is of the filter's
-cohort; `converges` and `unconverged` are those of `sql/convergence.sql`; `score_number_…`, `score_labels_…`
-are those of a score of another tool. `was_…` columns are those of the same trace in the run that the filter
-compares with, null where it has none: `was_row` its place, `was_value_` and the id of a metric or outcome its
-number there, `was_` and a column's name that column.
+cohort; `is_seen`, `is_disputed` and `is_assigned` what people did with the answer; `converges` and
+`unconverged` are those of `sql/convergence.sql`; `score_number_…`, `score_labels_…` are those of a score of
+another tool. `was_…` columns are those of the same trace in the run that the filter compares with, null
+where it has none: `was_row` its place, `was_value_` and the id of a metric or outcome its number there,
+`was_` and a column's name that column.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from proofspan.journal.annotations import Target
 from proofspan.store.files.checked import CLAIM_COLUMNS
 from proofspan.store.files.columns import ROW_SCHEMA
 from proofspan.store.query.database import Database, selection, statement
@@ -30,6 +33,17 @@ _CONVERGING_READS = (*_IDENTITY, "lambda_state")
 _WAS, _VALUE = "was_", "was_value_"
 
 
+class Reviewed(NamedTuple):
+    """The answers of a run that people looked at, disagree about, or that are assigned, as a filter asks."""
+
+    is_seen: frozenset[Target] = frozenset()
+    is_disputed: frozenset[Target] = frozenset()
+    is_assigned: frozenset[Target] = frozenset()
+
+
+NOTHING_REVIEWED = Reviewed()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ListedRun:
     """A run as a list reads it. Safe for several threads.
@@ -42,6 +56,7 @@ class ListedRun:
     run: LoadedRun
     other: LoadedRun | None = None
     cohort: frozenset[str] | None = None
+    reviewed: Reviewed = NOTHING_REVIEWED
 
     def table(self, names: Iterable[str]) -> pa.Table:
         """Return a table of the named columns, whatever they are, and `row`, one row per trace."""
@@ -57,6 +72,8 @@ class ListedRun:
         if name == "in_cohort":
             q_ids = self.run.table(["q_id"]).column("q_id")
             return pc.is_in(q_ids, value_set=pa.array(sorted(self.cohort or ()), pa.string()))
+        if name in Reviewed._fields:
+            return self._are_among(getattr(self.reviewed, name))
         if (score := name_in(name)) is not None:
             column = "number" if name.startswith(NUMBER) else "labels"
             return self.run.score(score).column(column)
@@ -69,6 +86,13 @@ class ListedRun:
             schema = ROW_SCHEMA if was in ROW_SCHEMA.names else CLAIM_COLUMNS
             kind = pa.float64() if name.startswith(_VALUE) else schema.field(was).type
         return pa.chunked_array([pa.nulls(self.run.run_file.rows, kind)])
+
+    def _are_among(self, targets: frozenset[Target]) -> pa.ChunkedArray:
+        """Return for each row whether it is one of these answers, whatever its repeat."""
+        table = self.run.table(["q_id", "paraphrase", "seed"])
+        texts = [column.cast(pa.string()) for column in table.select(["q_id", "paraphrase", "seed"]).columns]
+        wanted = sorted(f"{each.q_id}\0{each.paraphrase}\0{each.seed}" for each in targets)
+        return pc.is_in(pc.binary_join_element_wise(*texts, "\0"), value_set=pa.array(wanted, pa.string()))
 
     def _was(self, other: LoadedRun, name: str) -> pa.ChunkedArray:
         """Return a column of the other run, in the order of this run's rows."""
@@ -124,7 +148,8 @@ def _convergence(database: Database, runs: Sequence[LoadedRun]) -> list[pa.Table
 
 
 def _is_derived(name: str) -> bool:
-    return name in _CONVERGING or name == "in_cohort" or name.startswith((_WAS, NUMBER, LABELS))
+    own = (*_CONVERGING, "in_cohort", *Reviewed._fields)
+    return name in own or name.startswith((_WAS, NUMBER, LABELS))
 
 
 def _concatenated(tables: Sequence[pa.Table]) -> pa.Table:

@@ -48,6 +48,13 @@ TURNS: Mapping[Flip, tuple[int, int, str]] = {
     "neither": (0, 0, "wrong here and in"),
 }
 FLIPS: tuple[Flip, ...] = tuple(TURNS)
+#: What people have done with an answer, by the words of the sentence.
+Review = Literal["unseen", "seen", "disputed"]
+REVIEWS: Mapping[Review, str] = {
+    "unseen": "not yet looked at",
+    "seen": "looked at",
+    "disputed": "people disagree",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +86,10 @@ class Filter:
     any of the values of a verdict. Nothing matches while claims are not checked.
 
     `score` are conditions on scores of other tools (see `proofspan.store.query.score_conditions`).
+
+    `review` keeps the answers that `reviewer`, or anybody where it is "", has given a verdict on (`seen`) or
+    has not (`unseen`), or of which people say different things (`disputed`); `assigned` those assigned to a
+    name.
     """
 
     run: str
@@ -118,11 +129,14 @@ class Filter:
     grounded: tuple[Grounded, ...] = ()
     correct: tuple[Correct, ...] = ()
     score: tuple[str, ...] = ()
+    review: Review | Literal[""] = ""
+    reviewer: str = ""
+    assigned: str = ""
 
     @property
     def is_narrowed(self) -> bool:
         """Whether the list is restricted; what it is compared with, and by what, does not count."""
-        return replace(self, vs="", outcome="") != Filter(self.run)
+        return replace(self, vs="", outcome="", reviewer="") != Filter(self.run)
 
     @property
     def asks_claims(self) -> bool:
@@ -194,6 +208,13 @@ class Filter:
         yield MISSES[self.miss] if self.miss else None
         yield MEETS[self.met] if self.met else None
         yield Clause("in_cohort", {}, f"of cohort {self.cohort}", ("in_cohort",)) if self.cohort else None
+        if self.review:
+            column = "is_disputed" if self.review == "disputed" else "is_seen"
+            by = f" by {self.reviewer}" if self.reviewer and self.review != "disputed" else ""
+            sql = f"NOT {column}" if self.review == "unseen" else column
+            yield Clause(sql, {}, f"{REVIEWS[self.review]}{by}", (column,))
+        if self.assigned:
+            yield Clause("is_assigned", {}, f"assigned to {self.assigned}", ("is_assigned",))
         yield _any_of("was", "was_label", self.was, f"was {_or(self.was, LABEL_NAMES)}{there}")
         was_cause = f"was {_or(self.was_cause, CAUSE_NAMES)}{there}"
         yield _any_of("was_cause", "was_cause", self.was_cause, was_cause)

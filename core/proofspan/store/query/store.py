@@ -20,7 +20,10 @@ from proofspan.diagnosis.gold import GOLD_STATES, GoldState
 from proofspan.diagnosis.suggest import suggest_profile
 from proofspan.diagnosis.types import profile_from
 from proofspan.diagnosis.verdicts.types import CAUSES, CORRECT, Cause, Correct
+from proofspan.fingerprints import file_state
+from proofspan.journal.annotations import Annotations, Target, disputed, read_annotations
 from proofspan.journal.cohorts import read_cohorts
+from proofspan.journal.named import path_to_read
 from proofspan.manifest.types import Manifest
 from proofspan.metrics.ranked import Bucket
 from proofspan.metrics.values import Tally
@@ -34,7 +37,7 @@ from proofspan.store.files.types import FailureCount, Flips, Found, Neighbours, 
 from proofspan.store.index.build import discard_damaged
 from proofspan.store.query import metrics
 from proofspan.store.query.database import Database, selection, statement
-from proofspan.store.query.derived_columns import ListedRun, tables_of
+from proofspan.store.query.derived_columns import NOTHING_REVIEWED, ListedRun, Reviewed, tables_of
 from proofspan.store.query.filters import TURNS, Filter, Flip, Sort
 from proofspan.store.query.loaded_runs import ALL_COLUMNS, LoadedRun, RunCache, results_of
 from proofspan.store.query.metric_sql import FAILS, HEADLINE, OUTCOMES, Clause, measure_of
@@ -129,6 +132,7 @@ class Store:
         self._profile = profile_from(manifest.triage)
         self._database = Database()
         self._kept = RunCache(manifest, cache_dir)
+        self._annotations: tuple[str, Annotations] = ("", Annotations())
 
     # Runs
 
@@ -307,6 +311,12 @@ class Store:
         places = np.flatnonzero(order == (-1 if row is None else row))
         place = int(places[0]) if len(places) else None
         before, after = (-1, 0) if place is None else (place - 1, place + 1)
+        if place is None and shown.review and row is not None:
+            # A verdict takes an answer out of the list of those to look at: it goes on from there.
+            whole = self._order(listed, replace(shown, review=""), sort)
+            passed = whole[: np.argmax(whole == row)] if row in whole else whole[:0]
+            after = int(np.isin(order, passed).sum())
+            before = after - 1
         previous, following = (
             self._key(listed.run, shown.run, order[at]) if 0 <= at < len(order) else None
             for at in (before, after)
@@ -724,6 +734,28 @@ class Store:
             self._kept.loaded(shown.run),
             self._kept.loaded(shown.vs) if is_needed else None,
             None if cohort is None else frozenset(cohort.q_ids),
+            self._reviewed(shown) if shown.review or shown.assigned else NOTHING_REVIEWED,
+        )
+
+    def _reviewed(self, shown: Filter) -> Reviewed:
+        """Return the run's answers as a filter asks for them; the file is read again when it has changed."""
+        artifact = self._manifest.annotations
+        path = None if artifact is None else path_to_read(self._manifest, artifact)
+        if path is None:
+            return NOTHING_REVIEWED
+        state = file_state(path)
+        if self._annotations[0] != state:
+            self._annotations = (state, read_annotations(self._manifest))
+        known = self._annotations[1]
+
+        def of_run(targets: Iterable[Target]) -> frozenset[Target]:
+            return frozenset(each for each in targets if each.run_id == shown.run)
+
+        verdicts = known.verdicts
+        return Reviewed(
+            of_run(each for each in verdicts if known.is_seen(each, shown.reviewer or None)),
+            of_run(each for each, given in verdicts.items() if disputed(given)),
+            of_run(each for each, name in known.assignees.items() if name == shown.assigned),
         )
 
     def _is_indexed(self, run: str) -> bool:
@@ -750,7 +782,7 @@ class Store:
             sql = statement(name).format(where=clause.sql, columns=columns)
             return self._database.rows(sql, clause.params, {"rows": listed.table((*reads, *clause.columns))})
 
-        key = (name, columns, shown, listed.cohort, listed.other and listed.other.state)
+        key = (name, columns, shown, listed.cohort, listed.reviewed, listed.other and listed.other.state)
         return listed.run.get_or_make(key, query)
 
     def _select(
@@ -763,7 +795,7 @@ class Store:
         return self._database.column(sql, clause.params, tables)
 
     def _order(self, listed: ListedRun, shown: Filter, sort: Sort) -> np.ndarray:
-        key = (shown, sort, listed.cohort, listed.other and listed.other.state)
+        key = (shown, sort, listed.cohort, listed.reviewed, listed.other and listed.other.state)
         return listed.run.get_or_make(key, lambda: self._select(listed, shown, sort))
 
     def _where(

@@ -87,6 +87,13 @@ def save_typed(manifest: Manifest, about: About) -> None:
         save(manifest, about.target, replace(verdict, kind="note", agrees=None, rules={}))
 
 
+def assign(manifest: Manifest, about: About, name: str) -> None:
+    """Save who is asked to look at the answer; "" for nobody any more."""
+    assignee = " ".join(name.split()) or None
+    line = Annotation("assignment", about.target, author(), answer=about.answer, assignee=assignee)
+    save(manifest, about.target, line)
+
+
 def withdraw(manifest: Manifest, entry: Annotation) -> None:
     """Save that an own line no longer counts."""
     line = Annotation("withdrawal", entry.target, entry.author, withdraws=entry.entry_id)
@@ -117,7 +124,7 @@ def save(manifest: Manifest, target: Target, annotation: Annotation) -> None:
         put(target, replace(draft, waiting=waiting, problems=tuple(fault.problems)))
         return
     st.session_state[_SAVED] = saved() | {written.entry_id}
-    if written.kind == "withdrawal":
+    if written.kind in ("withdrawal", "assignment"):  # what is typed belongs to a verdict or a note
         put(target, replace(draft, waiting=None, problems=()))
     else:
         _drafts().pop(target, None)

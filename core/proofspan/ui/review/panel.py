@@ -127,7 +127,7 @@ def _verdict(manifest: Manifest, about: About, known: Annotations) -> None:
     if own is not None:
         _own(manifest, about, own)
     if draft.is_open:
-        _form(manifest, about, draft)
+        _form(manifest, about, draft, known.assignees.get(target, ""))
 
 
 def _keys(manifest: Manifest, about: About, draft: Draft) -> None:
@@ -151,7 +151,7 @@ def _keys(manifest: Manifest, about: About, draft: Draft) -> None:
     )
 
 
-def _form(manifest: Manifest, about: About, draft: Draft) -> None:
+def _form(manifest: Manifest, about: About, draft: Draft, assignee: str) -> None:
     """Draw the choice of another correctness, each with its digit, and the fields of the rest."""
     target = about.target
     name = sha1_8(repr(target))
@@ -178,6 +178,15 @@ def _form(manifest: Manifest, about: About, draft: Draft) -> None:
             max_chars=800,
             placeholder="With commas between them",
             on_change=lambda: _typed(target, tags=st.session_state[tags]),
+        )
+        assigned = f"review-assigned-{name}"
+        st.text_input(
+            "Assigned to",
+            begin(assigned, assignee) or "",
+            key=assigned,
+            max_chars=MAX_NAME,
+            placeholder="A name, saved by Enter",
+            on_change=lambda: drafts.assign(manifest, about, st.session_state[assigned]),
         )
     text = f"review-text-{name}"
     st.text_area(

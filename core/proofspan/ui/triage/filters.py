@@ -73,12 +73,13 @@ def filter_bar(
     facts: RunFacts,
     cohorts: Choices = (),
     scores: Callable[[], None] | None = None,
+    reviews: Callable[[], None] | None = None,
 ) -> None:
     """Draw the filters that are used most, a button each with its chosen values, and a menu of the others.
 
     `counted_by` counts the list by a filter's values, without that filter; a menu that is closed asks for
     nothing. `cohorts` are frozen lists of questions with their sizes. `scores` draws the menu of scores,
-    None for a run without any.
+    None for a run without any. `reviews` draws the menu of people's reviews, None where none are kept.
     """
 
     def offered(name: str) -> Choices:
@@ -101,6 +102,8 @@ def filter_bar(
                 _choice(name, offered(name), getattr(shown, name), menu=menu_key)
     if scores is not None:
         scores()
+    if reviews is not None:
+        reviews()
     menu = st.popover("More filters", key=MENU, on_change="rerun", width="content")
     if menu.open:  # a widget that the browser does not show yet would not take its value from the address
         with menu, st.container(horizontal=True, gap="small", key="more-choices"):

@@ -25,7 +25,7 @@ from proofspan.services.metrics.cohorts import RankOrder
 from proofspan.services.opening.place import KEY_CHARS
 from proofspan.store.files.checked import CLAIM_STATUSES, DIFFERENCE_KINDS
 from proofspan.store.files.evidence_states import EVIDENCE_STATES
-from proofspan.store.query.filters import FLIPS, SORT_KEYS, Filter, Sort, support_bounds
+from proofspan.store.query.filters import FLIPS, REVIEWS, SORT_KEYS, Filter, Sort, support_bounds
 from proofspan.store.query.metric_sql import MISSES, OUTCOMES
 from proofspan.store.query.metrics import Slice
 from proofspan.store.query.score_conditions import Condition, conditions_by_name, is_name
@@ -438,6 +438,9 @@ _PARAMS: Mapping[str, _Param] = {
     "miss": _text(tuple(MISSES)),
     "met": _text(tuple(MISSES)),
     "cohort": _text(),
+    "review": _text(tuple(REVIEWS)),
+    "reviewer": _text(),
+    "assigned": _text(),
     "text": _text(),
     "all_variants": _ON,
     "questions_only": _ON,

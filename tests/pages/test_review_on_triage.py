@@ -1,0 +1,87 @@
+"""The list of answers that nobody has looked at yet: its filter, its progress, and the way through it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from proofspan.contracts.records.records import TraceKey
+from proofspan.journal.annotations import Annotation, Target, append
+from proofspan.manifest.load import load_manifest
+from proofspan.store.query.filters import Filter, Sort
+from proofspan.store.query.store import Store
+from tests.pages.conftest import MakeWorkspace, Open, menu, shown, table
+
+
+@pytest.fixture
+def workspace(make_workspace: MakeWorkspace) -> Path:
+    return make_workspace(annotations={"path": "annotations.jsonl"})
+
+
+def give(workspace: Path, q_id: str, author: str, correct: str, run_id: str = "R1") -> None:
+    verdict = Annotation("verdict", Target(run_id, q_id), author, agrees=False, correct=correct)
+    append(load_manifest(workspace), verdict)
+
+
+def listed(app: AppTest) -> set[str]:
+    return {row["address"].partition("q=")[2][:2] for row in table(app)}
+
+
+def test_a_list_is_filtered_by_what_people_did(workspace: Path, open_app: Open) -> None:
+    give(workspace, "Q1", "Ada", "wrong")
+    give(workspace, "Q1", "Ben", "correct")
+    give(workspace, "Q2", "Ben", "wrong")
+    give(workspace, "Q3", "Ada", "wrong", run_id="R2")  # another run's
+    append(load_manifest(workspace), Annotation("assignment", Target("R1", "Q2"), "Ada", assignee="Ben"))
+    app = open_app(workspace, run="R1", review="unseen", reviewer="Ada")
+    assert listed(app) == {"Q2", "Q3"}
+    for asked, wanted in (
+        ({"review": "unseen"}, {"Q3"}),
+        ({"review": "seen"}, {"Q1", "Q2"}),
+        ({"review": "seen", "reviewer": "Ada"}, {"Q1"}),
+        ({"review": "disputed"}, {"Q1"}),
+        ({"assigned": "Ben"}, {"Q2"}),
+        ({"assigned": "Eve"}, set()),
+    ):
+        app.query_params.clear()
+        app.query_params.update({"run": "R1", **asked})
+        assert listed(app.run()) == wanted, asked
+        assert not app.exception
+
+
+def test_the_menu_counts_and_the_progress_follows(workspace: Path, open_app: Open) -> None:
+    give(workspace, "Q1", "Ada", "wrong")
+    app = open_app(workspace, run="R1")
+    app.session_state["author"] = "Ada"
+    app.run()
+    assert "1 of 3 looked at by you" in shown(app)
+    choice = menu(app, "review")
+    assert choice.options == ["Not yet looked at · 2", "Looked at · 1", "People disagree · 0"]
+    choice.select("unseen").run()
+    assert app.query_params["review"] in ("unseen", ["unseen"])
+    assert app.query_params["reviewer"] in ("Ada", ["Ada"])
+    give(workspace, "Q2", "Ada", "wrong")  # by another process
+    assert listed(app.run()) == {"Q3"}
+    assert "2 of 3 looked at by you" in shown(app)
+
+
+def test_the_next_question_follows_one_that_has_left_the_list(workspace: Path, open_app: Open) -> None:
+    open_app(workspace, run="R1")
+    folder = workspace.parent / "cache"
+    store = Store(load_manifest(workspace), folder)
+    sort, unseen = Sort("q_id"), Filter("R1", review="unseen")
+    give(workspace, "Q2", "Ada", "wrong")
+    beside = store.neighbours(unseen, sort, TraceKey("R1", "Q2"))
+    assert beside.position is None
+    assert beside.total == 2
+    assert beside.previous == TraceKey("R1", "Q1")
+    assert beside.next == TraceKey("R1", "Q3")
+
+
+def test_a_workspace_without_reviews_has_no_menu_of_them(
+    make_workspace: MakeWorkspace, open_app: Open
+) -> None:
+    app = open_app(make_workspace(), run="R1")
+    assert "looked at" not in shown(app)
