@@ -17,7 +17,7 @@ from proofspan.services.export import triage_exports
 from proofspan.services.page_base import worth_saying
 from proofspan.services.question.filter_values import unknown_values
 from proofspan.ui.status import documents, notices
-from proofspan.ui.triage import failure_map, filters, outcomes, panels, review, scores, table
+from proofspan.ui.triage import bulk, failure_map, filters, outcomes, panels, review, scores, table
 from proofspan.ui.triage.shown_first import ShownFirst
 from proofspan.ui.visit import session
 from proofspan.ui.widgets import export_menu, markup
@@ -153,12 +153,16 @@ def reviews_menu() -> None:
     known = Annotations()
     with suppress(Fault):  # Question shows why reviews cannot be read
         known = session.reviews(opened)
-    review.review_menu(view, known, matching=store.matching)
+    rows = partial(store.rows, view.filter, view.sort)
+    form = partial(bulk.bulk_form, opened.manifest, rows, matching=matching)
+    review.review_menu(view, known, matching=store.matching, bulk=form)
 
 
 keeps_reviews = opened.manifest.annotations is not None or bool(view.filter.review or view.filter.assigned)
 
 with lines_above:
+    if keeps_reviews:
+        bulk.bulk_line(opened.manifest)
     if parse_alias(view.filter.text) is not None:
         with suppress(Fault):  # lost chunks are among the run's own problems
             named = named_chunks(view.filter.text, session.chunks(opened)[0])

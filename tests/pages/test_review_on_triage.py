@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from proofspan.contracts.records.records import TraceKey
-from proofspan.journal.annotations import Annotation, Target, append
+from proofspan.journal.annotations import Annotation, Target, answer_id, append, read_annotations
 from proofspan.manifest.load import load_manifest
 from proofspan.store.query.filters import Filter, Sort
 from proofspan.store.query.store import Store
@@ -85,3 +85,30 @@ def test_a_workspace_without_reviews_has_no_menu_of_them(
 ) -> None:
     app = open_app(make_workspace(), run="R1")
     assert "looked at" not in shown(app)
+
+
+def test_all_answers_of_a_list_get_one_verdict_and_lose_it_again(workspace: Path, open_app: Open) -> None:
+    app = open_app(workspace, run="R1")
+    app.session_state["author"] = "Ada"
+    menu(app, "review")
+    app.button("bulk-prepare").click().run()
+    assert not (workspace / "annotations.jsonl").exists()  # nothing before it is confirmed
+    app.button("bulk-save").click().run()
+    verdicts = read_annotations(load_manifest(workspace)).verdicts
+    assert {each.q_id for each in verdicts} == {"Q1", "Q2", "Q3"}
+    (first,) = verdicts[Target("R1", "Q1")].values()
+    assert (first.agrees, first.rules["label"]) == (True, "ok")
+    assert first.answer == answer_id("Change the oil every 15,000 km. citations: [c1]")
+    assert "3 of 3 looked at by you" in shown(app)
+    app.button("bulk-undo").click().run()
+    assert read_annotations(load_manifest(workspace)).verdicts == {}
+    assert "0 of 3 looked at by you" in shown(app)
+
+    app.session_state["facet-review"] = True
+    app.run()
+    app.selectbox("bulk-kind").set_value("assign").run()
+    app.text_input("bulk-words").set_value(" Ben  Ode ").run()
+    app.button("bulk-prepare").click().run()
+    app.button("bulk-save").click().run()
+    assert {*read_annotations(load_manifest(workspace)).assignees.values()} == {"Ben Ode"}
+    assert not app.exception

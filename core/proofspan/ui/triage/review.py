@@ -20,10 +20,12 @@ from proofspan.ui.widgets.text import sentence_start
 MENU = "facet-review"
 
 
-def review_menu(view: ViewState, known: Annotations, *, matching: Callable[[Filter], int]) -> None:
+def review_menu(
+    view: ViewState, known: Annotations, *, matching: Callable[[Filter], int], bulk: Callable[[], None]
+) -> None:
     """Draw the menu: which answers, by whom they were looked at, and to whom they are assigned.
 
-    `matching` counts the answers of a filter.
+    `matching` counts the answers of a filter, `bulk` draws what can be saved for all of them.
     """
     shown = view.filter
     chosen = [REVIEWS[shown.review]] if shown.review else []
@@ -47,6 +49,7 @@ def review_menu(view: ViewState, known: Annotations, *, matching: Callable[[Filt
         assignees = dict.fromkeys(filter(None, (*sorted({*known.assignees.values()}), shown.assigned)))
         if assignees:
             _one_of("assigned", "Assigned to", {each: each for each in assignees}, shown.assigned)
+        bulk()
 
 
 def progress_line(view: ViewState, *, matching: Callable[[Filter], int]) -> None:
