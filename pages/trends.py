@@ -3,7 +3,7 @@
 from functools import partial
 
 from proofspan.ui.status import notices, release
-from proofspan.ui.trends import charts, load, metrics_table, panels, ranks
+from proofspan.ui.trends import agreement, charts, load, metrics_table, panels, ranks
 from proofspan.ui.trends import cohorts as trends_cohorts
 from proofspan.ui.visit import session
 from proofspan.ui.widgets import markup
@@ -56,6 +56,12 @@ if trends.current.questions:
             trends, *load.cohorts(opened, store, trends), view, manifest=opened.manifest, store=store
         ),
     )
+    if opened.manifest.annotations is not None:
+        fold(
+            "agreement",
+            "Agreement of people and rules",
+            lambda: agreement.agreement_panel(opened, store, view),
+        )
     fold(
         "stability",
         "Stability under paraphrase",

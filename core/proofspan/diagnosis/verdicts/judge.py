@@ -192,6 +192,11 @@ def _harm(cause: Cause | None, correctness: Correctness, grounded: Grounded | No
     return position
 
 
+def harm_of(cause: Cause) -> int:
+    """Return the position of answers with this cause in a list by harm: 0 is the most harmful."""
+    return _OF_CAUSE[cause]
+
+
 def _findings(case: Case, grounded: Grounded | None) -> Iterator[_Finding]:
     """Yield the causes that apply, first things first; the last always does."""
     value = case.correctness.value
