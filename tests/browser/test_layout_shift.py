@@ -18,7 +18,7 @@ new PerformanceObserver((list) => {
   for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shifts += entry.value;
 }).observe({ type: "layout-shift", buffered: true });
 """
-PAGES = ("", "question", "walkthrough", "trends", "compare", "whatif", "health", "sprint", "open")
+PAGES = ("", "question", "walkthrough", "trends", "compare", "report", "whatif", "health", "sprint", "open")
 
 
 def test_nothing_moves_while_a_page_arrives_and_no_part_is_polled(

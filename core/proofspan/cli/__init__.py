@@ -35,6 +35,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "metrics": ("runs.metrics_cmd", "Measure runs: each metric with its counts, interval and goal."),
     "whatif": ("runs.whatif_cmd", "Try other settings on a run's logged lists, without a model."),
     "gate": ("runs.gate_cmd", "Check whether a run is ready for release, for CI."),
+    "report": ("runs.report_cmd", "Write the release report as a PDF or PNG of one page."),
     "rerank": ("runs.rerank_cmd", "Rerank a cohort's top 20 offline: ON against OFF."),
     "cohort": ("runs.cohort_cmd", "Name the questions of a bucket, and count conversions."),
     "pin": ("records.pin_cmd", "Check pinning records, or make one to fill in."),

@@ -17,12 +17,13 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 
 from proofspan.contracts.records.records import Box, Json
 from proofspan.errors import EvidenceFault, Problem
+from proofspan.evidence.drawing import Drawing
 from proofspan.evidence.pdf.protocol import (
     ConnectionEndedError,
     DeadlineError,
@@ -215,6 +216,11 @@ class PdfPool:
         """
         return self._picture(path, {"op": "picture"})
 
+    def draw(self, drawing: Drawing, *, to: Literal["pdf", "png"], dpi: float = 144) -> Picture:
+        """Draw a sheet of our own as a PDF of one page, or as a PNG at `dpi`; the bytes are its `data`."""
+        step = {"op": "draw", "drawing": orjson.Fragment(orjson.dumps(drawing)), "to": to, "dpi": dpi}
+        return self._picture(Path("drawing"), step)
+
     def _picture(self, path: Path, request: dict[str, Json]) -> Picture:
         picture: Picture = self._request(path, request)
         return picture
@@ -380,6 +386,7 @@ _ANSWERS: Mapping[Json, Callable[[Mapping[str, Any], bytes], object]] = {
     "clip": _picture,
     "detail": _picture,
     "picture": _picture,
+    "draw": _picture,
 }
 
 

@@ -1,8 +1,8 @@
 """A PDF worker: `python -m proofspan.evidence.pdf.worker FD BYTES` answers frames until its socket closes.
 
 MuPDF parses hostile files in C, may run forever, take all memory or crash, and is not thread-safe. So it runs
-in a process that may be killed, and this is the only module that imports it. The kernel enforces the limits:
-an address space of BYTES, no core dump, and an alarm that ends a request after its time limit.
+in a process that may be killed: this module and `draw` are the only ones that import it. The kernel enforces
+the limits: an address space of BYTES, no core dump, and an alarm that ends a request after its time limit.
 """
 
 from __future__ import annotations
@@ -342,6 +342,10 @@ def answer(documents: Documents, path: str, step: Mapping[str, Any], memory_byte
             picture = pictures.decode(Path(path))
             header: dict[str, Json] = {"width": picture.width, "height": picture.height, "mime": picture.mime}
             body = picture.data
+        elif step["op"] == "draw":
+            from proofspan.evidence.pdf import draw  # a sheet of our own, which few requests are for
+
+            header, body = draw.drawn(step)
         else:
             header, body = _done(documents.get(path), step)
             documents.trim()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 import yaml
@@ -48,6 +49,17 @@ def chosen_run(manifest: Manifest, wanted: str | None) -> Run:
         where=str(manifest.folder),
         fix=f"name one of {known}" if known else "list a run with its traces under `runs`",
     )
+
+
+def run_date(run: Run, *, year: bool = True) -> str:
+    """Return the run's day, or the manifest's own text where that is no date."""
+    if not run.ts:
+        return ""
+    try:
+        day = datetime.fromisoformat(run.ts)
+    except ValueError:
+        return run.ts
+    return f"{day.day} {day:%b %Y}" if year else f"{day.day} {day:%b}"
 
 
 def with_profile(manifest: Manifest, profile: Profile | None) -> Manifest:

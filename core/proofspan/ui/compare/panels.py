@@ -103,8 +103,17 @@ def heading(view: ViewState, manifest: Manifest) -> None:
                 width=230,
                 on_choose=partial(_change, "outcome"),
             )
-        if titles:
-            markup.note(titles, "muted")
+        with st.container(horizontal=True, vertical_alignment="center"):
+            if titles:
+                markup.note(titles, "muted", width="content")
+            if other is not None:
+                report = view.with_nothing_chosen().change(run=view.run, vs=view.vs)
+                st.page_link(
+                    "pages/report.py",
+                    label="Release report",
+                    icon=":material/description:",
+                    query_params=report.params(),
+                )
 
 
 def _change(name: str, value: str | None) -> None:

@@ -17,13 +17,14 @@ from proofspan.manifest.types import Manifest
 from proofspan.services.health.run_findings import HEALTH, RunFinding, in_a_sentence, to_fix
 from proofspan.services.release import ReleaseVerdict
 from proofspan.services.workspace.index_job import IndexJob
+from proofspan.services.workspace.open import run_date
 from proofspan.store.files.types import RunFacts
 from proofspan.store.query.filters import Filter
 from proofspan.ui.health.load import Health
 from proofspan.ui.help.glossary import term_of
 from proofspan.ui.status import background
 from proofspan.ui.status.fragments import fragment, run_again_after
-from proofspan.ui.status.notices import fault_panel, run_date
+from proofspan.ui.status.notices import fault_panel
 from proofspan.ui.status.release import verdict_line
 from proofspan.ui.visit import session
 from proofspan.ui.visit.view_state import ViewState

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterable, Mapping
-from datetime import datetime
 
 import streamlit as st
 
 from proofspan.errors import Problem
 from proofspan.manifest.types import Run
 from proofspan.services.workspace.index_job import IndexJob
+from proofspan.services.workspace.open import run_date
 from proofspan.store.files.types import RunFacts
 from proofspan.store.query.store import Store
 from proofspan.ui.status.fragments import fragment, run_again_after
@@ -173,14 +173,3 @@ def run_names(
         if run.run_id != but:
             names[run.run_id] = " · ".join(filter(None, parts))
     return names
-
-
-def run_date(run: Run, *, year: bool = True) -> str:
-    """Return the run's day, or the manifest's own text where that is no date."""
-    if not run.ts:
-        return ""
-    try:
-        day = datetime.fromisoformat(run.ts)
-    except ValueError:
-        return run.ts
-    return f"{day.day} {day:%b %Y}" if year else f"{day.day} {day:%b}"

@@ -43,8 +43,15 @@ def heading(trends: Trends, view: ViewState) -> None:
     about += f" · compared with {trends.other.run_id}" if trends.other is not None else ""
     with st.container(horizontal=True, vertical_alignment="center", key="trends-head"):
         markup.page_title("Trends", about, width="content")
+        st.space("stretch")
+        vs = trends.other.run_id if trends.other is not None else None
+        st.page_link(
+            "pages/report.py",
+            label="Release report",
+            icon=":material/description:",
+            query_params=base(view, run.run_id).change(vs=vs).params(),
+        )
         if trends.other is not None:
-            st.space("stretch")
             st.page_link(
                 "pages/compare.py",
                 label=markup.label(f"Compare with {trends.other.run_id}"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 HEALTH_TITLE, WALKTHROUGH_TITLE = "Health", "Walkthrough"
-QUESTION_TITLE, COMPARE_TITLE = "Question", "Compare"
+QUESTION_TITLE, COMPARE_TITLE, REPORT_TITLE = "Question", "Compare", "Release report"
 HEALTH_PAGE, TRIAGE_PAGE = "pages/health.py", "pages/triage.py"
 #: The page that opens other files; its link is beside the workspace's name.
 OPEN_PAGE, OPEN_TITLE, OPEN_PATH = "pages/open.py", "Open your data", "open"
@@ -24,6 +24,7 @@ PAGES: dict[str, tuple[tuple[str, str, str], ...]] = {
     "Measure": (
         ("pages/trends.py", "Trends", "trends"),
         ("pages/compare.py", COMPARE_TITLE, "compare"),
+        ("pages/report.py", REPORT_TITLE, "report"),
         ("pages/whatif.py", "What-if", "whatif"),
     ),
     "Trust": (

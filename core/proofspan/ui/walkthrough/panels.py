@@ -22,9 +22,10 @@ from proofspan.services.bundles.walkthrough_best import Refusal
 from proofspan.services.page.view import region_of
 from proofspan.services.question.view import QuestionView
 from proofspan.services.rows import plain
+from proofspan.services.workspace.open import run_date
 from proofspan.store.query.store import AXES
 from proofspan.ui.question.attachments import Group, level_name, show_groups
-from proofspan.ui.status import background, notices
+from proofspan.ui.status import background
 from proofspan.ui.viewer import page_panel, text_frame
 from proofspan.ui.viewer.span_cards import cards_of
 from proofspan.ui.visit import session
@@ -326,7 +327,7 @@ def speaker_texts(
 def title_slide(opened: session.Opened, walk: Walk, state: ViewState) -> None:
     """Show what is about to be shown: workspace, playlist, run, and how to go on."""
     run = opened.run
-    about = [run.run_id, run.title or "", notices.run_date(run)]
+    about = [run.run_id, run.title or "", run_date(run)]
     markup.show(
         markup.text([Piece("Evidence walkthrough", "muted")], role="line"),
         markup.text([Piece(opened.manifest.name)], role="title", limit=300),

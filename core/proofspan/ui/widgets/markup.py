@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import html
 import re
+from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -23,7 +24,9 @@ import streamlit as st
 from proofspan.contracts.records.records import Label
 from proofspan.diagnosis.verdicts.types import Holding
 from proofspan.display_names import LABEL_NAMES, NO_LABEL
+from proofspan.evidence.types import Mime, Picture
 from proofspan.resources import PACKAGE, text_of
+from proofspan.services.page.shapes import Layer, Percent
 from proofspan.services.page.text_view import TextRun, TextView
 from proofspan.wording import clean as clean
 
@@ -230,6 +233,23 @@ def place(part: str, name: str, **counts: int) -> Markup:
         raise ValueError(f"letters and digits: {part!r}, {name!r}, {counts!r}"[:200])
     numbers = "".join(f' data-{key}="{int(value)}"' for key, value in counts.items())
     return Markup(f'<span data-testid="ps-place" data-part="{part}" data-of="{name}"{numbers} hidden></span>')
+
+
+def crop(picture: Picture, boxes: Iterable[tuple[Layer, Percent, bool]], *, alt: str) -> Markup:
+    """Return a picture with boxes over it: layers, places in percent, and whether each is an outline."""
+    if picture.mime not in get_args(Mime):
+        raise ValueError(f"unknown kind of picture: {picture.mime!r}")
+    drawn = []
+    for layer, rect, is_extent in boxes:
+        if layer not in get_args(Layer):
+            raise ValueError(f"unknown layer: {layer!r}")
+        left, top, width, height = (f"{float(each):.3f}%" for each in rect)
+        kind = f"ps-box-{layer}{' ps-extent' if is_extent else ''}"
+        place = f"left: {left}; top: {top}; width: {width}; height: {height}"
+        drawn.append(f'<i class="{kind}" style="{place}"></i>')
+    data = b64encode(picture.data).decode("ascii")
+    image = f'<img src="data:{picture.mime};base64,{data}" alt="{_escape(alt)}">'
+    return Markup(f'<div class="ps-crop" data-testid="ps-crop">{image}{"".join(drawn)}</div>')
 
 
 def row(left: Iterable[Piece], right: Iterable[Piece] = ()) -> Markup:
