@@ -18,6 +18,7 @@ from proofspan.ui.question import (
 )
 from proofspan.ui.question import (
     attachments,
+    card,
     chunk,
     load,
     navigation,
@@ -172,7 +173,9 @@ else:
         with st.container(key="belonging"):
             if shown is not None and not shown.is_pending:
                 attachments.show_belonging(opened, shown)
-        panels.copy_for_llm(view, claims)
+        with st.container(horizontal=True, vertical_alignment="center", key="copying"):
+            panels.copy_for_llm(view, claims)
+            card.show_card(opened, view, shown, claims)
         panels.raw_record(view)
         steps.drawn(key)
     with level:

@@ -18,6 +18,12 @@ SIZES = """() => {
   return [main.scrollHeight, main.clientHeight, main.scrollWidth, main.clientWidth];
 }"""
 
+#: The types of what is in the clipboard, and its text.
+COPIED = """async () => {
+  const [item] = await navigator.clipboard.read();
+  return [item.types, await (await item.getType("text/plain")).text()];
+}"""
+
 
 def test_the_report_is_one_screen_and_hands_itself_over(
     serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
@@ -42,3 +48,24 @@ def test_the_report_is_one_screen_and_hands_itself_over(
     page.get_by_role("link", name="Q108", exact=True).last.click()
     page.wait_for_url("**/compare?*")
     wait_for_query(page, q="Q108", run="R006", vs="R004")
+
+
+def test_a_card_is_copied_with_its_text(serve: Serve, page_at: PageAt, wait_for_run: WaitForRun) -> None:
+    page = page_at(1400, 900)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.goto(f"{serve(DEMO).url}/question?run=R006&q=Q92")
+    wait_for_run(page)
+    page.locator(".st-key-copy-card").get_by_role("button").click()
+    card = page.get_by_test_id("ps-copy-card-picture")
+    expect(card).to_be_visible(timeout=60_000)
+    wait_for_run(page)
+    assert card.evaluate("image => image.naturalWidth") == 1120
+    page.get_by_test_id("ps-copy-card-copy").click()
+    expect(page.get_by_test_id("ps-copy-card-status")).to_have_text("Copied")
+    types, text = page.evaluate(COPIED)
+    assert {*types} == {"image/png", "text/plain"} and "Q92 · R006" in text
+    page.evaluate("() => { navigator.clipboard.write = () => Promise.reject(new Error('refused')); }")
+    with page.expect_download() as download:
+        page.get_by_test_id("ps-copy-card-copy").click()
+    assert download.value.suggested_filename == "Q92.png"
+    assert Path(download.value.path()).read_bytes().startswith(b"\x89PNG")

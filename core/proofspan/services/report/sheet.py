@@ -167,7 +167,8 @@ def crop_items(crop: Crop, box: Box) -> Iterator[Item]:
         yield Panel(box, FAINT, LINE, radius=3)
         words = crop.text or f"No picture: {crop.missing}."
         text = (Run(one_line(words, cut=220), colour=INK if crop.text else MUTED),)
-        yield Words((left + 5, top + 4, right - 5, bottom - 3), (text,), size=7.5, leading=9.5)
+        size = 9.5 if right - left > 400 else 7.5
+        yield Words((left + 5, top + 4, right - 5, bottom - 3), (text,), size=size, leading=1.3 * size)
         return
     height = min(bottom - top, (right - left) * crop.picture.height / crop.picture.width)
     bottom = top + height
