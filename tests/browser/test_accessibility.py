@@ -29,6 +29,7 @@ STATES = {
     "trends?run=R006": "R006 · Trends",
     "compare?run=R006&vs=R004": "R006 against R004 · Compare",
     "compare?run=R006&vs=R004&q=Q99": "Q99 · R006 against R004 · Compare",
+    "report?run=R006&vs=R004": "R006 against R004 · Release report",
     "whatif?run=R006": "R006 · What-if",
     "health?run=R005": "R005 · Health",
     "sprint?run=R006": "R006 · Sprint",

@@ -86,7 +86,9 @@ def test_counts_are_those_of_the_lists_and_flips_those_of_compare(
         assert None not in (count.was, count.now, count.fixed, count.regressed)
         gain = (count.fixed or 0) - (count.regressed or 0)
         change = (count.now or 0) - (count.was or 0)
-        assert change == (gain if count.name == "Correct" else -gain)  # both runs ask the same questions
+        assert change == (
+            gain if count.name == "Correct answers" else -gain
+        )  # both runs ask the same questions
     correct = report.counts[0]
     assert correct.now == run_metrics(store, load_manifest(DEMO), "R006").values["correct_answers"].numerator
     flips = store.flips(Filter("R006", vs="R004", outcome="correct_answers"))
@@ -113,7 +115,7 @@ def test_a_run_without_another_and_one_without_gold_say_so(
     assert {number.number for number in without.numbers} == {"–"}
     list(check_runs(bare, ["R1", "R2"], cache_dir=tmp_path / "cache"))
     with_claims = of(Store(bare, tmp_path / "cache"), bare, "R2")
-    assert {each.name: each.now for each in with_claims.counts}["Wrong number"] == 0
+    assert {each.name: each.now for each in with_claims.counts}["Number differs"] == 0
     assert any("At least 6 flips" in change for change in with_claims.changes)
 
 

@@ -32,7 +32,7 @@ class CropBox:
 
 @dataclass(frozen=True, slots=True)
 class Crop:
-    """A picture with its boxes, or `text` of a document without pages, or why there is none (`missing`).
+    """A picture with its boxes, or `text` of a document without pages, or the reason for neither (`missing`).
 
     `place` names document and page.
     """

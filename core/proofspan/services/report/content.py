@@ -54,15 +54,15 @@ MOST_FLIPS: Mapping[FlipKind, int] = {"fixed": 3, "regressed": 2}
 #: What flips are looked for by, the first that has any.
 _OUTCOMES = ("correct_answers", "section_match_at_1")
 #: The questions of a row of the table, by its name.
+_GOOD = METRICS["correct_answers"].name
 _ROWS: Mapping[str, Mapping[str, Any]] = {
-    CORRECT_NAMES["correct"]: {"met": "correct_answers"},
-    "Wrong number": {"difference": ("number",)},
+    _GOOD: {"met": "correct_answers"},
+    "Number differs": {"difference": ("number",)},
     CAUSE_NAMES["unsupported"]: {"cause": ("unsupported",)},
     CAUSE_NAMES["over_refusal"]: {"cause": ("over_refusal",)},
     BUCKET_NAMES["retrieval_gap"]: {"bucket": ("retrieval_gap",)},
     BUCKET_NAMES["score_policy"]: {"bucket": ("score_policy",)},
 }
-_GOOD = CORRECT_NAMES["correct"]
 #: Titles over the reasons, by the verdict.
 WHY: Mapping[State, str] = {
     "ready": "What to watch",

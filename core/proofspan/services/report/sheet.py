@@ -161,7 +161,7 @@ def _proof(proof: Proof, box: Box) -> Iterator[Item]:
 
 
 def crop_items(crop: Crop, box: Box) -> Iterator[Item]:
-    """Yield a crop with its boxes in a box of the sheet; its text, or why there is none, in its place."""
+    """Yield a crop with its boxes; its text, or the reason for neither, in its place."""
     left, top, right, bottom = box
     if crop.picture is None:
         yield Panel(box, FAINT, LINE, radius=3)

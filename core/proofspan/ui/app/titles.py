@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from proofspan.ui.visit.routes import COMPARE_TITLE, OPEN_TITLE, QUESTION_TITLE, WALKTHROUGH_TITLE
+from proofspan.ui.visit.routes import (
+    COMPARE_TITLE,
+    OPEN_TITLE,
+    QUESTION_TITLE,
+    REPORT_TITLE,
+    WALKTHROUGH_TITLE,
+)
 from proofspan.ui.visit.view_state import ViewState
 from proofspan.ui.widgets.markup import clean
 from proofspan.ui.widgets.text import shortened
@@ -22,6 +28,6 @@ def tab_title(page: str, view: ViewState | None) -> str:
         if page in (QUESTION_TITLE, WALKTHROUGH_TITLE, COMPARE_TITLE):
             parts.append(view.q)
         run = shortened(view.run, MOST)
-        is_compared = page == COMPARE_TITLE and view.vs
+        is_compared = page in (COMPARE_TITLE, REPORT_TITLE) and view.vs
         parts.append(f"{run} against {shortened(view.vs or '', MOST)}" if is_compared else run)
     return clean(" · ".join([shortened(part, MOST) for part in parts if part] + [page, NAME]))

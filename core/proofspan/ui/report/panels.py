@@ -12,13 +12,14 @@ from proofspan.services.page.crop import Crop
 from proofspan.services.release import State
 from proofspan.services.report.content import Number, ReleaseReport
 from proofspan.services.report.proofs import Proof
+from proofspan.store.query.filters import Filter
 from proofspan.ui.status.release import check_term
 from proofspan.ui.visit.routes import REPORT_TITLE
 from proofspan.ui.visit.view_state import ViewState, question_name
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.copy_button import show_copying
 from proofspan.ui.widgets.markup import Kind, Piece
-from proofspan.ui.widgets.table import Cell, Column, Grid, Row, show_grid
+from proofspan.ui.widgets.table import Cell, Column, Grid, Row, explained, show_grid
 from proofspan.ui.widgets.text import shortened
 from proofspan.wording import counted
 
@@ -130,13 +131,23 @@ def _table(report: ReleaseReport, view: ViewState) -> None:
         href = replace(start, filter=count.shown).link("") if count.now else None
         spoken = f"{count.name} in {verdict.run_id}: open {now}" if href else ""
         here = Cell(now, href=href, spoken=spoken)
-        rows.append(Row(Cell(count.name), (Cell(was), here, Cell(fixed), Cell(regressed))))
+        rows.append(
+            Row(explained(count.name, _term(count.shown)), (Cell(was), here, Cell(fixed), Cell(regressed)))
+        )
     heads = (verdict.against or "Before", verdict.run_id, "fixed", "regressed")
     columns = tuple(Column(Cell(shortened(each, 20)), "end") for each in heads)
     with st.container(border=True, key="report-since"):
         markup.note(report.since, "h2", role="line")
         show_grid(Grid(report.since, "Questions", columns, tuple(rows)), key="report-counts")
         markup.note(report.counts_note, "muted")
+
+
+def _term(shown: Filter) -> str:
+    """Return the glossary's entry for what a list of questions has in common; "" without one."""
+    if shown.met:
+        return f"metric.{shown.met}"
+    kinds = {"cause": shown.cause, "bucket": shown.bucket}
+    return next((f"{kind}.{values[0]}" for kind, values in kinds.items() if values), "")
 
 
 def see(report: ReleaseReport, proofs: Sequence[Proof], view: ViewState, *, is_ready: bool) -> None:
@@ -163,7 +174,7 @@ def see(report: ReleaseReport, proofs: Sequence[Proof], view: ViewState, *, is_r
 
 
 def crop(shown: Crop, *, is_ready: bool = True) -> Sequence[markup.Markup]:
-    """Return a crop with its boxes and its place; its text, or why there is none, in its place."""
+    """Return a crop with its boxes and its place; its text, or the reason for neither, in its place."""
     if not is_ready:
         return (markup.text([Piece("The page is being drawn …", "muted")], role="hint"),)
     place = markup.text([Piece(shortened(shown.place, 70), "muted")], role="hint")
