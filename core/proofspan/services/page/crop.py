@@ -15,7 +15,7 @@ from proofspan.wording import page_words
 #: Where a passage begins in its crop, as a share of the crop's height and of the page's width.
 ABOVE, BEFORE = 0.28, 0.055
 #: The most of a page's width that a crop grows to for a passage that is wider than its share.
-MOST_ROOM = 0.8
+MOST_ROOM = 0.68
 #: Characters of a document without pages that are shown instead of a picture.
 MOST_TEXT = 240
 

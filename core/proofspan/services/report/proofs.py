@@ -26,7 +26,7 @@ from proofspan.traces.records.traces import read_trace_at
 from proofspan.traces.separate.join_cache import trace_file
 
 #: Share of a page's width that a proof shows, its width divided by its height, and its width in pixels.
-SHARE, ASPECT, PIXELS = 0.52, 2.5, 680
+SHARE, ASPECT, PIXELS = 0.52, 2.1, 680
 #: Returns a question by its id. Raises Fault where its record cannot be read.
 ReadQuestion = Callable[[str], QuestionView]
 

@@ -12,7 +12,7 @@ from proofspan.services.page.crop import Crop
 from proofspan.services.page.shapes import Layer
 from proofspan.services.release import State
 from proofspan.services.report.content import Number, ReleaseReport
-from proofspan.services.report.proofs import Proof
+from proofspan.services.report.proofs import ASPECT, Proof
 
 #: A4 in points, its margins, and the room between panels.
 WIDTH, HEIGHT, MARGIN, GAP = 842.0, 595.0, 26.0, 8.0
@@ -153,7 +153,7 @@ def _proof(proof: Proof, box: Box) -> Iterator[Item]:
         (Run(flip.words, colour=MUTED),),
     )
     yield Words((left + 7, top + 5, right - 6, top + 68), paragraphs, size=8, leading=10.5, gap=1.5)
-    height = (right - left - 12) / 2.5
+    height = (right - left - 12) / ASPECT
     place = (left + 6, top + 71, right - 6, top + 71 + height)
     yield from crop_items(crop, place)
     caption = (Run(one_line(crop.place, cut=70), colour=MUTED),)
@@ -170,7 +170,9 @@ def crop_items(crop: Crop, box: Box) -> Iterator[Item]:
         size = 9.5 if right - left > 400 else 7.5
         yield Words((left + 5, top + 4, right - 5, bottom - 3), (text,), size=size, leading=1.3 * size)
         return
-    height = min(bottom - top, (right - left) * crop.picture.height / crop.picture.width)
+    picture = crop.picture
+    scale = min((right - left) / picture.width, (bottom - top) / picture.height)
+    right, height = left + scale * picture.width, scale * picture.height
     bottom = top + height
     yield Inset.of((left, top, right, bottom), crop.picture)
     for mark in crop.boxes:
