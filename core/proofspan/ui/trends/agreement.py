@@ -125,7 +125,7 @@ def rules_grid(report: AgreementReport) -> Grid:
 
 
 def disagreements_grid(report: AgreementReport, view: ViewState) -> Grid:
-    """Return a row per answer of which different things are said, linked to its question."""
+    """Return a row per answer on which people or the rules disagree, linked to its question."""
     rows = []
     for each in report.disagreements[:MOST]:
         target = each.target
