@@ -79,7 +79,7 @@ def main() -> None:
     report(measured, bare)
 
 
-def measure(folder: Path, arguments: argparse.Namespace) -> tuple[dict[str, Measured], Measured]:
+def measure(folder: Path, arguments: argparse.Namespace) -> tuple[Mapping[str, Measured], Measured]:
     """Return the milliseconds of each act, on each workspace and on the bare page."""
     workspaces = {"demo": DEMO}
     if arguments.traces:
