@@ -206,7 +206,7 @@ def changes_grid(changes: Mapping[str, Flips], view: ViewState, *, is_test: bool
         rows.append(Row(head, (*both, Cell(p))))
     tip = "The probability of as uneven flips if neither run were better (McNemar)"
     flip = "term.flip"
-    heads = (explained("Fixed", flip), explained("Regressed", flip), Cell("Significance", tip=tip))
+    heads = (explained("Fixed", flip), explained("Regressed", flip), Cell("p-value", tip=tip))
     columns = tuple(Column(head, "end") for head in heads)
     title = f"Changes from {view.vs} to {view.run} by outcome"
     return Grid(title, "What changed", columns, tuple(rows), wide=False)
