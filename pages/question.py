@@ -126,10 +126,6 @@ else:
     with wire:
         steps.show_steps_ahead(beside, partial(navigation.key_at, store), shown=shown, targets=targets)
     with reading:
-        reviewed = review_panel.about(key, view, claims.verdict if claims else None)
-        gold_line = partial(review_gold.gold_line, opened.manifest, view, shown, labels)
-        review_panel.review(opened, reviewed, gold_line)
-        steps.drawn(key)
         answer_panel.claims_panel(view, claims, chosen=state.at_claim, of=steps.question_mark(key))
         steps.drawn(key)
         if claims is None:
@@ -139,6 +135,10 @@ else:
         judged = claims.verdict if claims else None
         causes = store.verdict_counts(Filter(run=key.run_id), "cause") if judged else {}
         verdict.next_step(view, judged, found, causes=causes, shown=state)
+        steps.drawn(key)
+        reviewed = review_panel.about(key, view, claims.verdict if claims else None)
+        gold_line = partial(review_gold.gold_line, opened.manifest, view, shown, labels)
+        review_panel.review(opened, reviewed, gold_line)
         steps.drawn(key)
         runs = [run.run_id for run in opened.manifest.runs]
         at_work = partial(session.others_are_indexed, opened)

@@ -58,25 +58,24 @@ def gold_line(manifest: Manifest, view: QuestionView, page: PageView | None, lab
             args=(manifest, place, change),
         )
         with st.container(width="stretch", key="review-gold-words"):
-            markup.show(markup.text(_about(change, view.gold, labels, is_gold=is_gold), role="hint"))
+            words = _about(change, view.gold, labels, is_gold=is_gold)
+            markup.show(markup.text([Piece(words, "muted", tip=words)], role="hint"))
     if done.asked is not None:
         _unfinished(manifest, place, done)
     elif done.record is not None and view.gold is not None and _is_ours(view.gold.raw, done.record):
         _way_back(manifest, place, done, labels)
 
 
-def _about(
-    change: GoldRecord | Problem, gold: GoldQuestion | None, labels: Labels, *, is_gold: bool
-) -> list[Piece]:
+def _about(change: GoldRecord | Problem, gold: GoldQuestion | None, labels: Labels, *, is_gold: bool) -> str:
     """Return why there is no new gold, or what it would replace."""
     if isinstance(change, Problem):
         fix = f" {change.fix[:1].upper()}{change.fix[1:]}." if change.fix else ""
-        return [Piece(f"Not possible: {change.message}.{fix}", "muted")]
+        return f"Not possible: {change.message}.{fix}"
     if is_gold:
-        return [Piece("This answer and the shown passage are the gold.", "muted")]
+        return "This answer and the shown passage are the gold."
     if gold is None:
-        return [Piece("The question has no gold yet.", "muted")]
-    return [Piece(f"replaces {_words(gold.raw, labels)}", "muted")]
+        return "The question has no gold yet."
+    return f"replaces {_words(gold.raw, labels)}"
 
 
 def _words(record: GoldRecord, labels: Labels) -> str:
