@@ -108,7 +108,7 @@ TOPS = """names => [
 def test_what_is_clicked_moves_neither_the_answer_nor_the_reading(
     serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
 ) -> None:
-    page = page_at(1400, 1200)
+    page = page_at(1400, 1400)
     opened(page, f"{serve().url}/question?run=R002&q=Q01", wait_for_run)
     expect(page.locator(".st-key-level .ps-badge")).to_be_visible()
     names = ["answer-text", "citations", "claims-list", "why", "stage", "candidates"]

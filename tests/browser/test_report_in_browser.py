@@ -18,6 +18,11 @@ SIZES = """() => {
   return [main.scrollHeight, main.clientHeight, main.scrollWidth, main.clientWidth];
 }"""
 
+#: Whether all pictures are there.
+DRAWN = """() => [...document.querySelectorAll("[data-testid=ps-crop] img")].every(
+  (each) => each.complete && each.naturalWidth > 300
+)"""
+
 #: The types of what is in the clipboard, and its text.
 COPIED = """async () => {
   const [item] = await navigator.clipboard.read();
@@ -33,9 +38,8 @@ def test_the_report_is_one_screen_and_hands_itself_over(
     wait_for_run(page)
     wait_for_query(page, vs="R004")
     pictures = page.get_by_test_id("ps-crop").locator("img")
-    expect(pictures).not_to_have_count(0, timeout=60_000)
-    wait_for_run(page)
-    assert pictures.evaluate_all("all => all.every((each) => each.complete && each.naturalWidth > 300)")
+    expect(pictures).not_to_have_count(0)
+    page.wait_for_function(DRAWN)
     height, room, width, across = page.evaluate(SIZES)
     assert height <= room and width <= across
     with page.expect_download() as download:
