@@ -65,6 +65,8 @@ def test_lines_that_are_not_measured_again_keep_their_machine() -> None:
 @pytest.mark.parametrize("figure", measure.FIGURES, ids=lambda figure: figure.what[:40])
 def test_every_figure_names_a_bench_its_options_and_its_numbers(figure: measure.Figure) -> None:
     source = (CHECKOUT / "bench" / figure.script).read_text(encoding="utf-8")
+    if "from sites import" in source:  # the options of benchmarks that open pages
+        source += (CHECKOUT / "bench/sites.py").read_text(encoding="utf-8")
     for option in re.findall(r"--[a-z-]+", figure.command):
         assert f'"{option}"' in source, option
     assert {name for _, name, _, _ in Formatter().parse(figure.shown) if name} == figure.found.keys()
