@@ -186,8 +186,9 @@ def _choices(choices: Sequence[tuple[CitationLine, str, int | None]], *, chosen:
         place = markup.label(line.place, limit=MAX_PLACE)
         notes = f" *{markup.label(' · '.join(line.notes), limit=MAX_NOTES)}*" if line.notes else ""
         colour = "red" if line.is_wrong else "green" if cite is None else "orange"
+        escaped = f":{colour}-badge[{markup.label(line.badge)}] {place}{notes}"
         st.button(
-            f":{colour}-badge[{markup.label(line.badge)}] {place}{notes}",
+            escaped,
             key=target.replace(":", "-"),
             type="secondary" if target == chosen else "tertiary",
             on_click=change_view,
@@ -196,7 +197,7 @@ def _choices(choices: Sequence[tuple[CitationLine, str, int | None]], *, chosen:
         )
     if is_long:
         st.button(
-            f"Show all {len(choices)}",
+            f"Show all {len(choices):,}",
             key="all-places",
             type="tertiary",
             on_click=st.session_state.__setitem__,

@@ -47,7 +47,7 @@ def head(report: ReleaseReport, files: Mapping[str, Callable[[], bytes]]) -> Non
         show_copying("", name="", key="report-link", shows_text=False)
         for kind, make in files.items():
             st.download_button(
-                kind.upper(),
+                markup.label(kind.upper()),
                 data=make,
                 file_name=f"report-{stem[:60].strip('-')}.{kind}",
                 mime=_FILES[kind],
