@@ -72,7 +72,8 @@ def test_without_a_run_the_navigation_stays(make_workspace: MakeWorkspace, open_
     app = open_app(make_workspace(None, runs=[]), indexed=False)
     titles = [link.proto.label for link in app.sidebar.get("page_link")]
     assert titles.pop(0) == "Open your data"
-    assert titles == ["Triage", "Question", "Walkthrough", "Trends", "Compare", "What-if", "Health", "Sprint"]
+    browse, trust = ["Triage", "Question", "Walkthrough"], ["Health", "Sprint"]
+    assert titles == [*browse, "Trends", "Compare", "Release report", "What-if", *trust]
     assert "cannot be opened" not in "".join(str(each.proto.body) for each in app.sidebar.get("html"))
     assert "This workspace lists no run yet" in shown(app)
 
