@@ -75,11 +75,13 @@
     const copy = block.textContent;
     return single.filter((other) => block.contains(other)).reduce((left, other) => left.replace(other.textContent, ""), copy).trim() !== "";
   };
+  // A narrow window shows the sidebar over the page or not at all: neither is beside the other.
+  const isBeside = (one) => within(one, "[data-testid=stSidebar]");
   const rects = new Map(single.map((one) => [one, rectOf(one)]));
   const gap = (at, place) => Math.hypot(Math.max(place.left - at.x, at.x - place.right, 0), Math.max(place.top - at.y, at.y - place.bottom, 0));
   for (const [one, at] of rects) {
     if (!at.small || inSentence(one)) continue;
-    const near = [...rects].find(([other, its]) => other !== one
+    const near = [...rects].find(([other, its]) => other !== one && isBeside(other) === isBeside(one)
       && (gap(at, its) < TARGET / 2 - 0.05 || its.small && Math.hypot(at.x - its.x, at.y - its.y) < TARGET - 0.05));
     if (near) say(`target of ${Math.round(at.right - at.left)} × ${Math.round(at.bottom - at.top)} px beside ${nameOf(near[0])}`, one);
   }

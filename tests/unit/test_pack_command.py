@@ -14,7 +14,7 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
-from proofspan.cli import pack_cmd
+from proofspan.cli.evidence import pack_cmd
 from proofspan.cli.evidence.pack_cmd import command
 from proofspan.errors import InputFault
 from proofspan.journal.annotations import Annotation, Target, answer_id, append
