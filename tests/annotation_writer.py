@@ -10,12 +10,13 @@ from __future__ import annotations
 import os
 import random
 import select
-import signal
 import sys
+from functools import partial
 from pathlib import Path
 
 from proofspan.journal.annotations import Annotation, Target, append
 from proofspan.manifest.types import Artifact, Manifest
+from tests.killed_writers import killed, started
 
 PEOPLE = ("Ada", "Ben")
 
@@ -31,24 +32,10 @@ def write_for_ever(folder: Path, name: str, pipe: int) -> None:
         os.write(pipe, f"{note.entry_id}\n".encode())
 
 
-def started(folder: Path, name: str) -> tuple[int, int]:
-    """Start a person's process; return its id and the pipe that it acknowledges on."""
-    reading, writing = os.pipe()
-    process = os.fork()
-    if process == 0:
-        os.close(reading)
-        try:
-            write_for_ever(folder, name, writing)
-        finally:
-            os._exit(1)
-    os.close(writing)
-    return process, reading
-
-
 def main() -> None:
     folder, notes, kills = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
     chance = random.Random(sys.argv[4])
-    running = {name: started(folder, name) for name in PEOPLE}
+    running = {name: started(partial(write_for_ever, folder, name)) for name in PEOPLE}
     heard = dict.fromkeys(PEOPLE, b"")
     found: list[str] = []
     done = 0
@@ -62,20 +49,15 @@ def main() -> None:
                     heard[name] += os.read(pipe, 1 << 16)
         name = PEOPLE[done % 2]
         process, pipe = running[name]
-        os.kill(process, signal.SIGKILL)
-        os.waitpid(process, 0)
-        while piece := os.read(pipe, 1 << 16):
-            heard[name] += piece
-        os.close(pipe)
-        running[name] = started(folder, name)
+        heard[name] += killed(process, pipe)
+        running[name] = started(partial(write_for_ever, folder, name))
         done += 1
         for person in PEOPLE:  # a line that was cut off was not written whole before the process ended
             whole, _, rest = heard[person].rpartition(b"\n")
             found += whole.decode().split()
             heard[person] = b"" if person == name else rest
-    for process, _ in running.values():
-        os.kill(process, signal.SIGKILL)
-        os.waitpid(process, 0)
+    for process, pipe in running.values():
+        killed(process, pipe)
     sys.stdout.write("\n".join(found))
 
 

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import os
 import random
-import signal
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 from proofspan.journal.sprint import SprintEntry, append
 from proofspan.manifest.types import Artifact, Manifest
+from tests.killed_writers import killed, started
 
 #: Seconds between the first entry of a process and its end, at most.
 LONGEST = 0.02
@@ -36,23 +37,10 @@ def write_for_ever(folder: Path, name: str, pipe: int) -> None:
 
 def killed_after(folder: Path, name: str, seconds: float) -> bytes:
     """Let a process write for a while after its first entry, kill it, and return its acknowledgements."""
-    reading, writing = os.pipe()
-    process = os.fork()
-    if process == 0:
-        os.close(reading)
-        try:
-            write_for_ever(folder, name, writing)
-        finally:
-            os._exit(1)
-    os.close(writing)
-    acknowledged = os.read(reading, 17)
+    process, reading = started(partial(write_for_ever, folder, name))
+    first = os.read(reading, 17)
     time.sleep(seconds)
-    os.kill(process, signal.SIGKILL)
-    os.waitpid(process, 0)
-    while piece := os.read(reading, 1 << 16):
-        acknowledged += piece
-    os.close(reading)
-    return acknowledged
+    return first + killed(process, reading)
 
 
 def main() -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import errno
+import os
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +28,25 @@ def cache_of_commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None
 def cache(tmp_path: Path) -> Path:
     """Where an index may lie; not made yet."""
     return tmp_path / "cache"
+
+
+@pytest.fixture
+def disk_full_within_a_line(monkeypatch: pytest.MonkeyPatch) -> Callable[[], AbstractContextManager[None]]:
+    """In its block half of what is written reaches the disk, then the disk is full."""
+    written = os.write
+
+    def write(handle: int, data: bytes) -> int:
+        if len(data) < 60:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return written(handle, data[: len(data) // 2])
+
+    @contextmanager
+    def full() -> Iterator[None]:
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "write", write)
+            yield
+
+    return full
 
 
 @pytest.fixture

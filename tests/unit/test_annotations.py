@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import errno
-import os
 import subprocess
 import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
@@ -147,19 +147,12 @@ def test_broken_lines_are_named_and_lose_nothing(manifest: Manifest) -> None:
     assert found.notes[Q97][0].entry_id != edited.entry_id
 
 
-def test_a_full_disk_loses_nothing(manifest: Manifest, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_loses_nothing(
+    manifest: Manifest, disk_full_within_a_line: Callable[[], AbstractContextManager[None]]
+) -> None:
     append(manifest, AGREES)
-    written = os.write
-
-    def write(handle: int, data: bytes) -> int:
-        if len(data) < 60:
-            raise OSError(errno.ENOSPC, "No space left on device")
-        return written(handle, data[: len(data) // 2])
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "write", write)
-        with pytest.raises(InputFault, match="No space left"):
-            append(manifest, WRONG)
+    with disk_full_within_a_line(), pytest.raises(InputFault, match="No space left"):
+        append(manifest, WRONG)
     assert read_annotations(manifest).verdicts[Q80]["Ada"].agrees
     append(manifest, WRONG)
     assert not read_annotations(manifest).verdicts[Q80]["Ada"].agrees

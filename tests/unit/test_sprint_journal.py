@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import errno
-import os
 import resource
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -192,20 +192,11 @@ def test_two_writers_at_once_lose_nothing(manifest: Manifest) -> None:
 
 
 def test_a_disk_that_is_full_within_an_entry_loses_nothing(
-    manifest: Manifest, monkeypatch: pytest.MonkeyPatch
+    manifest: Manifest, disk_full_within_a_line: Callable[[], AbstractContextManager[None]]
 ) -> None:
     append(manifest, D2)
-    written = os.write
-
-    def write(handle: int, data: bytes) -> int:
-        if len(data) < 60:
-            raise OSError(errno.ENOSPC, "No space left on device")
-        return written(handle, data[: len(data) // 2])
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "write", write)
-        with pytest.raises(InputFault, match="No space left"):
-            append(manifest, replace(D2, key="D3"))
+    with disk_full_within_a_line(), pytest.raises(InputFault, match="No space left"):
+        append(manifest, replace(D2, key="D3"))
     assert [entry.key for entry in read_sprint(manifest)[0]] == ["D2"]
     assert codes(manifest) == [(2, "unfinished_line")]
     append(manifest, replace(D2, key="D3"))

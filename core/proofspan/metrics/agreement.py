@@ -8,7 +8,7 @@ number of people. Intervals are percentiles of resamples of the answers.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -68,11 +68,6 @@ def krippendorff_alpha(ratings: Iterable[Sequence[str]]) -> Agreement:
     same = sum(count for each, count in counted.items() if len({*each}) == 1)
     point = _alphas(kinds, sizes[None]) if counted else np.array([np.nan])
     return _with_interval(point, draw, n, same)
-
-
-def values_of(verdicts: Mapping[str, str | None], people: Iterable[str]) -> tuple[str, ...]:
-    """Return the values that some people give to one answer, in their order, without those who give none."""
-    return tuple(value for name in people if (value := verdicts.get(name)) is not None)
 
 
 def _kappas(tables: np.ndarray) -> np.ndarray:

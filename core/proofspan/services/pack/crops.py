@@ -27,7 +27,7 @@ WHOLE: Percent = (0.0, 0.0, 100.0, 100.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Crop:
+class PagePart:
     """A page with its boxes, of which `region` is shown, in percent of the page as displayed.
 
     `picture` is None for a document without pages, where it is redacted (`is_redacted`), and with a
@@ -51,7 +51,7 @@ def crops_of(
     placer: Placer,
     redaction: Redaction,
     catalogue: CatalogueIndex,
-) -> tuple[tuple[Crop, ...], int]:
+) -> tuple[tuple[PagePart, ...], int]:
     """Return the pages of a question, and how many more there are.
 
     Those of its citations come first, then of what differs from a claim, then of gold; without any of them,
@@ -87,14 +87,14 @@ def _crop(
     placer: Placer,
     redaction: Redaction,
     catalogue: CatalogueIndex,
-) -> Crop:
+) -> PagePart:
     """Return the part of a page around its boxes."""
     if page.problem is not None:
-        return Crop(page, problem=page.problem)
+        return PagePart(page, problem=page.problem)
     if _is_redacted(page, redaction, catalogue):
-        return Crop(page, is_redacted=True)
+        return PagePart(page, is_redacted=True)
     if page.image is None or page.path is None:
-        return Crop(page)
+        return PagePart(page)
     info = page.image.page
     try:
         spots: tuple[ClaimSpot, ...] = ()
@@ -105,9 +105,9 @@ def _crop(
         dpi = DPI if _boxes(page, spots) else WHOLE_DPI
         width = max(1, round(info.width / 72 * dpi * region[2] / 100))
         picture = placer.detail(page.path, info.page_idx, region, width)
-        return Crop(page, region, picture, spots)
+        return PagePart(page, region, picture, spots)
     except Fault as fault:
-        return Crop(page, problem=fault.problems[0])
+        return PagePart(page, problem=fault.problems[0])
 
 
 def _is_redacted(page: PageView, redaction: Redaction, catalogue: CatalogueIndex) -> bool:

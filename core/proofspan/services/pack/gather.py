@@ -15,7 +15,7 @@ from proofspan.evidence.attachments import SAFETY_KINDS, Attached, CatalogueInde
 from proofspan.journal.annotations import Annotation, Annotations, Target, answer_id
 from proofspan.manifest.types import Manifest, Run
 from proofspan.services.documents.document_cache import Placer
-from proofspan.services.pack.crops import Crop, crops_of
+from proofspan.services.pack.crops import PagePart, crops_of
 from proofspan.services.pack.redaction import Field, Redaction
 from proofspan.services.page.claims import claim_targets
 from proofspan.services.page.target import Target as Passage
@@ -73,7 +73,7 @@ class Packed:
     redaction: Redaction
     view: QuestionView | None = None
     judged: Judged | None = None
-    crops: tuple[Crop, ...] = ()
+    crops: tuple[PagePart, ...] = ()
     more_pages: int = 0
     notices: tuple[Attached, ...] = ()
     opinions: tuple[Opinion, ...] = ()
@@ -246,7 +246,7 @@ def _redaction(view: QuestionView, judged: Judged | None, materials: Materials) 
     )
 
 
-def _notices(crops: Iterable[Crop], materials: Materials) -> Iterable[Attached]:
+def _notices(crops: Iterable[PagePart], materials: Materials) -> Iterable[Attached]:
     """Return the notices of the shown places, those that belong to them before those beside them."""
     found: dict[str, Attached] = {}
     for crop in crops:

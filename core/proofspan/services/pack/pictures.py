@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from proofspan.display_names import CLAIM_NAMES, EVIDENCE_NAMES
 from proofspan.evidence.types import FoundSpan, Picture
-from proofspan.services.pack.crops import Crop
+from proofspan.services.pack.crops import PagePart
 from proofspan.services.pack.ink import Ink
 from proofspan.services.page.shapes import PageSpan, Percent
 from proofspan.services.page.text_view import TextLine, TextRun, TextView
@@ -41,7 +41,7 @@ class Pictures:
         return f'<image id="{name}" {size} href="data:{mime};base64,{data}"/>'
 
 
-def crop_html(crop: Crop, ink: Ink, judged: Judged | None, pictures: Pictures) -> str:
+def crop_html(crop: PagePart, ink: Ink, judged: Judged | None, pictures: Pictures) -> str:
     """Return a page as a figure: its picture or lines, or the reason why not, with its name and its spans."""
     page = crop.page
     title = page.document.title or page.document.doc_id if page.document is not None else page.target.doc_id
@@ -61,7 +61,7 @@ def crop_html(crop: Crop, ink: Ink, judged: Judged | None, pictures: Pictures) -
     return f"<figure>{shown}<figcaption>{name}<ul>{keys}</ul></figcaption></figure>"
 
 
-def _svg(crop: Crop, picture: Picture, name: str, ink: Ink, pictures: Pictures) -> str:
+def _svg(crop: PagePart, picture: Picture, name: str, ink: Ink, pictures: Pictures) -> str:
     """Return the part of a page with its boxes; those are in percent of the whole page, as the viewer's."""
     left, top, across, down = crop.region
     width, height = picture.width * 100 / across, picture.height * 100 / down
@@ -93,7 +93,7 @@ def _rect(box: Percent, look: str, name: str) -> str:
     return f'<rect class="{look}" data-span="{name}" x="{x}%" y="{y}%" width="{width}%" height="{height}%"/>'
 
 
-def _tags(crop: Crop, picture: Picture, ink: Ink) -> tuple[int, str]:
+def _tags(crop: PagePart, picture: Picture, ink: Ink) -> tuple[int, str]:
     """Return the spans' names left of the picture, each where its span begins or below another.
 
     With them the width that they take, in pixels of the picture.
@@ -123,7 +123,7 @@ def _tag(y: float, look: str, words: str, gutter: int, ink: Ink) -> str:
     return f'<g class="tag {look}">{ground}{text}</g>'
 
 
-def _keys(crop: Crop, judged: Judged | None, ink: Ink) -> Iterator[str]:
+def _keys(crop: PagePart, judged: Judged | None, ink: Ink) -> Iterator[str]:
     """Yield what is marked on the page, and how it compares with the page's own text."""
     page = crop.page
     spans = {span.id: span for span in page.spans}

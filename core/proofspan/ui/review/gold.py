@@ -16,10 +16,10 @@ from proofspan.services.page.new_gold import gold_change, is_same
 from proofspan.services.page.view import PageView
 from proofspan.services.question.view import QuestionView
 from proofspan.ui.keys import GOLD
+from proofspan.ui.review.name import ask_author
 from proofspan.ui.status.notices import fault_panel
-from proofspan.ui.visit.author import MAX_NAME, author, remember_author
+from proofspan.ui.visit.author import author
 from proofspan.ui.widgets import markup
-from proofspan.ui.widgets.controls import begin
 from proofspan.ui.widgets.markup import Piece
 from proofspan.ui.widgets.text import shortened
 from proofspan.wording import Labels, page_words, printed_on
@@ -116,24 +116,13 @@ def _write(manifest: Manifest, place: tuple[str, str]) -> None:
 def _unfinished(manifest: Manifest, place: tuple[str, str], done: Done) -> None:
     """Draw what keeps the gold from being written: no name yet, or a fault with its remedy."""
 
-    def name_it() -> None:
-        remember_author(st.session_state["review-gold-author"])
-        if author():
-            _write(manifest, place)
-
     def discard() -> None:
         _done().pop(place, None)
 
     fault_panel(done.problems)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="review-gold-asked"):
-        st.text_input(
-            "Your name",
-            begin("review-gold-author", author()) or "",
-            key="review-gold-author",
-            max_chars=MAX_NAME,
-            placeholder="Asked once, written with the gold",
-            on_change=name_it,
-        )
+        words = "Asked once, written with the gold"
+        ask_author("review-gold-author", words, lambda: _write(manifest, place))
         if done.problems:
             st.button(
                 "Try again",

@@ -20,10 +20,11 @@ from proofspan.services.question.view import QuestionView
 from proofspan.ui.keys import AGREE, DISAGREE, UNDO
 from proofspan.ui.review import drafts
 from proofspan.ui.review.drafts import About, Draft
+from proofspan.ui.review.name import ask_author
 from proofspan.ui.review.words import pieces_of, verdict_words
 from proofspan.ui.status.notices import fault_panel
 from proofspan.ui.visit import session
-from proofspan.ui.visit.author import MAX_NAME, author, keep_author, remember_author
+from proofspan.ui.visit.author import MAX_NAME, author, keep_author
 from proofspan.ui.visit.view_state import ViewState, question_name
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.controls import begin, feed
@@ -226,22 +227,14 @@ def _typed(target: Target, **fields: str) -> None:
 def _waiting(manifest: Manifest, target: Target, draft: Draft) -> None:
     """Draw what could not be saved yet with its remedy: the person's name, or another attempt."""
 
-    def name_it() -> None:
-        remember_author(st.session_state["review-author"])
+    def save() -> None:
         if not draft.problems:
             drafts.save_waiting(manifest, target)
 
     fault_panel(draft.problems)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="review-waiting"):
         if draft.waiting is not None and not draft.waiting.author:
-            st.text_input(
-                "Your name",
-                begin("review-author", author()) or "",
-                key="review-author",
-                max_chars=MAX_NAME,
-                placeholder="Asked once, written with each review",
-                on_change=name_it,
-            )
+            ask_author("review-author", "Asked once, written with each review", save)
         if draft.problems:
             st.button(
                 "Try again",

@@ -12,10 +12,10 @@ from proofspan.display_names import CORRECT_NAMES
 from proofspan.errors import Fault, Problem
 from proofspan.journal.annotations import Annotation, Target, answer_id, append, now, refusal
 from proofspan.manifest.types import Manifest
+from proofspan.ui.review.name import ask_author
 from proofspan.ui.status.notices import fault_panel
-from proofspan.ui.visit.author import MAX_NAME, author, remember_author
+from proofspan.ui.visit.author import author
 from proofspan.ui.widgets import markup
-from proofspan.ui.widgets.controls import begin
 from proofspan.ui.widgets.markup import Piece
 from proofspan.wording import counted
 
@@ -56,14 +56,7 @@ def bulk_form(manifest: Manifest, rows: Callable[[], Iterable[pd.DataFrame]], *,
     if kind in ("assign", "tag"):
         st.text_input("Name" if kind == "assign" else "Tag", key="bulk-words", max_chars=100)
     if not author():
-        st.text_input(
-            "Your name",
-            begin("bulk-author", "") or "",
-            key="bulk-author",
-            max_chars=MAX_NAME,
-            placeholder="Asked once, written with each review",
-            on_change=lambda: remember_author(st.session_state["bulk-author"]),
-        )
+        ask_author("bulk-author", "Asked once, written with each review")
 
     def prepare() -> None:
         words = " ".join(str(st.session_state.get("bulk-words", "")).split())
