@@ -10,7 +10,7 @@ from proofspan.ui.status import background, notices
 from proofspan.ui.visit import session
 from proofspan.ui.visit.view_state import change_view
 from proofspan.ui.walkthrough import load, panels
-from proofspan.ui.walkthrough.playlist import playlist_menu
+from proofspan.ui.walkthrough.playlists.playlist import playlist_menu
 from proofspan.ui.walkthrough.speaker import show_speaker
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.markup import Piece

@@ -22,8 +22,8 @@ from proofspan.diagnosis.verdicts.judge import grounded_of
 from proofspan.diagnosis.verdicts.types import Correctness, Verdict
 from proofspan.services.question.claims import Judged
 from proofspan.services.question.view import QuestionView, load_question
+from proofspan.ui.claims.claim_list import MAX_LISTED
 from proofspan.ui.question import load
-from proofspan.ui.widgets.claims import MAX_LISTED
 from proofspan.ui.wording.claims import claim_lines, weakest_first
 from tests.made_traces import made_trace
 from tests.pages.conftest import CHUNKS, MakeWorkspace, Open, marked_texts, send, shown, trace

@@ -12,8 +12,9 @@ import streamlit
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofspan.ui.widgets import annotated_text, markup
-from proofspan.ui.widgets.annotated_text import packed
+from proofspan.ui.claims import annotated_text
+from proofspan.ui.claims.annotated_text import packed
+from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.markup import Piece
 
 ANY_TEXT = st.text(alphabet=st.characters(exclude_categories=()), max_size=80)
@@ -100,10 +101,10 @@ def chosen_after(choice: object, monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def test_no_part_of_the_component_fetches_or_makes_markup() -> None:
     folder = Path(annotated_text.__file__).parents[1]
     for part in (
-        "widgets/annotated_text.html",
-        "widgets/annotated_text.css",
+        "claims/annotated_text.html",
+        "claims/annotated_text.css",
         "css/pieces.css",
-        "widgets/annotated_text.js",
+        "claims/annotated_text.js",
     ):
         text = (folder / part).read_text(encoding="utf-8")
         assert "\n" in text.strip()

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from proofspan.evidence.types import FoundSpan, Place, SpanQuery
 from proofspan.services.page.strip_marks import MOST_CELLS, PageMark, cell_firsts, cell_of, page_marks
 from proofspan.services.page.target import Target
-from proofspan.ui.widgets.strip import packed, page_strip
+from proofspan.ui.viewer.strip import packed, page_strip
 
 CITED = Target("cited", 1, "manual", SpanQuery("text", 41))
 GOLD = Target("gold", 1, "manual", SpanQuery("text", 41))

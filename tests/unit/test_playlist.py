@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from proofspan.contracts.records.records import TraceKey
 from proofspan.services.bundles.walkthrough import Playlist, Stop
 from proofspan.ui.walkthrough.bar import action_from
-from proofspan.ui.walkthrough.playlist import order_from
+from proofspan.ui.walkthrough.playlists.playlist import order_from
 
 NAMES = ["Q1", "Q2", "Q2", "Q3"]
 

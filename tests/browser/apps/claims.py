@@ -25,13 +25,13 @@ from proofspan.services.page.claims import ClaimSpot
 from proofspan.services.page.shapes import PageSpan
 from proofspan.services.page.target import Target
 from proofspan.services.page.view import PageView
+from proofspan.ui.claims.annotated_text import show_marked
+from proofspan.ui.claims.claim_list import ClaimLine, show_claims
 from proofspan.ui.viewer import claim_places
 from proofspan.ui.viewer.claim_places import ShownClaims, send_places
 from proofspan.ui.viewer.span_cards import SpanCard
 from proofspan.ui.viewer.viewer import ViewerPage, show_page
 from proofspan.ui.widgets import markup
-from proofspan.ui.widgets.annotated_text import show_marked
-from proofspan.ui.widgets.claims import ClaimLine, show_claims
 from proofspan.ui.wording.answer import answer_pieces
 from proofspan.ui.wording.claims import STATUS_WORDS, comparison
 

@@ -4,8 +4,8 @@ import os
 
 import streamlit as st
 
+from proofspan.ui.claims.annotated_text import show_marked
 from proofspan.ui.widgets import markup
-from proofspan.ui.widgets.annotated_text import show_marked
 from proofspan.ui.widgets.markup import Piece
 
 HOSTILE = os.environ.get("HOSTILE", "<img src=x onerror=alert(1)> \u202e${1} ![x](y)")

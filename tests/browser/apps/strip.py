@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from proofspan.services.page.strip_marks import PageMark
+from proofspan.ui.viewer.strip import draw_strip, page_strip
 from proofspan.ui.widgets import markup
-from proofspan.ui.widgets.strip import draw_strip, page_strip
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 

@@ -13,11 +13,11 @@ from proofspan.evidence.types import FoundSpan
 from proofspan.services.page.target import cite_id
 from proofspan.services.page.view import PageView
 from proofspan.services.question.view import QuestionView
+from proofspan.ui.claims.annotated_text import show_marked
+from proofspan.ui.claims.claim_list import show_claims
 from proofspan.ui.viewer.claim_places import ShownClaims
 from proofspan.ui.visit.view_state import change_view
 from proofspan.ui.widgets import markup
-from proofspan.ui.widgets.annotated_text import show_marked
-from proofspan.ui.widgets.claims import show_claims
 from proofspan.ui.widgets.markup import Markup, Piece
 from proofspan.ui.widgets.text import sentence_start, shortened
 from proofspan.ui.wording import answer as answer_words

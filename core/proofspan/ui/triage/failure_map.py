@@ -19,10 +19,10 @@ from proofspan.services.health.failure_map import (
     failure_map,
 )
 from proofspan.store.files.types import FailureCount
+from proofspan.ui.viewer.strip import Mark, Strip, draw_strip
 from proofspan.ui.visit.view_state import ViewState, change_view
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.controls import select
-from proofspan.ui.widgets.strip import Mark, Strip, draw_strip
 from proofspan.wording import Labels, counted, page_words, with_printed
 
 #: In the address: all documents, each a cell, instead of one.

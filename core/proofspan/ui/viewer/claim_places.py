@@ -21,11 +21,11 @@ from proofspan.services.documents.background import Done, Waiting
 from proofspan.services.page.claims import ClaimSpot, claim_spots
 from proofspan.services.page.target import Target
 from proofspan.services.page.view import PageView
+from proofspan.ui.claims.claim_list import LINKS, ClaimLine, LinePart, packed_claims
 from proofspan.ui.component import component
 from proofspan.ui.status import background, documents
 from proofspan.ui.status.fragments import fragment
 from proofspan.ui.viewer.span_cards import SpanCard
-from proofspan.ui.widgets.claims import LINKS, ClaimLine, LinePart, packed_claims
 from proofspan.ui.widgets.markup import clean
 
 

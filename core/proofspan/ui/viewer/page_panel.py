@@ -15,16 +15,16 @@ from proofspan.services.page.target import Target, targets_of
 from proofspan.services.page.view import PageView
 from proofspan.services.page.zoom import detail_of
 from proofspan.services.question.view import QuestionView
+from proofspan.ui.claims.claim_list import ClaimLine
 from proofspan.ui.status import background, documents, notices
 from proofspan.ui.viewer import text_frame, viewer
 from proofspan.ui.viewer.claim_places import ShownClaims, send_places
 from proofspan.ui.viewer.span_cards import SpanCard, cards_of
+from proofspan.ui.viewer.strip import draw_strip, page_strip
 from proofspan.ui.visit.view_state import change_view
 from proofspan.ui.widgets import markup
-from proofspan.ui.widgets.claims import ClaimLine
 from proofspan.ui.widgets.copy_button import show_copying
 from proofspan.ui.widgets.markup import Piece
-from proofspan.ui.widgets.strip import draw_strip, page_strip
 from proofspan.ui.wording import citation, question
 from proofspan.ui.wording import claims as claim_words
 from proofspan.ui.wording.citation import reference

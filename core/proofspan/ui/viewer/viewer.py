@@ -24,9 +24,9 @@ from proofspan.resources import text_of
 from proofspan.services.page.shapes import PageSpan, Percent
 from proofspan.services.page.text_under import paragraphs_of
 from proofspan.services.page.zoom import snapped
+from proofspan.ui.claims.claim_list import LINKS
 from proofspan.ui.status.fragments import fragment
 from proofspan.ui.viewer.span_cards import SpanCard
-from proofspan.ui.widgets.claims import LINKS
 from proofspan.ui.widgets.markup import Size, clean
 
 T = TypeVar("T")

@@ -24,6 +24,7 @@ from proofspan.services.question.view import QuestionView
 from proofspan.services.rows import plain
 from proofspan.services.workspace.open import run_date
 from proofspan.store.query.store import AXES
+from proofspan.ui.claims.annotated_text import show_marked
 from proofspan.ui.question.attachments import Group, level_name, show_groups
 from proofspan.ui.status import background
 from proofspan.ui.viewer import page_panel, text_frame
@@ -33,9 +34,8 @@ from proofspan.ui.visit.view_state import ViewState, read_view, write_view
 from proofspan.ui.walkthrough import load
 from proofspan.ui.walkthrough.bar import MOST_DOTS, Bar, show_bar
 from proofspan.ui.walkthrough.load import Walk
-from proofspan.ui.walkthrough.playlist import open_whole
+from proofspan.ui.walkthrough.playlists.playlist import open_whole
 from proofspan.ui.widgets import markup
-from proofspan.ui.widgets.annotated_text import show_marked
 from proofspan.ui.widgets.markup import Kind, Piece
 from proofspan.ui.wording import answer as answer_words
 from proofspan.ui.wording import question as question_words

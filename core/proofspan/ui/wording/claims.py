@@ -15,7 +15,7 @@ from proofspan.diagnosis.claims.types import (
 from proofspan.evidence.types import FoundSpan
 from proofspan.services.page.view import PageView
 from proofspan.services.question.view import QuestionView
-from proofspan.ui.widgets.claims import MAX_LISTED, ClaimLine, LinePart
+from proofspan.ui.claims.claim_list import MAX_LISTED, ClaimLine, LinePart
 from proofspan.ui.widgets.markup import Kind, Piece
 from proofspan.ui.widgets.text import lines, shortened
 from proofspan.wording import Labels, counted, no_labels, page_words, with_printed

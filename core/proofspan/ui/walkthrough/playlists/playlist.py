@@ -21,8 +21,8 @@ from proofspan.ui.question.attachments import LEVELS
 from proofspan.ui.status import background
 from proofspan.ui.visit.view_state import MAX_REPEATS, ViewState, question_name, read_view, write_view
 from proofspan.ui.walkthrough.bar import is_count
-from proofspan.ui.walkthrough.kept import MAX_NAME, show_kept
 from proofspan.ui.walkthrough.load import MOST_THUMBNAILS, Walk
+from proofspan.ui.walkthrough.playlists.kept import MAX_NAME, show_kept
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.controls import begin, feed, select
 from proofspan.ui.widgets.copy_button import show_copying
@@ -167,7 +167,7 @@ def show_order(playlist: Playlist, names: Sequence[str], pictures: Sequence[Pict
             _choose(chosen)
 
     data = packed(names, playlist.frame["q"].tolist(), pictures, moves=moves)
-    component("ui/walkthrough/playlist")(key=ORDER_KEY, data=data, on_order_change=acted)
+    component("ui/walkthrough/playlists/playlist")(key=ORDER_KEY, data=data, on_order_change=acted)
 
 
 def packed(

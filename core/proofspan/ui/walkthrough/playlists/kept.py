@@ -33,4 +33,4 @@ def show_kept(folder: str, view: ViewState, names: Sequence[str]) -> None:
         "mostIds": MAX_REPEATS,
         "mostIdChars": MAX_CHARS,
     }
-    component("ui/walkthrough/kept", scripts=("ui/visit/links.js",))(key="playlist-kept", data=data)
+    component("ui/walkthrough/playlists/kept", scripts=("ui/visit/links.js",))(key="playlist-kept", data=data)

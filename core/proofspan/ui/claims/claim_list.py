@@ -18,9 +18,9 @@ from proofspan.ui.component import component
 from proofspan.ui.widgets.markup import clean
 
 #: The script that answer, list and page share.
-LINKS = "ui/widgets/claim_links.js"
+LINKS = "ui/claims/claim_links.js"
 #: The colours of each status, for the same three.
-COLOURS = "ui/widgets/claim_status.css"
+COLOURS = "ui/claims/claim_status.css"
 #: Claims that the list shows, the weakest first.
 MAX_LISTED = 200
 #: Characters of a claim in the list.
@@ -91,7 +91,7 @@ def show_claims(
         "name": "Claims, the weakest first",
         "of": of,
     }
-    component("ui/widgets/claims", css=(COLOURS,), scripts=(LINKS,))(
+    component("ui/claims/claim_list", css=(COLOURS,), scripts=(LINKS,))(
         key=key,
         data=orjson.dumps(data),
         on_claim_change=lambda: pass_on_claim(key, claims, on_choose),

@@ -66,7 +66,7 @@ def draw_strip(strip: Strip, *, key: str, on_go: Callable[[int], None]) -> None:
             on_go(int(go))
 
     with st.container(key=f"strip-{key}"):
-        component("ui/widgets/strip")(key=key, data=packed(strip), on_go_change=go_on)
+        component("ui/viewer/strip")(key=key, data=packed(strip), on_go_change=go_on)
 
 
 def page_strip(

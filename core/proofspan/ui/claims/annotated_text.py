@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 import orjson
 import streamlit as st
 
+from proofspan.ui.claims.claim_list import COLOURS, LINKS, ClaimLine, packed_claims, pass_on_claim
 from proofspan.ui.component import component
 from proofspan.ui.widgets import markup
-from proofspan.ui.widgets.claims import COLOURS, LINKS, ClaimLine, packed_claims, pass_on_claim
 from proofspan.ui.widgets.markup import Piece, Size, clean
 
 _NUMBERS = ("number", "number-chosen")
@@ -48,7 +48,7 @@ def show_marked(
     data = packed(
         kept, numbers=numbers, chosen=chosen, size=size, claims=shown_claims, chosen_claim=chosen_claim
     )
-    component("ui/widgets/annotated_text", css=("ui/css/pieces.css", COLOURS), scripts=(LINKS,))(
+    component("ui/claims/annotated_text", css=("ui/css/pieces.css", COLOURS), scripts=(LINKS,))(
         key=key,
         data=data,
         on_choose_change=lambda: _chosen(key, numbers, on_choose),
