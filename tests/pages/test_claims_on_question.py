@@ -98,7 +98,7 @@ def component(app: AppTest, name: str) -> dict[str, Any] | None:
 
 
 def listed(app: AppTest) -> dict[str, Any]:
-    found = component(app, "widgets_claims")
+    found = component(app, "claims_claim_list")
     assert found is not None
     return found
 
@@ -195,7 +195,7 @@ def test_an_answer_without_claims_says_why(
     judged_as(monkeypatch, CheckedAnswer())
     app = open_app(folder, page=PAGE, q="Q1")
     assert "No claim was found in the answer." in shown(app)
-    assert component(app, "widgets_claims") is None
+    assert component(app, "claims_claim_list") is None
 
 
 def test_a_refusal_is_named_as_one(make_workspace: MakeWorkspace, open_app: Open, monkeypatch: Any) -> None:
@@ -213,7 +213,7 @@ def test_an_answer_that_was_cut_says_so(folder: Path, open_app: Open, monkeypatc
 def test_without_a_label_no_claim_is_looked_for(folder: Path, open_app: Open, monkeypatch: Any) -> None:
     judged_as(monkeypatch, None)
     app = open_app(folder, page=PAGE, q="Q1")
-    assert component(app, "widgets_claims") is None
+    assert component(app, "claims_claim_list") is None
     assert "Claims" not in shown(app)
 
 
