@@ -32,7 +32,7 @@ function pageOf() {
 }
 
 const ACTS = {
-  row: (place) => all("[data-testid=ps-row] a")[place].click(),
+  row: (place) => { const links = all("[data-testid=ps-row] a"); links[place % links.length].click(); },
   key: press,
   filter: (place) => all(".st-key-strip button")[place].click(),
   open: (name) => sidebar(name).click(),

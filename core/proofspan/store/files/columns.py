@@ -125,7 +125,7 @@ KEY_COLUMNS = ("q_id", "paraphrase", "seed", "repeat")
 #: The columns of a page: all that a table row may show. Others stay on disk until they are asked for.
 PAGE_COLUMNS = (
     *(*KEY_COLUMNS, "q", "answer", "label", "severity", "why", "stored_label"),
-    *("rank1_section", "rank1_doc"),
+    *("rank1_section", "rank1_doc", "docs"),
     *("gold_state", "gold_is_refusal", "gold_seen_rank", "gold_retrieved_rank"),
     *("unranked", "bucket", "section_rank", "top_rank"),
     *("cited", "cited_retrieved", "cited_resolved", "query_coverage", "answer_coverage"),
