@@ -90,6 +90,23 @@ def test_a_click_is_not_lost_when_a_fragment_asks_for_the_page_that_is_left(
     assert page.url.endswith("/second")
 
 
+def test_back_is_not_lost_when_the_page_that_is_left_is_asked_for_again(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
+) -> None:
+    page = page_at(own=True)
+    page.goto(serve(app=APPS / "left_by_back.py").url)
+    wait_for_run(page)
+    page.get_by_role("link", name="Onwards").click()
+    wait_for_run(page)
+    page.get_by_role("button", name="Wait").click()
+    expect(page.get_by_text("waiting")).to_be_visible()
+    page.go_back()
+    page.get_by_role("button", name="Count").click()
+    expect(page.get_by_text("page one")).to_be_visible()
+    wait_for_run(page)
+    expect(page.get_by_text("page one")).to_be_visible()
+
+
 def test_a_run_of_the_page_that_is_left_adds_no_entry_to_the_history(
     serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
 ) -> None:

@@ -111,7 +111,10 @@ def test_the_ways_of_keys_and_words(url: str, page_at: PageAt, wait_for_run: Wai
     page.keyboard.press("Control+k")
     page.keyboard.type("dark theme")
     page.keyboard.press("Enter")
-    page.wait_for_function("() => getComputedStyle(document.querySelector('.stApp')).colorScheme === 'dark'")
+    page.wait_for_function(
+        "() => [...document.querySelectorAll('.stApp')]"  # none while the theme is changed
+        ".some((app) => getComputedStyle(app).colorScheme === 'dark')"
+    )
 
 
 def test_welcome_and_tour(url: str, page_at: PageAt, wait_for_run: WaitForRun) -> None:

@@ -24,6 +24,7 @@ import streamlit as st
 from streamlit import runtime
 from streamlit.delta_generator_singletons import context_dg_stack, get_dg_singleton_instance
 from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.app_session import AppSession, AppSessionState
 from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_requests import (
@@ -166,9 +167,9 @@ def _wake(known: ReferenceType[AppSession], woken: _Woken) -> None:
     )
 
 
-# Four faults in how Streamlit runs fragments, corrected.
+# Five faults in how Streamlit runs fragments and pages, corrected.
 #
-# Each needs a fragment's request at an unlucky moment, which a busy machine has often:
+# Each needs a request at an unlucky moment, which a busy machine has often:
 #
 # - It comes just as a run of the page ends. Streamlit then starts another script runner and drops what the
 #   ended one had drawn and not yet sent: a click was answered, and its answer is never shown. Here a new
@@ -181,6 +182,10 @@ def _wake(known: ReferenceType[AppSession], woken: _Woken) -> None:
 #   at the top of the page.
 # - It calls `st.rerun` just after the reader asked for another page. Streamlit then runs the old page and
 #   forgets the new one. Here the reader's request stays as it is: the whole page runs anyway.
+# - The reader asks for another page, and before that page's run is announced to the browser, a component of
+#   the page that is still shown asks for a run of it (what came into view, for instance). Streamlit then
+#   runs the old page and forgets the new one; after Back, under the new one's address. Here such a request is
+#   ignored.
 
 #: How long a new runner waits before it looks again whether the one before it has ended.
 _LOOK_AGAIN_S = 0.005
@@ -188,8 +193,11 @@ _LOOK_AGAIN_S = 0.005
 
 @dataclass(slots=True)
 class _Asked:
-    #: The page that the browser asked for last, and the one that it showed before; hashes of Streamlit's.
-    page: str | None = None
+    #: The page of the run that was announced to the browser last; hashes of Streamlit's.
+    announced: str | None = None
+    #: The page that the reader asked for last, while no run of another page than the one left is announced.
+    awaited: str | None = None
+    #: The page that was shown before that.
     left: str | None = None
     #: Runs that wait for the end of a script runner, the oldest first.
     waiting: list[RerunData] = field(default_factory=list)
@@ -204,6 +212,7 @@ _sessions: WeakKeyDictionary[AppSession, _Asked] = WeakKeyDictionary()
 def correct_fragment_requests() -> None:
     """Change Streamlit's classes for this process, once, to correct these faults."""
     request_now = AppSession.request_rerun
+    announce_now = AppSession._create_new_session_message
     create_now = AppSession._create_scriptrunner
     connected_now = AppSession.register_file_watchers
     reset_now = ScriptRunContext.reset
@@ -215,12 +224,22 @@ def correct_fragment_requests() -> None:
         # Known where no run is under way: a run may turn out to show another page than was asked for.
         shown = self._client_state.page_script_hash if self._scriptrunner is None else None
         if client_state is not None and client_state.fragment_id:
-            asked.page = asked.page or page
             if page == asked.left != shown:
                 return
-        elif page and page != asked.page:
-            asked.left, asked.page = asked.page or shown, page
+        elif client_state is not None and page and page != (asked.awaited or asked.announced):
+            if asked.awaited and page == asked.left and not client_state.is_history_navigation:
+                return
+            asked.left, asked.awaited = asked.announced or shown or asked.awaited, page
         request_now(self, client_state)
+
+    def announce(self: AppSession, page_script_hash: str, *args: Any, **kwargs: Any) -> ForwardMsg:
+        asked = _sessions.setdefault(self, _Asked())
+        # The first run is announced before anyone knows its page, by the script's own hash.
+        is_known = page_script_hash != self._pages_manager.main_script_hash
+        asked.announced = page_script_hash if is_known else None
+        if page_script_hash != asked.left:
+            asked.awaited = None
+        return announce_now(self, page_script_hash, *args, **kwargs)
 
     def create_scriptrunner(self: AppSession, initial_rerun_data: RerunData) -> None:
         waiting = _sessions.setdefault(self, _Asked()).waiting
@@ -276,4 +295,5 @@ def correct_fragment_requests() -> None:
     ScriptRequests._request_rerun_locked = merge  # type: ignore[method-assign]
     ScriptRunContext.reset = reset  # type: ignore[method-assign]
     AppSession.request_rerun = request_rerun  # type: ignore[method-assign]
+    AppSession._create_new_session_message = announce  # type: ignore[method-assign]
     AppSession._create_scriptrunner = create_scriptrunner  # type: ignore[method-assign]
