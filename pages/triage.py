@@ -12,12 +12,14 @@ from proofspan.contracts.records.chunk_id import parse_alias
 from proofspan.contracts.records.records import GoldQuestion
 from proofspan.diagnosis.types import profile_from
 from proofspan.errors import Fault
-from proofspan.journal.annotations import Annotations
-from proofspan.services.export import triage_exports
+from proofspan.journal.annotations import Annotations, read_annotations
+from proofspan.services.export import triage_exports, with_reviews
 from proofspan.services.page_base import worth_saying
 from proofspan.services.question.filter_values import unknown_values
+from proofspan.services.rows import Frames
 from proofspan.ui.status import documents, notices
 from proofspan.ui.triage import bulk, failure_map, filters, outcomes, panels, review, scores, table
+from proofspan.ui.triage.sets import downloads_of
 from proofspan.ui.triage.shown_first import ShownFirst
 from proofspan.ui.visit import session
 from proofspan.ui.widgets import export_menu, markup
@@ -158,6 +160,14 @@ def reviews_menu() -> None:
     review.review_menu(view, known, matching=store.matching, bulk=form)
 
 
+def exported_rows() -> Frames:
+    """Return the rows of the list, with what people say of them where the workspace keeps that."""
+    rows = store.rows(view.filter, view.sort, with_claims=True, scores=view.shown_scores)
+    if opened.manifest.annotations is None:
+        return rows
+    return with_reviews(rows, read_annotations(opened.manifest))
+
+
 keeps_reviews = opened.manifest.annotations is not None or bool(view.filter.review or view.filter.assigned)
 
 with lines_above:
@@ -208,9 +218,10 @@ with onward:
     if matching:
         panels.walk_through(view)
     export_menu.export_menu(
-        lambda: store.rows(view.filter, view.sort, with_claims=True, scores=view.shown_scores),
+        exported_rows,
         matching=matching,
-        exports=triage_exports(view.shown_scores),
+        exports=triage_exports(view.shown_scores, has_reviews=opened.manifest.annotations is not None),
+        sets={} if facts.from_report else downloads_of(opened, store, view),
         name=f"{opened.manifest.name} {view.run}",
     )
 

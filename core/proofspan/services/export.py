@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
+import numpy as np
 import orjson
 import pandas as pd
 import pyarrow.parquet as pq
 
-from proofspan.contracts.records.records import LineIssue, Trace
+from proofspan.contracts.records.records import Json, LineIssue, Trace, TraceKey
 from proofspan.contracts.rules.catalogue import Finding, in_order
 from proofspan.diagnosis.types import question_cell
 from proofspan.errors import InputFault, Problem
+from proofspan.journal.annotations import Annotations, Target
 from proofspan.manifest.types import Manifest, Run
 from proofspan.metrics.ranked import CUTS
-from proofspan.services.rows import Column, Export, Layout, Record, exports, markdown_cell, plain
+from proofspan.services.rows import Column, Export, Frames, Layout, Record, exports, markdown_cell, plain
 from proofspan.store.files.checked import CLAIM_STATUSES
 from proofspan.store.files.scores import export_columns
 from proofspan.store.query.rag_traces import Row, rag_traces, sql_dump, table_row
 from proofspan.store.query.score_conditions import number_words
+from proofspan.traces.exports.reviews import REVIEW_COLUMNS, review_columns, review_of
 from proofspan.traces.records.identity import Repeats
 from proofspan.traces.records.traces import iter_traces
 from proofspan.traces.separate.join_cache import trace_file
@@ -88,15 +91,55 @@ def _markdown_columns(first: pd.DataFrame | None) -> list[Column]:
     return columns
 
 
-def triage_exports(scores: Sequence[str] = ()) -> dict[str, Export]:
-    """Return the exports of Triage by kind, with the columns of some scores of other tools."""
+def triage_exports(scores: Sequence[str] = (), *, has_reviews: bool = False) -> dict[str, Export]:
+    """Return the exports of Triage by kind, with the columns of some scores, and of people's verdicts."""
     own = [name for score in scores for name in export_columns(score)]
+    own += REVIEW_COLUMNS if has_reviews else ()
 
     def markdown(first: pd.DataFrame | None) -> list[Column]:
-        return [*_markdown_columns(first), *map(_score_column, scores)]
+        people = [Column("people", _people_cell)] if has_reviews else []
+        return [*_markdown_columns(first), *map(_score_column, scores), *people]
 
-    layout = Layout((*COLUMNS, *own), _WHOLE_NUMBERS, markdown, json=frozenset({"claims"}))
+    layout = Layout((*COLUMNS, *own), _WHOLE_NUMBERS, markdown, json=frozenset({"claims", "review_notes"}))
     return exports(layout, "csv", "jsonl", "markdown")
+
+
+def with_reviews(frames: Frames, annotations: Annotations) -> Iterator[pd.DataFrame]:
+    """Yield the rows of a list with the columns of people's verdicts and notes."""
+    for frame in frames:
+        names = ("run_id", "q_id", "paraphrase", "seed", "answer")
+        reviews = [
+            review_columns(
+                review_of(annotations, Target(run, q_id, int(paraphrase), int(seed)), answer or "")
+            )
+            for run, q_id, paraphrase, seed, answer in zip(
+                *(frame[name].tolist() for name in names), strict=True
+            )
+        ]
+        for each in reviews:
+            if "review_notes" in each:
+                each["review_notes"] = orjson.dumps(each["review_notes"]).decode()
+        yield frame.assign(**{name: _objects(each.get(name) for each in reviews) for name in REVIEW_COLUMNS})
+
+
+def _objects(values: Iterable[Json]) -> np.ndarray:
+    """Return values, which may be lists, as a column."""
+    given = [*values]
+    column = np.empty(len(given), dtype=object)
+    column[:] = given
+    return column
+
+
+def _people_cell(record: Record) -> str:
+    """Return who gave which verdict; "disputed" first where they give different ones."""
+    parts = (record[f"review_{name}"] for name in ("author", "agrees", "correct"))
+    people = zip(*(each if isinstance(each, list) else [each] for each in parts), strict=False)
+    words = [
+        f"{author}: {correct or ('agrees' if agrees else 'does not agree')}"
+        for author, agrees, correct in people
+        if author
+    ]
+    return markdown_cell("; ".join([*(["disputed"] if record["review_disputed"] else []), *words]))
 
 
 def _score_column(score: str) -> Column:
@@ -124,13 +167,14 @@ class RecordExport:
 
     Counted are rows, findings by code with the first of each, and the lines and variants left out. A record
     names its question by `qid` alone, so only the trace of paraphrase 0 and seed 0 is written unless
-    `all_variants` are requested.
+    `all_variants` are requested. `only` are the traces to write, None for all.
     """
 
     manifest: Manifest
     run: Run
     cache_dir: Path
     all_variants: bool = False
+    only: frozenset[TraceKey] | None = None
     rows: int = field(default=0, init=False)
     findings: Counter[str] = field(default_factory=Counter, init=False)
     first: dict[str, Finding] = field(default_factory=dict, init=False)
@@ -148,6 +192,8 @@ class RecordExport:
                 self.unread += 1
                 continue
             key = repeats.key_of(item)
+            if self.only is not None and key not in self.only:
+                continue
             if self.all_variants or (key.paraphrase, key.seed, key.repeat) == (0, 0, 1):
                 yield item
             else:

@@ -143,7 +143,7 @@ def csv_lines(rows: Iterable[Iterable[Any]]) -> str:
 
     def cell(value: Any) -> Any:
         if isinstance(value, list):
-            value = "; ".join(str(item) for item in value)
+            value = "; ".join("" if item is None else str(item) for item in value)
         return spreadsheet_text(value) if isinstance(value, str) else value
 
     buffer = io.StringIO()

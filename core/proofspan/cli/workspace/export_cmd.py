@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
@@ -26,11 +27,13 @@ from proofspan.diagnosis.types import TEMPLATES
 from proofspan.diagnosis.verdicts.types import CAUSES, CORRECT, GROUNDED
 from proofspan.errors import InputFault, Problem
 from proofspan.evidence.pdf.pool import PdfPool
+from proofspan.journal.annotations import read_annotations
 from proofspan.journal.cohorts import read_cohorts
 from proofspan.manifest.load import load_manifest
+from proofspan.manifest.types import Manifest
 from proofspan.metrics.ranked import BUCKETS
-from proofspan.services.export import EXPORTS, RecordExport, triage_exports, writer_for
-from proofspan.services.export_formats import export_run
+from proofspan.services.export import EXPORTS, RecordExport, triage_exports, with_reviews, writer_for
+from proofspan.services.export_formats import export_run, keys_of
 from proofspan.services.passes.checking import check_runs
 from proofspan.services.passes.locating import place_runs
 from proofspan.services.workspace.open import chosen_run, profile_of_options, with_profile
@@ -38,7 +41,7 @@ from proofspan.store.files.cache_dir import default_cache_dir
 from proofspan.store.files.checked import CLAIM_COLUMNS, CLAIM_STATUSES, DIFFERENCE_KINDS
 from proofspan.store.files.evidence_states import EVIDENCE_STATES
 from proofspan.store.index.build import build_index
-from proofspan.store.query.filters import FLIPS, SORT_KEYS, SORTS, Filter, Sort, support_bounds
+from proofspan.store.query.filters import FLIPS, REVIEWS, SORT_KEYS, SORTS, Filter, Sort, support_bounds
 from proofspan.store.query.metric_sql import MISSES, OUTCOMES
 from proofspan.store.query.score_conditions import Condition, conditions_by_name
 from proofspan.store.query.store import Store
@@ -46,10 +49,10 @@ from proofspan.traces.exports.registry import EXPORT_FORMATS
 from proofspan.traces.exports.types import ExportFormat
 from proofspan.traces.importers.staging import staged
 
-#: The kinds that are written whole and in file order.
+#: The kinds that are written in file order.
 KINDS = ("log", "rag_traces", *EXPORT_FORMATS)
-#: The options that apply to them.
-_OF_WHOLE_RUNS = frozenset({"run_id", "all_variants", "cache_dir", "output"})
+#: The options that do not apply to them.
+_OF_LISTS = frozenset({"sort", "desc", "with_score"})
 
 #: The columns that need checked claims.
 CLAIM_READS = frozenset(CLAIM_COLUMNS.names)
@@ -136,6 +139,9 @@ def _sort(context: click.Context, option: click.Parameter, value: str) -> str:
 @_only("--was-correct", "rows of this correctness there", CORRECT)
 @_one("--flip", "Only rows that flipped this way.", FLIPS)
 @_one("--outcome", "The metric by which they flipped.", OUTCOMES)
+@_one("--review", "Only answers that people did this with.", REVIEWS)
+@_one("--reviewer", "The person that --review refers to; anybody when none is named.")
+@_one("--assigned", "Only answers that are assigned to this person.")
 @_one("--text", "Only rows whose question or answer contains this text.")
 @click.option("--all-variants", is_flag=True, help="Include paraphrases, seeds and repeats.")
 @click.option(
@@ -165,24 +171,33 @@ def command(kind: str, workspace: Path, output: str, cache_dir: Path | None, **a
     Otherwise their columns are those of the last `proofspan index`. Text that a spreadsheet would read as a
     formula gets a `'`.
 
-    `log` and `rag_traces` write the whole run, one record for each question and segment: log lines, or the
+    `log` and `rag_traces` write one record for each question and segment in file order: log lines, or the
     table `rag_traces` as .jsonl, .parquet or .sql, by the suffix of the output. If a row lacks a value that
     the table declares NOT NULL, a message says so and the exit status is 1.
 
-    The other kinds are formats of other tools, which `proofspan open` reads again. They hold the whole run,
-    in a file, or in a new folder for beir and trec. What a format has no place for is counted and printed.
+    The other kinds are formats of other tools, which `proofspan open` reads again, in file order too. They
+    are a file, or a new folder for beir and trec, and hold people's verdicts and notes where they have a
+    place for them. What a format has no place for is counted and printed.
     """
-    context, is_whole = click.get_current_context(), kind in KINDS
-    for option in context.command.params if is_whole else ():
-        if not isinstance(option, click.Option) or option.name is None or option.name in _OF_WHOLE_RUNS:
-            continue
-        if context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE:
-            raise click.UsageError(f"{option.opts[0]} narrows a list, and {kind} is written whole")
+    context = click.get_current_context()
+    for option in context.command.params if kind in KINDS else ():
+        is_given = context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
+        if option.name in _OF_LISTS and is_given:
+            raise click.UsageError(f"{option.opts[0]} is about a list, and {kind} is written in file order")
+    if asked["reviewer"] and asked["review"] in ("", "disputed"):
+        raise click.UsageError("--reviewer names a person for --review, other than --review disputed")
     profile = profile_of_options(asked.pop("template"), asked.pop("refusal"))
     manifest = with_profile(load_manifest(workspace), profile)
     if kind not in EXPORT_FORMATS or not EXPORT_FORMATS[kind].files:
         check_outputs([output], workspace_files(manifest))
     run, cache = chosen_run(manifest, asked.pop("run_id")), cache_dir or default_cache_dir()
+    sort, named = Sort(asked.pop("sort"), asked.pop("desc")), asked.pop("with_score")
+    sort, shown = Sort("file") if kind in KINDS else sort, Filter(run.run_id, **asked)
+    only = None
+    if kind not in KINDS or replace(shown, all_variants=False).is_narrowed:
+        store = _refreshed(manifest, shown, sort, cache)
+        if kind in KINDS:
+            only = keys_of(run.run_id, store.places(shown, sort))
     if kind in EXPORT_FORMATS:
         with _sinks(EXPORT_FORMATS[kind], output) as sinks:
             _, problems = export_run(
@@ -191,37 +206,43 @@ def command(kind: str, workspace: Path, output: str, cache_dir: Path | None, **a
                 EXPORT_FORMATS[kind],
                 sinks,
                 cache_dir=cache,
-                all_variants=asked["all_variants"],
+                all_variants=shown.all_variants,
+                only=only,
             )
         _exit_with(problems)
-    if is_whole:
-        export, writer = RecordExport(manifest, run, cache, asked["all_variants"]), writer_for(kind, output)
+    if kind in KINDS:
+        export = RecordExport(manifest, run, cache, shown.all_variants, only)
+        writer = writer_for(kind, output)
         with output_to(output) as sink:
             sink.writelines(writer(export))
         _exit_with(export.problems())
-    if asked["cohort"] and asked["cohort"] not in read_cohorts(manifest):
+    scores = tuple(filter(None, dict.fromkeys((*named, *conditions_by_name(shown.score), sort.score))))
+    rows = store.rows(shown, sort, with_claims=True, scores=scores)
+    if has_reviews := manifest.annotations is not None:
+        rows = with_reviews(rows, read_annotations(manifest))
+    pieces = triage_exports(scores, has_reviews=has_reviews)[kind].pieces(rows)
+    with output_to(output) as sink:
+        sink.writelines(piece.encode("utf-8", "replace") for piece in pieces)
+
+
+def _refreshed(manifest: Manifest, shown: Filter, sort: Sort, cache: Path) -> Store:
+    """Return the store with what the filter and the order read: the index, places, checked claims."""
+    if shown.cohort and shown.cohort not in read_cohorts(manifest):
         raise InputFault.of(
             "unknown_cohort",
-            f"the workspace has no cohort {asked['cohort']!r}",
+            f"the workspace has no cohort {shown.cohort!r}",
             where=str(manifest.folder),
             fix="choose one that `proofspan cohort list` prints, or freeze it",
         )
-    others = [chosen_run(manifest, asked["vs"]).run_id] if asked["vs"] else []
-    build_index(manifest, runs=[run.run_id, *others], cache_dir=cache)
-    sort, named = Sort(asked.pop("sort"), asked.pop("desc")), asked.pop("with_score")
-    if asked["evidence"] or sort.by == "evidence":
+    others = [chosen_run(manifest, shown.vs).run_id] if shown.vs else []
+    build_index(manifest, runs=[shown.run, *others], cache_dir=cache)
+    if shown.evidence or sort.by == "evidence":
         with PdfPool(workers=LOCATORS, timeout_s=TIMEOUT_S) as pool:
-            list(place_runs(manifest, [run.run_id], cache_dir=cache, pool=pool, workers=LOCATORS))
-    shown = Filter(run.run_id, **asked)
+            list(place_runs(manifest, [shown.run], cache_dir=cache, pool=pool, workers=LOCATORS))
     ordered = (term.column for term in SORTS.get(sort.by, ()))
     if not CLAIM_READS.isdisjoint((*(each.removeprefix("was_") for each in shown.where().columns), *ordered)):
-        list(check_runs(manifest, [run.run_id, *others], cache_dir=cache))
-    store = Store(manifest, cache)
-    scores = tuple(filter(None, dict.fromkeys((*named, *conditions_by_name(shown.score), sort.score))))
-    rows = store.rows(shown, sort, with_claims=True, scores=scores)
-    pieces = triage_exports(scores)[kind].pieces(rows)
-    with output_to(output) as sink:
-        sink.writelines(piece.encode("utf-8", "replace") for piece in pieces)
+        list(check_runs(manifest, [shown.run, *others], cache_dir=cache))
+    return Store(manifest, cache)
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """Columns that a run's own rows do not have: another run's, a cohort's, and whether questions converge.
 
 Filters and measures name them like any column. `in_cohort` says whether the question is of the filter's
-cohort; `is_seen`, `is_disputed` and `is_assigned` what people did with the answer; `converges` and
+cohort; `is_seen` and the other fields of `Reviewed` what people did with the answer; `converges` and
 `unconverged` are those of `sql/convergence.sql`; `score_number_…`, `score_labels_…` are those of a score of
 another tool. `was_…` columns are those of the same trace in the run that the filter compares with, null
 where it has none: `was_row` its place, `was_value_` and the id of a metric or outcome its number there,
@@ -34,9 +34,11 @@ _WAS, _VALUE = "was_", "was_value_"
 
 
 class Reviewed(NamedTuple):
-    """The answers of a run that people looked at, disagree about, or that are assigned, as a filter asks."""
+    """The answers of a run that people looked at or judged so, or that are assigned, as a filter asks."""
 
     is_seen: frozenset[Target] = frozenset()
+    is_agreed: frozenset[Target] = frozenset()
+    is_disagreed: frozenset[Target] = frozenset()
     is_disputed: frozenset[Target] = frozenset()
     is_assigned: frozenset[Target] = frozenset()
 

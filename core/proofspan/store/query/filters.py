@@ -49,10 +49,12 @@ TURNS: Mapping[Flip, tuple[int, int, str]] = {
 }
 FLIPS: tuple[Flip, ...] = tuple(TURNS)
 #: What people have done with an answer, by the words of the sentence.
-Review = Literal["unseen", "seen", "disputed"]
+Review = Literal["unseen", "seen", "agreed", "disagreed", "disputed"]
 REVIEWS: Mapping[Review, str] = {
     "unseen": "not yet looked at",
     "seen": "looked at",
+    "agreed": "verdict agreed to",
+    "disagreed": "verdict not agreed to",
     "disputed": "people disagree",
 }
 
@@ -88,7 +90,8 @@ class Filter:
     `score` are conditions on scores of other tools (see `proofspan.store.query.score_conditions`).
 
     `review` keeps the answers that `reviewer`, or anybody where it is "", has given a verdict on (`seen`) or
-    has not (`unseen`), or of which people say different things (`disputed`); `assigned` those assigned to a
+    has not (`unseen`); those whose verdict by the rules they all agree to (`agreed`), or one does not
+    (`disagreed`); or of which people say different things (`disputed`). `assigned` keeps those assigned to a
     name.
     """
 
@@ -209,7 +212,7 @@ class Filter:
         yield MEETS[self.met] if self.met else None
         yield Clause("in_cohort", {}, f"of cohort {self.cohort}", ("in_cohort",)) if self.cohort else None
         if self.review:
-            column = "is_disputed" if self.review == "disputed" else "is_seen"
+            column = f"is_{'seen' if self.review == 'unseen' else self.review}"
             by = f" by {self.reviewer}" if self.reviewer and self.review != "disputed" else ""
             sql = f"NOT {column}" if self.review == "unseen" else column
             yield Clause(sql, {}, f"{REVIEWS[self.review]}{by}", (column,))

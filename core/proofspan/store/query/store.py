@@ -751,9 +751,15 @@ class Store:
         def of_run(targets: Iterable[Target]) -> frozenset[Target]:
             return frozenset(each for each in targets if each.run_id == shown.run)
 
-        verdicts = known.verdicts
+        verdicts, by = known.verdicts, shown.reviewer
+        agreeing = {
+            target: {each.agrees for name, each in given.items() if by in ("", name)}
+            for target, given in verdicts.items()
+        }
         return Reviewed(
-            of_run(each for each in verdicts if known.is_seen(each, shown.reviewer or None)),
+            of_run(each for each, agrees in agreeing.items() if agrees),
+            of_run(each for each, agrees in agreeing.items() if agrees == {True}),
+            of_run(each for each, agrees in agreeing.items() if False in agrees),
             of_run(each for each, given in verdicts.items() if disputed(given)),
             of_run(each for each, name in known.assignees.items() if name == shown.assigned),
         )

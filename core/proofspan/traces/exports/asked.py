@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from proofspan.contracts.records.chunk_id import sha1_8
 from proofspan.contracts.records.field_values import ID_NAMES
 from proofspan.contracts.records.records import Candidate, Chunk, Citation, GoldQuestion, Json, Offsets, Trace
+from proofspan.journal.annotations import Annotations, Target
+from proofspan.traces.exports.reviews import review_of
 from proofspan.traces.formats.types import Asked, Cited, Passage
 from proofspan.traces.records.citations import citations
 from proofspan.traces.records.trace_record import stages
@@ -23,11 +25,25 @@ _PLACED = frozenset(
 
 
 def asked_of(
-    trace: Trace, *, chunks: Mapping[str, Chunk], gold: Mapping[str, GoldQuestion], run: str = ""
+    trace: Trace,
+    *,
+    chunks: Mapping[str, Chunk],
+    gold: Mapping[str, GoldQuestion],
+    run: str = "",
+    reviews: Annotations | None = None,
 ) -> Asked:
-    """Return a trace as a question. Texts and places that it does not state are those of its chunks."""
+    """Return a trace as a question. Texts and places that it does not state are those of its chunks.
+
+    What people say of it is in `reviews`. A field `review`, which an earlier export wrote, becomes
+    `earlier_review` beside it.
+    """
     known = gold.get(trace.q_id)
     scores = trace.raw.get("scores")
+    fields = {name: value for name, value in trace.raw.items() if name not in _OWN and value is not None}
+    target = Target(trace.run_id, trace.q_id, trace.paraphrase, trace.seed)
+    review = {} if reviews is None else review_of(reviews, target, trace.answer)
+    if review and "review" in fields:
+        fields["earlier_review"] = fields.pop("review")
     return Asked(
         place=f"{trace.source.file}:{trace.source.line}",
         q=trace.q,
@@ -42,8 +58,9 @@ def asked_of(
         gold=[*_gold(known, chunks)] if known else [],
         answerable=False if known and not known.answerable else None,
         scores=dict(scores) if isinstance(scores, dict) else {},
-        fields={name: value for name, value in trace.raw.items() if name not in _OWN and value is not None},
+        fields=fields,
         run=run,
+        review=review,
     )
 
 

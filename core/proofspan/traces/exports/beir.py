@@ -25,6 +25,8 @@ def _write(asked: Iterable[Asked], corpus: Iterable[Passage], sinks: Sequence[Bi
         metadata: dict[str, Json] = dict(known) if isinstance(known, dict) else {}
         if each.expected is not None:
             metadata["answer"] = each.expected
+        if each.review:
+            metadata["review"] = each.review
         query = {"_id": q_id, "text": each.q, "metadata": metadata}
         queries.write(orjson.dumps(query, option=orjson.OPT_APPEND_NEWLINE))
         for name, grade in grades_of(each.gold).items():
@@ -55,9 +57,11 @@ BEIR = ExportFormat(
     title="BEIR",
     suffix="",
     files=("corpus.jsonl", "queries.jsonl", "qrels/test.tsv", "results.json"),
-    holds=frozenset({"q_id", "expected", "fields.metadata", "fields.split", "chunks.score", "gold.relevance"})
+    holds=frozenset({"q_id", "expected", "review", "fields.metadata", "fields.split"})
+    | {"chunks.score", "gold.relevance"}
     | {f"{of}.{part}" for of in ("chunks", "gold") for part in ("id", "text", "document", "page")},
     documentation="A folder: all chunks are the corpus with their documents as titles, gold chunks the "
-    "judgments, and what the model saw, or the last list, the results.",
+    "judgments, and what the model saw, or the last list, the results. Expected answers and what people "
+    "say (`review`) are in the metadata of the questions; a verdict judges an answer, so none is a judgment.",
     write=_write,
 )

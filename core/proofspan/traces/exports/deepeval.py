@@ -44,6 +44,8 @@ def _golden(asked: Asked) -> dict[str, Json]:
     }
     if others:
         more["scores"] = others
+    if asked.review:
+        more["review"] = asked.review
     golden = {
         "input": asked.q,
         "actual_output": asked.answer,
@@ -84,10 +86,11 @@ DEEPEVAL = ExportFormat(
     title="DeepEval",
     suffix=".json",
     holds=frozenset(
-        {"q_id", "answer", "expected", "field", "score.number", "score.text", "score.parts"}
+        {"q_id", "answer", "expected", "field", "review", "score.number", "score.text", "score.parts"}
         | {"chunks.text", "chunks.document", "gold.text", "gold.document"}
     ),
     documentation="An entry is a golden with its output: `name` is the question's id, a document the source "
-    "of its context; scores are metrics, other fields are in `additional_metadata`.",
+    "of its context; scores are metrics, other fields and what people say (`review`) are in "
+    "`additional_metadata`.",
     write=_write,
 )

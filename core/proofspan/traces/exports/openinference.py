@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -13,6 +13,7 @@ import orjson
 
 from proofspan.contracts.records.field_values import number_of
 from proofspan.contracts.records.records import Json, StageName
+from proofspan.journal.annotations import VERDICT_FIELDS
 from proofspan.traces.exports.passages import metadata_of
 from proofspan.traces.exports.types import ExportFormat, context_of, each_score
 from proofspan.traces.formats.spans.attributes import COPIED
@@ -53,7 +54,9 @@ def _spans(asked: Asked, trace: str) -> Iterator[dict[str, Json]]:
             **more,
         }
 
-    root = span("query", "CHAIN", None, _attributes(asked), annotations=[*_annotations(asked)])
+    root = span(
+        "query", "CHAIN", None, _attributes(asked), annotations=[*_annotations(asked), *_review(asked)]
+    )
     yield root
     parent, query = root["context"]["span_id"], {"input.value": asked.q, "input.mime_type": "text/plain"}
     name, documents = context_of(asked)
@@ -120,6 +123,24 @@ def _annotations(asked: Asked) -> Iterator[dict[str, Json]]:
         yield {"name": name, **parts}
 
 
+def _review(asked: Asked) -> Iterator[dict[str, Json]]:
+    """Yield each person's verdict and the values that it gives, then the notes."""
+    for each in asked.review.get("verdicts", ()):
+        verdict = {"label": "agrees" if each["agrees"] else "disagrees", "score": float(each["agrees"])}
+        yield _by_person("review", each, verdict)
+        for name in VERDICT_FIELDS:
+            if name in each:
+                yield _by_person(f"review.{name}", {**each, "note": None}, {"label": each[name]})
+    for each in asked.review.get("notes", ()):
+        yield _by_person("note", each, {})
+
+
+def _by_person(name: str, each: Mapping[str, Json], said: dict[str, Json]) -> dict[str, Json]:
+    about = {part: each[part] for part in ("at", "tags", "of_another_answer") if part in each}
+    kind = {"annotator_kind": "HUMAN", "identifier": each["author"], "metadata": about}
+    return {"name": name, **said, **({"explanation": each["note"]} if each.get("note") else {}), **kind}
+
+
 def _documents(passages: Iterable[Passage]) -> list[dict[str, Json]]:
     return [_document(each) for each in passages]
 
@@ -164,11 +185,12 @@ OPENINFERENCE = ExportFormat(
     title="OpenInference",
     suffix=".jsonl",
     holds=frozenset(
-        {"q_id", "answer", "field", "score.number", "score.text", "score.parts"}
+        {"q_id", "answer", "field", "review", "score.number", "score.text", "score.parts"}
         | {f"chunks.{part}" for part in ("text", "id", "document", "page", "place", "score", "more")}
     ),
     stages=_stages,
     documentation="A question is a chain with its retrievers and reranker; the last of them holds what the "
-    "model saw. Scores are annotations; the question's id and other fields are in `metadata`.",
+    "model saw. Scores are annotations, people's verdicts those of the kind HUMAN; the question's id and "
+    "other fields are in `metadata`.",
     write=_write,
 )

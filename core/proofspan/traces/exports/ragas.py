@@ -32,6 +32,7 @@ def _sample(asked: Asked) -> dict[str, Json]:
         "reference_context_ids": _ids(gold),
         **{name: asked.fields.get(name) for name in COPIED},
         **dict(_numbers(asked)),
+        **({"review": asked.review} if asked.review else {}),
     }
     return {name: value for name, value in sample.items() if value is not None}
 
@@ -52,9 +53,10 @@ RAGAS = ExportFormat(
     title="Ragas",
     suffix=".jsonl",
     holds=frozenset(
-        {"answer", "expected", "score.number", "chunks.text", "chunks.id", "gold.text", "gold.id"}
+        {"answer", "expected", "review", "score.number", "chunks.text", "chunks.id", "gold.text", "gold.id"}
         | {f"fields.{name}" for name in (*COPIED, "conversation")}
     ),
-    documentation="A line is a sample; numbers of `scores` are columns. Contexts are what the model saw.",
+    documentation="A line is a sample; numbers of `scores` are columns, what people say is in the column "
+    "`review`. Contexts are what the model saw.",
     write=_write,
 )

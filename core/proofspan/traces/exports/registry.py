@@ -5,6 +5,7 @@ from __future__ import annotations
 from proofspan.traces.exports.beir import BEIR
 from proofspan.traces.exports.deepeval import DEEPEVAL
 from proofspan.traces.exports.openinference import OPENINFERENCE
+from proofspan.traces.exports.promptfoo import PROMPTFOO
 from proofspan.traces.exports.ragas import RAGAS
 from proofspan.traces.exports.table import TABLE
 from proofspan.traces.exports.trec import TREC
@@ -12,5 +13,5 @@ from proofspan.traces.exports.types import ExportFormat
 
 #: By the name that the command takes.
 EXPORT_FORMATS: dict[str, ExportFormat] = {
-    each.name: each for each in (OPENINFERENCE, RAGAS, DEEPEVAL, BEIR, TREC, TABLE)
+    each.name: each for each in (OPENINFERENCE, RAGAS, DEEPEVAL, PROMPTFOO, BEIR, TREC, TABLE)
 }

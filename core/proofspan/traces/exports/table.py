@@ -13,6 +13,7 @@ import orjson
 from proofspan.contracts.records.field_values import number_of
 from proofspan.contracts.records.records import Json
 from proofspan.traces.exports.passages import metadata_of
+from proofspan.traces.exports.reviews import review_columns
 from proofspan.traces.exports.types import ExportFormat, context_of, with_numbers
 from proofspan.traces.formats.native import id_by_text
 from proofspan.traces.formats.table import columns_of
@@ -50,9 +51,14 @@ def _row(asked: Asked) -> Iterator[tuple[str, Json]]:
     yield "contexts", [*map(_passage, context_of(asked)[1])] or None
     yield "reference_answer", asked.expected
     yield "reference_contexts", [*map(_passage, asked.gold)] or None
-    for name, score in with_numbers(asked.scores):
-        yield _free(name), score.get("score") if isinstance(score, dict) else score
-    yield from ((_free(name), value) for name, value in asked.fields.items())
+    scores = {
+        name: score.get("score") if isinstance(score, dict) else score
+        for name, score in with_numbers(asked.scores)
+    }
+    review = review_columns(asked.review)
+    for name, value in (scores | asked.fields).items():  # an earlier export may have written the same columns
+        yield (f"earlier_{name}" if name in review else _free(name)), value
+    yield from review.items()
 
 
 def _free(name: str) -> str:
@@ -91,13 +97,13 @@ TABLE = ExportFormat(
     name="table",
     title="A table",
     suffix=".csv",
-    holds=frozenset({"q_id", "run", "answer", "expected", "field", "score.number", "score.text"})
+    holds=frozenset({"q_id", "run", "answer", "expected", "field", "review", "score.number", "score.text"})
     | {
         f"{of}.{part}"
         for of in ("chunks", "gold")
         for part in ("text", "id", "document", "page", "place", "score", "more")
     },
-    documentation="A row is a question; contexts are a list in JSON. Text that a spreadsheet would run as a "
-    "formula has a ' before it.",
+    documentation="A row is a question; contexts are a list in JSON. What people say is in columns "
+    "`review_…`. Text that a spreadsheet would run as a formula has a ' before it.",
     write=_write,
 )

@@ -25,7 +25,8 @@ class Fact(NamedTuple):
     Kinds are `q_id`, `answer`, `expected`, `answerable`, `run`, `citation`, `field`; `score.number`,
     `score.text` and `score.parts`; and of a passage `text`, `id`, `document`, `page`, `place`, `score` and
     `more`, after `chunks.` for the list that a format with one list holds, `gold.` for what holds the
-    expected answer. The other lists are one kind, `stage`, for each of their passages.
+    expected answer. The other lists are one kind, `stage`, for each of their passages. `review` is a verdict
+    or a note of a person.
     """
 
     kind: str
@@ -148,6 +149,8 @@ def facts(asked: Asked) -> Iterator[Fact]:
             yield Fact("score.text" if number_of(value) is None else "score.number", f"scores.{name}")
     for name in asked.fields:
         yield Fact("field", f"fields.{name}")
+    for part in ("verdicts", "notes"):
+        yield from (Fact("review", f"review.{part}") for _ in asked.review.get(part, ()))
 
 
 def _passage_facts(kind: str, name: str, passage: Passage) -> Iterator[Fact]:

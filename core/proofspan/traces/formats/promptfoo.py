@@ -51,6 +51,9 @@ _COPIED = ("error", "failureReason", "cost", "tokenUsage", "metadata", "vars", "
 #: The columns of a table after each output; earlier versions have some, and the status in the output.
 _ABOUT = ("Status", "Score", "Named Scores", "Reasoning", "Grader Reason", "Comment")
 _STATUS = re.compile(r"\[(PASS|FAIL|ERROR)\] ")
+#: Parts of a test's metadata that an export of a workspace writes.
+_OURS = frozenset({"q_id", "answerable", "context", "gold"})
+_NAMED = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 _HEAD = re.compile(r"(?:\[(?P<provider>[^\]]*)\] )?(?P<prompt>.*)", re.DOTALL)
 
 
@@ -60,6 +63,8 @@ def detect(sample: Sample) -> str | None:
         outputs = _outputs([*sample.first])
         return f"the table has {len(outputs)} outputs, each with its grader's reason" if outputs else None
     first = sample.first
+    if "prompts" in first and "vars" in first_object(first.get("tests")):
+        return "it has prompts, and tests with vars"
     summary = object_of(first.get("results")) or first
     result = first_object(summary.get("results"))
     if {"version", "stats"} <= summary.keys() and isinstance(summary.get("results"), list):
@@ -71,8 +76,12 @@ def detect(sample: Sample) -> str | None:
 
 
 def read(path: Path, reading: Reading) -> Iterator[Asked]:
-    """Yield a question for each result."""
+    """Yield a question for each result, or for each test of a configuration, which has not run."""
     prompts: dict[str, list[str]] = {}
+    first = sample_of(path).first
+    if "tests" in first and "results" not in first:
+        yield from _tests(path, first, reading)
+        return
     for place, result in _results(path, reading):
         reading.fields(result, {*_USED, *_COPIED})
         variables, case = object_of(result.get("vars")), object_of(result.get("testCase"))
@@ -90,7 +99,7 @@ def read(path: Path, reading: Reading) -> Iterator[Asked]:
         yield Asked(
             place=place,
             q=_question(variables, result.get("prompt")),
-            q_id=None if index is None else f"test-{index}",
+            q_id=_own_id(result) or (None if index is None else f"test-{index}"),
             answer=text(output if answer is None else answer),
             lists={"chunks": contexts} if contexts else {},
             expected=_expected(variables, case),
@@ -98,6 +107,57 @@ def read(path: Path, reading: Reading) -> Iterator[Asked]:
             fields=fields,
             run=_run(result, prompts),
         )
+
+
+def _tests(path: Path, config: Mapping[str, Json], reading: Reading) -> Iterator[Asked]:
+    """Yield a question for each test. The provider `echo` answers with the prompt, if that is a variable."""
+    providers, templates = list_of(config.get("providers")), list_of(config.get("prompts"))
+    provider = providers[0] if len(providers) == 1 else None
+    provider = provider if isinstance(provider, dict) else {"id": provider}
+    template = templates[0] if len(templates) == 1 and provider.get("id") == "echo" else None
+    for place, test in entries(path, reading, ("tests",), used=("prompts", "providers")):
+        reading.fields(test, {"vars", "assert", "metadata", "description", "options"})
+        variables, metadata = object_of(test.get("vars")), object_of(test.get("metadata"))
+        contexts = [_passage(each) for each in list_of(first_of(variables, _CONTEXTS))]
+        described = list_of(metadata.get("context"))
+        if len(described) == len(contexts):
+            contexts = [_placed(*each) for each in zip(contexts, described, strict=True)]
+        yield Asked(
+            place=place,
+            q=_question(variables, None),
+            q_id=_own_id(test),
+            answer=_filled(template, variables),
+            lists={"chunks": contexts} if contexts else {},
+            expected=_expected(variables, test),
+            gold=[_placed(_passage(each), each) for each in list_of(metadata.get("gold"))],
+            answerable=False if metadata.get("answerable") is False else None,
+            fields=kept(
+                {"metadata": {name: metadata[name] for name in metadata if name not in _OURS}}, ("metadata",)
+            ),
+            run=text(provider.get("label")) or "",
+        )
+
+
+def _own_id(test: Mapping[str, Json]) -> str | None:
+    return text(object_of(test.get("metadata")).get("q_id"))
+
+
+def _filled(template: Json, variables: Mapping[str, Json]) -> str | None:
+    """Return a template that is one variable as its value; None for any other."""
+    named = _NAMED.fullmatch(template) if isinstance(template, str) else None
+    return text(variables.get(named[1])) if named else None
+
+
+def _placed(passage: Passage, described: Json) -> Passage:
+    """Return a passage with the id and the place that the metadata of an export gives."""
+    about = object_of(described)
+    if not about:
+        return passage
+    passage.id, passage.document = text(about.get("id")), text(about.get("source"))
+    passage.page, passage.section = index_of(about.get("page_idx")), text(about.get("section_id"))
+    passage.label, passage.page_base = text(about.get("page_label")), None if passage.page is None else 0
+    passage.more = {}
+    return passage
 
 
 def _results(path: Path, reading: Reading) -> Iterator[tuple[str, Mapping[str, Json]]]:
@@ -201,7 +261,11 @@ def _passage(value: Json) -> Passage:
 def _expected(variables: Mapping[str, Json], case: Mapping[str, Json]) -> str | None:
     for each in list_of(case.get("assert")):
         if isinstance(each, dict) and each.get("type") in _REFERENCES and isinstance(each.get("value"), str):
-            return str(each["value"])
+            value = str(each["value"])
+            if not _NAMED.fullmatch(value):
+                return value
+            if (named := _filled(value, variables)) is not None:
+                return named
     return text(first_of(variables, _EXPECTED))
 
 
@@ -274,7 +338,8 @@ def _run(result: Mapping[str, Json], prompts: dict[str, list[str]]) -> str:
 PROMPTFOO = Format(
     name="promptfoo",
     title="promptfoo",
-    versions="promptfoo 0.121: results of version 3 (and 2) as JSON, JSONL and CSV",
+    versions="promptfoo 0.121: results of version 3 (and 2) as JSON, JSONL and CSV, and a configuration "
+    "with its tests as JSON",
     suffix=".json",
     example=b'{"evalId":"eval-1","results":{"version":3,"timestamp":"2026-01-01T00:00:00Z","prompts":[],'
     b'"stats":{"successes":1,"failures":0,"errors":0},"results":[{"promptIdx":0,"testIdx":0,'
@@ -286,7 +351,8 @@ PROMPTFOO = Format(
     "variable `question`, `query` or `input`, else the prompt as it was sent; the variable `context` or "
     "`documents`, or such a field of an output that is an object, is what the model saw. Assertions are kept "
     "as scores with their reasons, manual grades as by a person. The expected answer is that of an `equals`, "
-    "`factuality`, `similar` or `context-recall` assertion, else the variable `expected` or `reference`.",
+    "`factuality`, `similar` or `context-recall` assertion, else the variable `expected` or `reference`. A "
+    "configuration gives its tests as questions, which only the provider `echo` answers.",
     detect=detect,
     read=read,
 )

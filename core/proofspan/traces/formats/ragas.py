@@ -32,7 +32,7 @@ _IDS, _GOLD, _GOLD_IDS = "retrieved_context_ids", "reference_contexts", "referen
 USED = frozenset({*_Q, *_ANSWER, *_CONTEXTS, *_EXPECTED, _IDS, _GOLD, _GOLD_IDS})
 COPIED = (
     *("persona_name", "query_style", "query_length", "rubrics", "synthesizer_name", "multi_responses"),
-    *("reference_tool_calls", "reference_topics", "evolution_type", "metadata"),
+    *("reference_tool_calls", "reference_topics", "evolution_type", "metadata", "review"),
 )
 #: What a row has besides its question, in the names of 0.2 and later, and of before.
 _SINCE = frozenset({"response", "retrieved_contexts", "reference", "reference_contexts", "reference_topics"})

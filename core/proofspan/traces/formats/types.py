@@ -71,7 +71,8 @@ class Asked:
     the source says that nothing does. `scores` are measures, feedback and annotations of other tools by name:
     a number, a text, or `{"score", "label", "explanation", "by"}` with those that are known; a list of these
     where several people or judges gave one. `fields` are copied as they are. Questions with the same `run`
-    are a run of their own: a model, or a repetition.
+    are a run of their own: a model, or a repetition. `review` is what people say of the answer in the
+    workspace that it is written from (see `proofspan.traces.exports.reviews`); no format gives one.
     """
 
     place: str
@@ -86,6 +87,7 @@ class Asked:
     scores: dict[str, Json] = field(default_factory=dict)
     fields: dict[str, Json] = field(default_factory=dict)
     run: str = ""
+    review: dict[str, Json] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

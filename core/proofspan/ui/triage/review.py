@@ -44,7 +44,7 @@ def review_menu(
         }
         _one_of("review", "Answers", names, shown.review, reviewer=shown.reviewer or author())
         people = dict.fromkeys(filter(None, (author(), *known.authors, shown.reviewer)))
-        if shown.review in ("seen", "unseen"):
+        if shown.review not in ("", "disputed"):
             _one_of("reviewer", "Looked at by", {each: each for each in people}, shown.reviewer)
         assignees = dict.fromkeys(filter(None, (*sorted({*known.assignees.values()}), shown.assigned)))
         if assignees:
