@@ -106,6 +106,11 @@ with above:
             view, matching=matching, total=total, is_judged=is_judged, can_be_judged=can_be_judged
         )
 labels = documents.page_labels(opened.manifest)
+keeps_reviews = opened.manifest.annotations is not None or bool(view.filter.review or view.filter.assigned)
+reviews = Annotations()
+with suppress(Fault):  # Question shows why reviews cannot be read
+    reviews = session.reviews(opened)
+is_reviewed = view.run in reviews.runs
 if matching:
     gold: Mapping[str, GoldQuestion] = {}
     with suppress(Fault):  # a lost gold file is among the run's own problems
@@ -120,9 +125,16 @@ if matching:
         hidden=("template_absent",) if facts.suggestion else (),
         labels=labels,
         paged=paged,
+        reviews=reviews.verdicts,
     )
     rows = table.triage_rows(found, view, known)
-    table.show_table(rows, view, is_judged=is_judged or "claims" in found, has_gold=bool(gold))
+    table.show_table(
+        rows,
+        view,
+        is_judged=is_judged or "claims" in found,
+        has_gold=bool(gold),
+        is_reviewed=is_reviewed,
+    )
 
 options = session.options(opened, store)
 
@@ -152,12 +164,9 @@ def scores_menu() -> None:
 
 def reviews_menu() -> None:
     """Draw the menu of people's reviews."""
-    known = Annotations()
-    with suppress(Fault):  # Question shows why reviews cannot be read
-        known = session.reviews(opened)
     rows = partial(store.rows, view.filter, view.sort)
     form = partial(bulk.bulk_form, opened.manifest, rows, matching=matching)
-    review.review_menu(view, known, matching=store.matching, bulk=form)
+    review.review_menu(view, reviews, matching=store.matching, bulk=form)
 
 
 def exported_rows() -> Frames:
@@ -167,8 +176,6 @@ def exported_rows() -> Frames:
         return rows
     return with_reviews(rows, read_annotations(opened.manifest))
 
-
-keeps_reviews = opened.manifest.annotations is not None or bool(view.filter.review or view.filter.assigned)
 
 with lines_above:
     if keeps_reviews:
@@ -213,7 +220,7 @@ with beside:
     if keeps_reviews:
         review.progress_line(view, matching=store.matching)
     st.space("stretch")
-    filters.columns_menu(view)
+    filters.columns_menu(view, but=("reviewed",) if is_reviewed or not keeps_reviews else ())
 with onward:
     if matching:
         panels.walk_through(view)

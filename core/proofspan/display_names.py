@@ -189,6 +189,7 @@ COLUMN_NAMES: Final[Mapping[str, str]] = {
     "numbers": "Unsupported numbers",
     "issues": "Issues",
     "rules": "Rules",
+    "reviewed": "Reviewed",
     "in_prompt": "In the prompt",
     "previous_rank": "Prev. rank",
 }

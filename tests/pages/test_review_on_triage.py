@@ -12,7 +12,7 @@ from proofspan.journal.annotations import Annotation, Target, answer_id, append,
 from proofspan.manifest.load import load_manifest
 from proofspan.store.query.filters import Filter, Sort
 from proofspan.store.query.store import Store
-from tests.pages.conftest import MakeWorkspace, Open, menu, shown, table
+from tests.pages.conftest import MakeWorkspace, Open, menu, send, shown, table, tables
 
 
 @pytest.fixture
@@ -111,4 +111,53 @@ def test_all_answers_of_a_list_get_one_verdict_and_lose_it_again(workspace: Path
     app.button("bulk-prepare").click().run()
     app.button("bulk-save").click().run()
     assert {*read_annotations(load_manifest(workspace)).assignees.values()} == {"Ben Ode"}
+    assert not app.exception
+
+
+def reviewed(app: AppTest) -> dict[str, tuple[str, str]]:
+    """Return what the column of reviews says of each question: its chip or text, and its small print."""
+    (grid,) = (each for each in tables(app) if each["table"] == "Questions of this run")
+    cells = {row["cells"]["question"]["href"].partition("q=")[2][:2]: row["cells"] for row in grid["rows"]}
+    found = {}
+    for q_id, row in cells.items():
+        cell = row["reviewed"]
+        chips = "".join(chip["text"] for chip in cell.get("chips", ()))
+        found[q_id] = (chips or cell.get("text", ""), cell.get("note", ""))
+    return found
+
+
+def test_a_column_says_what_people_say_and_sorts(workspace: Path, open_app: Open) -> None:
+    app = open_app(workspace, run="R1")
+    assert "reviewed" not in table(app)[0]
+    assert "column-reviewed" not in {each.key for each in app.checkbox}
+    app.session_state["columns-menu"] = True
+    app.run()
+    app.checkbox("column-reviewed").check().run()
+    assert {*reviewed(app).values()} == {("–", "")}
+    app.checkbox("column-reviewed").uncheck().run()
+    give(workspace, "Q2", "Ada", "wrong")
+    give(workspace, "Q2", "Ben", "correct")
+    give(workspace, "Q3", "Eve", "partly")
+    give(workspace, "Q9", "Ada", "wrong")  # of no answer
+    rules = {"correct": None, "cause": None, "label": "ok"}
+    append(
+        load_manifest(workspace), Annotation("verdict", Target("R1", "Q1"), "Eve", agrees=True, rules=rules)
+    )
+    wanted = {"Q1": ("Eve agrees", ""), "Q2": ("Disputed", "Ada: Wrong · Ben: Correct")}
+    wanted["Q3"] = ("Eve: Partly correct", "")
+    assert reviewed(app.run()) == wanted
+    assert "column-reviewed" not in {each.key for each in app.checkbox}  # it is there anyway
+    send(app, "sort", "reviewed")
+    assert [*reviewed(app)] == ["Q2", "Q3", "Q1"]
+    give(workspace, "Q3", "Ada", "wrong")
+    first = read_annotations(load_manifest(workspace)).verdicts[Target("R1", "Q1")]["Eve"]
+    back = Annotation("withdrawal", first.target, "Eve", withdraws=first.entry_id)
+    append(load_manifest(workspace), back)
+    assert reviewed(app.run()) == {
+        "Q2": wanted["Q2"],
+        "Q3": ("Disputed", "Ada: Wrong · Eve: Partly correct"),
+        "Q1": ("–", ""),
+    }
+    send(app, "sort", "reviewed")
+    assert next(iter(reviewed(app))) == "Q1"
     assert not app.exception

@@ -115,6 +115,7 @@ def test_a_row_reads_in_words() -> None:
         "contradictions": "–",
         "gold_rank": "–",
         "rules": "–",
+        "reviewed": "–",
         "label": LABEL_NAMES["generation_drift"],
         "question": "Which flux?",
         "why": "Template or citations violated",

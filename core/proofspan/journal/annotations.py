@@ -12,6 +12,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import lru_cache
+from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast
 
 import orjson
@@ -20,6 +22,7 @@ from proofspan.contracts.records.records import Json, LineIssue, SourceLine
 from proofspan.contracts.records.schemas import validator
 from proofspan.contracts.rules.schema_findings import schema_problems
 from proofspan.errors import InputFault, Problem
+from proofspan.fingerprints import file_state
 from proofspan.journal.lines import Entry, Read, content_id, open_journal, read_journal
 from proofspan.journal.named import path_to_read, path_to_write, refusal_to_write
 from proofspan.manifest.types import Manifest
@@ -83,7 +86,7 @@ class Annotations:
     """The lines of a file that count: verdicts, notes and assignees by answer, and the issues of other lines.
 
     `entries` are all lines in their order of time, those that were withdrawn included. `verdicts` has the
-    last one of each person by name.
+    last one of each person by name, `runs` the runs of these answers.
     """
 
     entries: tuple[Annotation, ...] = ()
@@ -91,6 +94,7 @@ class Annotations:
     verdicts: Mapping[Target, Mapping[str, Annotation]] = field(default_factory=dict)
     notes: Mapping[Target, tuple[Annotation, ...]] = field(default_factory=dict)
     assignees: Mapping[Target, str] = field(default_factory=dict)
+    runs: frozenset[str] = frozenset()
 
     @property
     def authors(self) -> tuple[str, ...]:
@@ -124,6 +128,11 @@ def disputed(verdicts: Mapping[str, Annotation]) -> bool:
     )
 
 
+def contested(verdicts: Mapping[str, Annotation]) -> bool:
+    """Return whether anybody does not agree with the rules about an answer."""
+    return any(not each.agrees for each in verdicts.values())
+
+
 def answer_id(text: str) -> str:
     """Return the id of an answer's text: the first 16 hexadecimal digits of its sha256 in UTF-8."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
@@ -132,13 +141,21 @@ def answer_id(text: str) -> str:
 def read_annotations(manifest: Manifest) -> Annotations:
     """Return the workspace's annotations; none if the manifest names no file, or it is not written yet.
 
+    A file that did not change is not read again.
+
     Raises ManifestFault if the file's path is refused, InputFault if it cannot be read.
     """
     artifact = manifest.annotations
     path = None if artifact is None else path_to_read(manifest, artifact)
     if artifact is None or path is None:
         return Annotations()
-    return annotations_of(read_journal(path, file=artifact.path))
+    return _read(path, artifact.path, file_state(path))
+
+
+@lru_cache(maxsize=4)
+def _read(path: Path, file: str, state: str) -> Annotations:
+    """Return the annotations of a file in this state."""
+    return annotations_of(read_journal(path, file=file))
 
 
 def annotations_of(read: Read) -> Annotations:
@@ -181,6 +198,7 @@ def folded(annotations: Iterable[Annotation]) -> Annotations:
         verdicts=dict(verdicts),
         notes={target: tuple(each) for target, each in notes.items()},
         assignees={target: name for target, name in assignees.items() if name is not None},
+        runs=frozenset(target.run_id for target in verdicts),
     )
 
 

@@ -34,13 +34,19 @@ _WAS, _VALUE = "was_", "was_value_"
 
 
 class Reviewed(NamedTuple):
-    """The answers of a run that people looked at or judged so, or that are assigned, as a filter asks."""
+    """The answers of a run by what people did with them; the first three and the fifth as a filter asks.
+
+    `is_reviewed` are those with a verdict of anybody, `is_contested` those of which anybody does not agree
+    with the rules, and `is_disputed` those of which people say different things.
+    """
 
     is_seen: frozenset[Target] = frozenset()
     is_agreed: frozenset[Target] = frozenset()
     is_disagreed: frozenset[Target] = frozenset()
     is_disputed: frozenset[Target] = frozenset()
     is_assigned: frozenset[Target] = frozenset()
+    is_reviewed: frozenset[Target] = frozenset()
+    is_contested: frozenset[Target] = frozenset()
 
 
 NOTHING_REVIEWED = Reviewed()
@@ -91,10 +97,15 @@ class ListedRun:
 
     def _are_among(self, targets: frozenset[Target]) -> pa.ChunkedArray:
         """Return for each row whether it is one of these answers, whatever its repeat."""
-        table = self.run.table(["q_id", "paraphrase", "seed"])
-        texts = [column.cast(pa.string()) for column in table.select(["q_id", "paraphrase", "seed"]).columns]
         wanted = sorted(f"{each.q_id}\0{each.paraphrase}\0{each.seed}" for each in targets)
-        return pc.is_in(pc.binary_join_element_wise(*texts, "\0"), value_set=pa.array(wanted, pa.string()))
+        answers = self.run.get_or_make("answers", self._answers)
+        return pc.is_in(answers, value_set=pa.array(wanted, pa.string()))
+
+    def _answers(self) -> pa.ChunkedArray:
+        """Return for each row the name of its answer, the same for all repeats."""
+        names = ["q_id", "paraphrase", "seed"]
+        texts = [column.cast(pa.string()) for column in self.run.table(names).select(names).columns]
+        return pc.binary_join_element_wise(*texts, "\0")
 
     def _was(self, other: LoadedRun, name: str) -> pa.ChunkedArray:
         """Return a column of the other run, in the order of this run's rows."""

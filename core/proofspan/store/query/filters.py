@@ -365,6 +365,10 @@ SORTS: Mapping[str, tuple[SortTerm, ...]] = {
     "latency": (SortTerm("latency_ms"),),
     "delta_s": (SortTerm("delta_s"),),
     "file": (SortTerm("line"),),
+    # Disputed first, then what people do not agree with, then the others that they gave a verdict on.
+    "reviewed": tuple(
+        SortTerm(name, descending=True) for name in ("is_disputed", "is_contested", "is_reviewed")
+    ),
 }
 SORT_KEYS: tuple[str, ...] = tuple(SORTS)
 

@@ -20,10 +20,8 @@ from proofspan.diagnosis.gold import GOLD_STATES, GoldState
 from proofspan.diagnosis.suggest import suggest_profile
 from proofspan.diagnosis.types import profile_from
 from proofspan.diagnosis.verdicts.types import CAUSES, CORRECT, Cause, Correct
-from proofspan.fingerprints import file_state
-from proofspan.journal.annotations import Annotations, Target, disputed, read_annotations
+from proofspan.journal.annotations import Target, contested, disputed, read_annotations
 from proofspan.journal.cohorts import read_cohorts
-from proofspan.journal.named import path_to_read
 from proofspan.manifest.types import Manifest
 from proofspan.metrics.ranked import Bucket
 from proofspan.metrics.values import Tally
@@ -132,7 +130,6 @@ class Store:
         self._profile = profile_from(manifest.triage)
         self._database = Database()
         self._kept = RunCache(manifest, cache_dir)
-        self._annotations: tuple[str, Annotations] = ("", Annotations())
 
     # Runs
 
@@ -253,7 +250,7 @@ class Store:
         Compared with another run also `WAS_COLUMNS`: the same trace's values there, null where it has none.
         With claims also the column `claims`, and with names of scores their columns, as in `rows`.
         """
-        listed = self._listed(shown, compares=True)
+        listed = self._listed(shown, sort, compares=True)
         rows = self._select(listed, shown, sort, limit=limit, offset=offset)
         frame = self._frame(listed.run, shown.run, rows, PAGE_COLUMNS)
         if with_claims:
@@ -284,7 +281,7 @@ class Store:
 
     @_retried
     def _whole(self, shown: Filter, sort: Sort, scores: Sequence[str]) -> tuple[LoadedRun, np.ndarray]:
-        listed = self._listed(shown)
+        listed = self._listed(shown, sort)
         listed.run.table(FULL_COLUMNS)  # in memory: an index that is replaced meanwhile changes nothing
         for name in scores:
             listed.run.score(name)
@@ -298,7 +295,7 @@ class Store:
 
         With verdicts also `AXES`, null while claims are not checked.
         """
-        listed = self._listed(shown)
+        listed = self._listed(shown, sort)
         order = self._order(listed, shown, sort)[:limit]
         columns = (*PLACE_COLUMNS, *AXES) if with_verdicts else PLACE_COLUMNS
         return self._frame(listed.run, shown.run, order, columns)
@@ -306,7 +303,7 @@ class Store:
     @_retried
     def neighbours(self, shown: Filter, sort: Sort, key: TraceKey) -> Neighbours:
         """Return the questions before and after one, in the order of `page`."""
-        listed = self._listed(shown)
+        listed = self._listed(shown, sort)
         order, row = self._order(listed, shown, sort), self._row(listed.run, key)
         places = np.flatnonzero(order == (-1 if row is None else row))
         place = int(places[0]) if len(places) else None
@@ -722,31 +719,25 @@ class Store:
 
     # Helpers
 
-    def _listed(self, shown: Filter, *, compares: bool = False) -> ListedRun:
-        """Return the list's run with what else the list depends on.
+    def _listed(self, shown: Filter, sort: Sort | None = None, *, compares: bool = False) -> ListedRun:
+        """Return the list's run with what else the list, and its order, depend on.
 
         `compares`: the other run is needed even where the list is not restricted by it.
         """
         cohort = read_cohorts(self._manifest).get(shown.cohort) if shown.cohort else None
         is_needed = (compares or shown.compares) and self._is_indexed(shown.vs)
+        asks_reviews = shown.review or shown.assigned or (sort is not None and sort.by == "reviewed")
         return ListedRun(
             self._database,
             self._kept.loaded(shown.run),
             self._kept.loaded(shown.vs) if is_needed else None,
             None if cohort is None else frozenset(cohort.q_ids),
-            self._reviewed(shown) if shown.review or shown.assigned else NOTHING_REVIEWED,
+            self._reviewed(shown) if asks_reviews else NOTHING_REVIEWED,
         )
 
     def _reviewed(self, shown: Filter) -> Reviewed:
-        """Return the run's answers as a filter asks for them; the file is read again when it has changed."""
-        artifact = self._manifest.annotations
-        path = None if artifact is None else path_to_read(self._manifest, artifact)
-        if path is None:
-            return NOTHING_REVIEWED
-        state = file_state(path)
-        if self._annotations[0] != state:
-            self._annotations = (state, read_annotations(self._manifest))
-        known = self._annotations[1]
+        """Return the run's answers by what people did with them, as a filter asks."""
+        known = read_annotations(self._manifest)
 
         def of_run(targets: Iterable[Target]) -> frozenset[Target]:
             return frozenset(each for each in targets if each.run_id == shown.run)
@@ -762,6 +753,8 @@ class Store:
             of_run(each for each, agrees in agreeing.items() if False in agrees),
             of_run(each for each, given in verdicts.items() if disputed(given)),
             of_run(each for each, name in known.assignees.items() if name == shown.assigned),
+            of_run(verdicts),
+            of_run(each for each, given in verdicts.items() if contested(given)),
         )
 
     def _is_indexed(self, run: str) -> bool:

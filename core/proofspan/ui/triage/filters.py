@@ -178,12 +178,14 @@ def _further(
         _one_of("support", ranges, shown.support or None, key="filter-support", none="")
 
 
-def columns_menu(view: ViewState) -> None:
-    """Draw the choice of further columns of the table."""
+def columns_menu(view: ViewState, *, but: Container[str] = ()) -> None:
+    """Draw the choice of further columns of the table, `but` some that it cannot show or always does."""
     menu = st.popover("Columns", key=COLUMNS_MENU, on_change="rerun")
     if menu.open:
         with menu:
             for name in OPTIONAL_COLUMNS:
+                if name in but:
+                    continue
                 feed(f"column-{name}", name in view.columns)
                 st.checkbox(COLUMN_NAMES[name], key=f"column-{name}", on_change=_choose_column, args=(name,))
 

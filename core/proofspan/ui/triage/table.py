@@ -25,11 +25,13 @@ from proofspan.display_names import (
     LABEL_NAMES,
     NO_LABEL,
 )
+from proofspan.journal.annotations import Annotation, Target
 from proofspan.store.files.evidence_states import EVIDENCE
 from proofspan.store.files.scores import export_columns
 from proofspan.store.query.filters import Sort
 from proofspan.store.query.score_conditions import SORT, name_in, number_in, number_words, score_columns
 from proofspan.ui.triage.excerpt import differing, excerpt
+from proofspan.ui.triage.reviewed import reviewed
 from proofspan.ui.visit.view_state import (
     OPTIONAL_COLUMNS,
     ViewState,
@@ -74,7 +76,7 @@ class Known(NamedTuple):
     `offsets` gives the page offset of traces (see `TriageRow`); their `run_id` is "". `gold` are the gold
     questions by id, `titles` the documents' by id where there are several. `hidden` are suspicions that the
     page says once of the whole run. `labels` are the printed page numbers of a document, `paged` the
-    documents with pages.
+    documents with pages. `reviews` are people's verdicts by answer and name.
     """
 
     offsets: Mapping[TraceKey, int] = {}
@@ -83,6 +85,7 @@ class Known(NamedTuple):
     hidden: Container[str] = ()
     labels: Labels = no_labels
     paged: Sequence[str] = ()
+    reviews: Mapping[Target, Mapping[str, Annotation]] = {}
 
 
 NOTHING_KNOWN = Known()
@@ -232,6 +235,11 @@ def _rules(row: TriageRow) -> Cell:
     broken = in_order(row.list("codes"))
     titles = "; ".join(rule_of(code).title for code in broken)
     return Cell(f"{len(broken):,}", look="quiet", tip=titles, spoken=titles) if broken else NOTHING
+
+
+def _reviewed(row: TriageRow) -> Cell:
+    answer = Target(row.text("run_id"), row.key.q_id, row.key.paraphrase, row.key.seed)
+    return reviewed(row.known.reviews.get(answer, {}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -404,6 +412,13 @@ COLUMNS: Mapping[str, TriageColumn] = {
         descending_first=True,
         stays=10,
     ),
+    "reviewed": TriageColumn(
+        _reviewed,
+        _layout("reviewed", "Verdicts of people; disputed where they say different things", lines=3, width=9),
+        "reviewed",
+        ("disputed first, then what people disagree with", "answers without a review first"),
+        stays=6,
+    ),
 }
 
 
@@ -443,8 +458,8 @@ def column_named(name: str) -> TriageColumn:
 #: What a list shows: with verdicts, and of a run whose claims are not checked. Others can be chosen.
 JUDGED = ("verdict", "cause", "question", "answer", "expected", "section")
 UNJUDGED = ("label", "issues", "question", "answer", "expected", "section")
-#: Columns that are left out where no row has a value.
-_MAY_BE_LEFT_OUT = frozenset({"expected", *OPTIONAL_COLUMNS})
+#: Columns that are left out where no row has a value. A page whose answers nobody has reviewed says so.
+_MAY_BE_LEFT_OUT = frozenset({"expected", *OPTIONAL_COLUMNS}) - {"reviewed"}
 #: The least width of the question, in rem; where there is less the next column moves under it.
 LEAST_QUESTION = 13
 #: The padding of a column, in rem, which its width does not include.
@@ -458,10 +473,12 @@ _OTHER_ORDERS: Mapping[str, tuple[str, str]] = {
 }
 
 
-def show_table(rows: Sequence[TriageRow], view: ViewState, *, is_judged: bool, has_gold: bool) -> None:
+def show_table(
+    rows: Sequence[TriageRow], view: ViewState, *, is_judged: bool, has_gold: bool, is_reviewed: bool
+) -> None:
     """Draw the page of rows. A click on one opens its question, a click on a header sorts in SQL.
 
-    The rest as in `triage_grid`.
+    `is_reviewed`: people have reviewed answers of the run. The rest as in `triage_grid`.
     """
 
     def sort(column: str) -> None:
@@ -471,7 +488,8 @@ def show_table(rows: Sequence[TriageRow], view: ViewState, *, is_judged: bool, h
             write_view(now.change(sort=asked.by, desc=asked.descending))
 
     with st.container(key="triage-table"):
-        chosen = (*view.columns, *(score_columns(name)[0] for name in view.shown_scores))
+        reviewed = ("reviewed",) if is_reviewed else ()
+        chosen = (*view.columns, *reviewed, *(score_columns(name)[0] for name in view.shown_scores))
         grid = triage_grid(rows, view.sort, chosen=chosen, is_judged=is_judged, has_gold=has_gold)
         show_grid(grid, key=KEY, on_sort=sort)
 

@@ -50,7 +50,7 @@ from proofspan.traces.records.chunks import place_of
 from proofspan.traces.records.gold import read_gold
 from proofspan.traces.records.redirects import gold_of_today, mapped
 from proofspan.traces.records.stored_reports import StoredRow, read_report
-from proofspan.ui.visit.files import state_of, states_of_run
+from proofspan.ui.visit.files import states_of_run
 from proofspan.ui.visit.view_state import ViewState, read_view
 
 T = TypeVar("T")
@@ -348,10 +348,7 @@ def reviews(opened: Opened) -> Annotations:
 
     Raises Fault where the file cannot be read.
     """
-    manifest = opened.manifest
-    state = state_of(manifest, manifest.annotations)
-    key = (str(manifest.folder), manifest.annotations, state)
-    return cached("annotations", key, lambda: read_annotations(manifest), most=4)
+    return read_annotations(opened.manifest)
 
 
 def catalogue(opened: Opened) -> CatalogueIndex:

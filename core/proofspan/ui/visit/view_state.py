@@ -43,7 +43,7 @@ _KEY = re.compile(f"[0-9a-f]{{{KEY_CHARS}}}")
 _SPEAKER = re.compile(r"[0-9a-z]{1,40}")
 #: Columns of the Triage table besides those that it always shows, in their order.
 OPTIONAL_COLUMNS = (
-    *("label", "why", "issues", "support", "contradictions", "numbers", "coverage"),
+    *("reviewed", "label", "why", "issues", "support", "contradictions", "numbers", "coverage"),
     *("cited", "gold_rank", "rules"),
 )
 #: What names the place that is shown.
