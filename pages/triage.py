@@ -12,13 +12,13 @@ from proofspan.contracts.records.chunk_id import parse_alias
 from proofspan.contracts.records.records import GoldQuestion
 from proofspan.diagnosis.types import profile_from
 from proofspan.errors import Fault
-from proofspan.journal.annotations import Annotations, read_annotations
+from proofspan.journal.annotations import Annotations, read_annotations, refusal
 from proofspan.services.export import triage_exports, with_reviews
 from proofspan.services.page_base import worth_saying
 from proofspan.services.question.filter_values import unknown_values
 from proofspan.services.rows import Frames
 from proofspan.ui.status import documents, notices
-from proofspan.ui.triage import bulk, failure_map, filters, outcomes, panels, review, scores, table
+from proofspan.ui.triage import bulk, chosen, failure_map, filters, outcomes, panels, review, scores, table
 from proofspan.ui.triage.sets import downloads_of
 from proofspan.ui.triage.shown_first import ShownFirst
 from proofspan.ui.visit import session
@@ -111,6 +111,8 @@ reviews = Annotations()
 with suppress(Fault):  # Question shows why reviews cannot be read
     reviews = session.reviews(opened)
 is_reviewed = view.run in reviews.runs
+can_review = opened.manifest.annotations is not None and refusal(opened.manifest) is None
+among = partial(store.among, view.filter, view.sort)
 if matching:
     gold: Mapping[str, GoldQuestion] = {}
     with suppress(Fault):  # a lost gold file is among the run's own problems
@@ -134,6 +136,8 @@ if matching:
         is_judged=is_judged or "claims" in found,
         has_gold=bool(gold),
         is_reviewed=is_reviewed,
+        ticks=chosen.ticks(opened.manifest, view.run, asks=review.is_open()) if can_review else None,
+        on_tick=partial(chosen.choose, opened.manifest, view.run),
     )
 
 options = session.options(opened, store)
@@ -164,8 +168,17 @@ def scores_menu() -> None:
 
 def reviews_menu() -> None:
     """Draw the menu of people's reviews."""
-    rows = partial(store.rows, view.filter, view.sort)
-    form = partial(bulk.bulk_form, opened.manifest, rows, matching=matching)
+
+    def form() -> None:
+        keys = chosen.chosen(opened.manifest, view.run)
+        if not keys:
+            rows = partial(store.rows, view.filter, view.sort)
+            bulk.bulk_form(opened.manifest, rows, matching=matching)
+            return
+        listed = among(keys)
+        chosen.left_out(keys, listed)
+        bulk.bulk_form(opened.manifest, lambda: [listed], matching=len(listed), are_chosen=True)
+
     review.review_menu(view, reviews, matching=store.matching, bulk=form)
 
 
@@ -178,7 +191,7 @@ def exported_rows() -> Frames:
 
 
 with lines_above:
-    if keeps_reviews:
+    if keeps_reviews and not chosen.is_open():
         bulk.bulk_line(opened.manifest)
     if parse_alias(view.filter.text) is not None:
         with suppress(Fault):  # lost chunks are among the run's own problems
@@ -232,6 +245,8 @@ with onward:
         name=f"{opened.manifest.name} {view.run}",
     )
 
+if can_review:
+    chosen.review_dialog(opened.manifest, view.run, among)
 if matching:
     panels.paging(matching, view, rows_a_page=table.ROWS_A_PAGE)
     with st.container(key="below"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -160,4 +161,61 @@ def test_a_column_says_what_people_say_and_sorts(workspace: Path, open_app: Open
     }
     send(app, "sort", "reviewed")
     assert next(iter(reviewed(app))) == "Q1"
+    assert not app.exception
+
+
+def ticks_of(app: AppTest) -> dict[str, Any]:
+    (grid,) = (each for each in tables(app) if each["table"] == "Questions of this run")
+    ticks: dict[str, Any] = grid["ticks"]
+    return ticks
+
+
+def test_chosen_rows_alone_get_a_verdict_and_lose_it_again(workspace: Path, open_app: Open) -> None:
+    app = open_app(workspace, run="R1")
+    app.session_state["author"] = "Ada"
+    (grid,) = (each for each in tables(app) if each["table"] == "Questions of this run")
+    keys = {row["cells"]["question"]["href"].partition("q=")[2][:2]: row["key"] for row in grid["rows"]}
+    send(app, "ticked", {"keys": [keys["Q1"], keys["Q3"]], "acts": True})
+    app.run()
+    app.button("chosen-save").click().run()
+    verdicts = read_annotations(load_manifest(workspace)).verdicts
+    assert {each.q_id for each in verdicts} == {"Q1", "Q3"}
+    assert all(each["Ada"].agrees for each in verdicts.values())
+    assert (ticks_of(app)["known"], bool(ticks_of(app)["cleared"])) == ([keys["Q1"], keys["Q3"]], True)
+    app.button("bulk-undo").click().run()
+    assert read_annotations(load_manifest(workspace)).verdicts == {}
+    assert ticks_of(app)["cleared"] == ""
+
+    app.selectbox("chosen-kind").set_value("wrong").run()
+    app.button("chosen-save").click().run()
+    app.button("bulk-done").click().run()
+    assert {*reviewed(app).values()} == {("Ada: Wrong", ""), ("–", "")}
+    assert ticks_of(app)["known"] == []
+    assert "chosen-save" not in {each.key for each in app.button}
+    assert not app.exception
+
+
+def test_the_menu_acts_on_the_chosen_rows_that_the_list_has(workspace: Path, open_app: Open) -> None:
+    app = open_app(workspace, run="R1", text="oil")
+    app.session_state["author"] = "Ada"
+    menu(app, "review")
+    assert ticks_of(app)["asks"]
+    assert app.button("bulk-prepare").label == "Prepare for 2"  # Q1 and Q2 are the list
+    for sent in ({"keys": 3}, [], {"keys": [None, "x", "0:0:Q9"], "acts": "yes"}):
+        send(app, "ticked", sent)
+        assert not app.exception
+    send(app, "ticked", {"keys": ["0:0:Q2", "0:0:Q3"], "acts": False})
+    assert app.button("bulk-prepare").label == "Prepare for 1"
+    assert "1 of 2 chosen answers" in shown(app)
+    app.button("bulk-prepare").click().run()
+    app.button("bulk-save").click().run()
+    assert {each.q_id for each in read_annotations(load_manifest(workspace)).verdicts} == {"Q2"}
+    assert not app.exception
+
+
+def test_rows_cannot_be_chosen_where_nothing_can_be_saved(
+    make_workspace: MakeWorkspace, open_app: Open
+) -> None:
+    app = open_app(make_workspace(annotations={"path": "annotations.jsonl", "sha256": "0" * 64}), run="R1")
+    assert ticks_of(app) is None
     assert not app.exception

@@ -280,6 +280,14 @@ class Store:
             yield _with_scores(frame, run, rows, scores)
 
     @_retried
+    def among(self, shown: Filter, sort: Sort, keys: Iterable[TraceKey]) -> pd.DataFrame:
+        """Return those of some traces that are in the list, in its order, with every column."""
+        listed = self._listed(shown, sort)
+        order = self._order(listed, shown, sort)
+        rows = [row for key in keys if (row := self._row(listed.run, key)) is not None]
+        return self._frame(listed.run, shown.run, order[np.isin(order, rows)], FULL_COLUMNS)
+
+    @_retried
     def _whole(self, shown: Filter, sort: Sort, scores: Sequence[str]) -> tuple[LoadedRun, np.ndarray]:
         listed = self._listed(shown, sort)
         listed.run.table(FULL_COLUMNS)  # in memory: an index that is replaced meanwhile changes nothing

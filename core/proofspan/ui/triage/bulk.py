@@ -21,10 +21,13 @@ from proofspan.wording import counted
 
 #: Answers that get something at once.
 MOST = 1_000
-_BULK = "review:bulk"
+_BULK, _LAST = "review:bulk", "review:bulk-last"
 #: What all answers of a list can get, besides another correctness.
 _NAMES = {"agree": "Agree with Proofspan", "assign": "Assign to", "tag": "Tag"}
 _CHOICES: Mapping[str, str] = _NAMES | {name: f"Verdict: {words}" for name, words in CORRECT_NAMES.items()}
+
+#: Those that take words.
+_WORDED = ("assign", "tag")
 
 
 class Bulk(NamedTuple):
@@ -36,39 +39,111 @@ class Bulk(NamedTuple):
     problems: tuple[Problem, ...] = ()
 
 
-def bulk_form(manifest: Manifest, rows: Callable[[], Iterable[pd.DataFrame]], *, matching: int) -> None:
-    """Draw the choice of what all answers of the list get; nothing is saved before it is confirmed.
+def bulk_form(
+    manifest: Manifest,
+    rows: Callable[[], Iterable[pd.DataFrame]],
+    *,
+    matching: int,
+    are_chosen: bool = False,
+) -> None:
+    """Draw the choice of what all answers of a list get; nothing is saved before it is confirmed.
 
-    `rows` yields the list with every column, `matching` is how many there are.
+    `rows` yields the answers with every column, `matching` is how many there are. `are_chosen`: they are not
+    the whole list.
     """
     if refusal(manifest) is not None or not matching:
         return
     if matching > MOST:
         markup.note(f"Up to {MOST:,} answers can be reviewed at once: filter the list first.", "muted")
         return
-    st.selectbox(
-        f"For all {matching:,} answers of the list" if matching > 1 else "For the answer of the list",
-        list(_CHOICES),
-        key="bulk-kind",
-        format_func=lambda each: _CHOICES[each],
-    )
-    kind = st.session_state["bulk-kind"]
-    if kind in ("assign", "tag"):
-        st.text_input("Name" if kind == "assign" else "Tag", key="bulk-words", max_chars=100)
-    if not author():
-        ask_author("bulk-author", "Asked once, written with each review")
+    whole = f"all {matching:,} answers of the list" if matching > 1 else "the answer of the list"
+    kind = _choice(f"For {_chosen(matching) if are_chosen else whole}", "bulk")
 
     def prepare() -> None:
-        words = " ".join(str(st.session_state.get("bulk-words", "")).split())
-        if author() and (words or kind not in ("assign", "tag")):
+        if (words := _words(kind, "bulk")) is not None:
             lines = tuple(lines_for(kind, words, rows(), author=author(), at=now()))
-            st.session_state[_BULK] = Bulk(lines, " ".join(filter(None, (_CHOICES[kind], words))))
+            st.session_state[_BULK] = Bulk(lines, _name(kind, words))
 
     st.button(f"Prepare for {matching:,}", key="bulk-prepare", disabled=not author(), on_click=prepare)
 
 
-def bulk_line(manifest: Manifest) -> None:
-    """Draw what was prepared with its confirmation, or what was saved with the way back."""
+def save_form(manifest: Manifest, rows: pd.DataFrame) -> None:
+    """Draw the choice of what chosen answers get, and the button that saves it, which says for how many."""
+    if (refused := refusal(manifest)) is not None:
+        fault_panel([refused])
+        return
+    if len(rows) > MOST or rows.empty:
+        markup.note(f"Choose 1 to {MOST:,} answers to review them together.", "muted")
+        return
+    kind = _choice(f"For {_chosen(len(rows))}", "chosen")
+    ready = sum(1 for _ in lines_for(kind, "", [rows], author="", at=""))
+    if kind == "agree" and (silent := sum(1 for _ in lines_for("tag", "", [rows], author="", at="")) - ready):
+        markup.note(f"Proofspan says nothing of {silent:,} of them: nothing to agree with.", "muted")
+
+    def save() -> None:
+        if (words := _words(kind, "chosen")) is not None:
+            lines = tuple(lines_for(kind, words, [rows], author=author(), at=now()))
+            _save(manifest, Bulk(lines, _name(kind, words)))
+
+    st.button(
+        f"Save for {counted(ready, 'answer')}",
+        key="chosen-save",
+        type="primary",
+        disabled=not author() or not ready,
+        on_click=save,
+    )
+    failed: Bulk | None = st.session_state.get(_BULK)
+    fault_panel(failed.problems if failed else ())
+
+
+def _chosen(count: int) -> str:
+    return f"the {count:,} chosen answers" if count > 1 else "the chosen answer"
+
+
+def _choice(title: str, key: str) -> str:
+    """Draw the choice of what answers get, with the field for its words, and one for an unknown name."""
+    kind: str = st.selectbox(
+        title, list(_CHOICES), key=f"{key}-kind", format_func=lambda each: _CHOICES[each]
+    )
+    if kind in _WORDED:
+        st.text_input("Name" if kind == "assign" else "Tag", key=f"{key}-words", max_chars=100)
+    if not author():
+        ask_author(f"{key}-author", "Asked once, written with each review")
+    return kind
+
+
+def _words(kind: str, key: str) -> str | None:
+    """Return the words that were typed for a choice, "" where it takes none; None while any are missing."""
+    words = " ".join(str(st.session_state.get(f"{key}-words", "")).split()) if kind in _WORDED else ""
+    return words if author() and (words or kind not in _WORDED) else None
+
+
+def _name(kind: str, words: str) -> str:
+    return " ".join(filter(None, (_CHOICES[kind], words)))
+
+
+def is_saved() -> bool:
+    """Return whether the lines prepared last are saved, and can be taken back."""
+    bulk: Bulk | None = st.session_state.get(_BULK)
+    return bulk is not None and bulk.is_saved
+
+
+def saved_last() -> str:
+    """Return what changes with each save: the id of a line, "" before one and after it was taken back."""
+    return str(st.session_state.get(_LAST, ""))
+
+
+def bulk_line(manifest: Manifest, on_done: Callable[[], None] | None = None) -> None:
+    """Draw what was prepared with its confirmation, or what was saved with the way back.
+
+    `on_done` is called once it is done with, and not taken back.
+    """
+
+    def done() -> None:
+        if on_done is not None:
+            on_done()
+        drop()
+
     bulk: Bulk | None = st.session_state.get(_BULK)
     if bulk is None:
         return
@@ -79,7 +154,7 @@ def bulk_line(manifest: Manifest) -> None:
         markup.show(markup.text(pieces, role="line"), width="content")
         if bulk.is_saved:
             st.button("Undo", key="bulk-undo", type="tertiary", on_click=_withdraw, args=(manifest, bulk))
-            st.button("Done", key="bulk-done", type="tertiary", on_click=_drop)
+            st.button("Done", key="bulk-done", type="tertiary", on_click=done)
         else:
             title = f"Save {counted(len(bulk.lines), 'line')}"
             is_empty = not bulk.lines
@@ -91,7 +166,7 @@ def bulk_line(manifest: Manifest) -> None:
                 on_click=_save,
                 args=(manifest, bulk),
             )
-            st.button("Discard", key="bulk-discard", type="tertiary", on_click=_drop)
+            st.button("Discard", key="bulk-discard", type="tertiary", on_click=drop)
     fault_panel(bulk.problems)
 
 
@@ -133,6 +208,7 @@ def _save(manifest: Manifest, bulk: Bulk) -> None:
         st.session_state[_BULK] = bulk._replace(problems=tuple(fault.problems)[:3])
     else:
         st.session_state[_BULK] = Bulk(written, bulk.words, is_saved=True)
+        st.session_state[_LAST] = written[0].entry_id if written else ""
 
 
 def _withdraw(manifest: Manifest, bulk: Bulk) -> None:
@@ -144,8 +220,10 @@ def _withdraw(manifest: Manifest, bulk: Bulk) -> None:
     except Fault as fault:
         st.session_state[_BULK] = bulk._replace(problems=tuple(fault.problems)[:3])
     else:
-        _drop()
+        st.session_state.pop(_LAST, None)
+        drop()
 
 
-def _drop() -> None:
+def drop() -> None:
+    """Forget what was prepared, or saved last: it can no longer be taken back here."""
     st.session_state.pop(_BULK, None)

@@ -20,6 +20,11 @@ from proofspan.ui.widgets.text import sentence_start
 MENU = "facet-review"
 
 
+def is_open() -> bool:
+    """Return whether the menu is open: it asks for the rows that are chosen."""
+    return bool(st.session_state.get(MENU))
+
+
 def review_menu(
     view: ViewState, known: Annotations, *, matching: Callable[[Filter], int], bulk: Callable[[], None]
 ) -> None:

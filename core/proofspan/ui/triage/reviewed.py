@@ -1,4 +1,4 @@
-"""What people say of an answer, in a cell of the Triage table."""
+"""Put people's verdicts on an answer into a cell of the Triage table."""
 
 from __future__ import annotations
 
@@ -14,10 +14,13 @@ MAX_NAME, MAX_PEOPLE = 24, 3
 
 
 def reviewed(verdicts: Mapping[str, Annotation]) -> Cell:
-    """Return who agrees with Proofspan, who says what instead, and whether people say different things."""
+    """Return who says what instead of Proofspan, who agrees, and whether people say different things."""
     if not verdicts:
         return NOTHING
-    each_says = [_says(name, verdicts[name]) for name in sorted(verdicts)]
+    each_says = [
+        _says(name, verdicts[name])
+        for name in sorted(verdicts, key=lambda name: (bool(verdicts[name].agrees), name))
+    ]
     more = [f"+{len(each_says) - MAX_PEOPLE:,}"] if len(each_says) > MAX_PEOPLE else []
     words, tip = " · ".join([*each_says[:MAX_PEOPLE], *more]), "; ".join(each_says)
     if disputed(verdicts):

@@ -30,6 +30,7 @@ from proofspan.store.files.evidence_states import EVIDENCE
 from proofspan.store.files.scores import export_columns
 from proofspan.store.query.filters import Sort
 from proofspan.store.query.score_conditions import SORT, name_in, number_in, number_words, score_columns
+from proofspan.ui.triage.chosen import row_key
 from proofspan.ui.triage.excerpt import differing, excerpt
 from proofspan.ui.triage.reviewed import reviewed
 from proofspan.ui.visit.view_state import (
@@ -41,7 +42,19 @@ from proofspan.ui.visit.view_state import (
 )
 from proofspan.ui.widgets.chart import LABEL_COLOURS
 from proofspan.ui.widgets.markup import clean
-from proofspan.ui.widgets.table import NOTHING, Cell, Chip, Column, Folding, Grid, Row, explained, show_grid
+from proofspan.ui.widgets.table import (
+    NOTHING,
+    TICK_REM,
+    Cell,
+    Chip,
+    Column,
+    Folding,
+    Grid,
+    Row,
+    Ticks,
+    explained,
+    show_grid,
+)
 from proofspan.ui.widgets.text import shortened, variant
 from proofspan.ui.wording import citation
 from proofspan.ui.wording.verdict import verdict_chip
@@ -414,10 +427,12 @@ COLUMNS: Mapping[str, TriageColumn] = {
     ),
     "reviewed": TriageColumn(
         _reviewed,
-        _layout("reviewed", "Verdicts of people; disputed where they say different things", lines=3, width=9),
+        _layout(
+            "reviewed", "Verdicts of people; disputed where they say different things", lines=3, width=10
+        ),
         "reviewed",
-        ("disputed first, then what people disagree with", "answers without a review first"),
-        stays=6,
+        ("disputed reviews first", "answers without a review first"),
+        stays=8,
     ),
 }
 
@@ -474,11 +489,19 @@ _OTHER_ORDERS: Mapping[str, tuple[str, str]] = {
 
 
 def show_table(
-    rows: Sequence[TriageRow], view: ViewState, *, is_judged: bool, has_gold: bool, is_reviewed: bool
+    rows: Sequence[TriageRow],
+    view: ViewState,
+    *,
+    is_judged: bool,
+    has_gold: bool,
+    is_reviewed: bool,
+    ticks: Ticks | None,
+    on_tick: Callable[[Sequence[str], bool], None],
 ) -> None:
     """Draw the page of rows. A click on one opens its question, a click on a header sorts in SQL.
 
-    `is_reviewed`: people have reviewed answers of the run. The rest as in `triage_grid`.
+    `is_reviewed`: people have reviewed answers of the run. With `ticks` rows can be chosen, and `on_tick` is
+    called as in `show_grid`. The rest as in `triage_grid`.
     """
 
     def sort(column: str) -> None:
@@ -490,8 +513,15 @@ def show_table(
     with st.container(key="triage-table"):
         reviewed = ("reviewed",) if is_reviewed else ()
         chosen = (*view.columns, *reviewed, *(score_columns(name)[0] for name in view.shown_scores))
-        grid = triage_grid(rows, view.sort, chosen=chosen, is_judged=is_judged, has_gold=has_gold)
-        show_grid(grid, key=KEY, on_sort=sort)
+        grid = triage_grid(
+            rows,
+            view.sort,
+            chosen=chosen,
+            is_judged=is_judged,
+            has_gold=has_gold,
+            with_ticks=ticks is not None,
+        )
+        show_grid(grid, key=KEY, on_sort=sort, ticks=ticks, on_tick=on_tick)
 
 
 def triage_rows(rows: pd.DataFrame, view: ViewState, known: Known = NOTHING_KNOWN) -> list[TriageRow]:
@@ -514,12 +544,13 @@ def triage_grid(
     chosen: Sequence[str] = (),
     is_judged: bool = True,
     has_gold: bool = True,
+    with_ticks: bool = False,
 ) -> Grid:
     """Return the table of these rows, in the order `sort`.
 
     `chosen` are columns besides those that every list shows. Without `is_judged` there is no verdict yet, and
     labels are in its place; without `has_gold` no answer is expected. A column in which no row has a value is
-    left out, unless the list is in its order.
+    left out, unless the list is in its order. `with_ticks`: rows can be chosen.
     """
     names = columns_of(chosen, is_judged=is_judged, has_gold=has_gold)
     columns_named = {name: column_named(name) for name in names}
@@ -531,7 +562,7 @@ def triage_grid(
         or column.sort == sort.by
         or any(each not in (NOTHING, Cell()) for each in cells[name])
     }
-    below = _folded_below(shown)
+    below = _folded_below(shown, TICK_REM if with_ticks else 0)
     corner, *columns = [
         replace(
             column.layout,
@@ -540,7 +571,9 @@ def triage_grid(
         )
         for name, column in shown.items()
     ]
-    made = [Row(head, tuple(others)) for head, *others in zip(*(cells[name] for name in shown), strict=True)]
+    keys = [row_key(row.key) if with_ticks else "" for row in rows]
+    drawn = zip(keys, *(cells[name] for name in shown), strict=True)
+    made = [Row(head, tuple(others), key) for key, head, *others in drawn]
     return Grid("Questions of this run", corner, tuple(columns), tuple(made))
 
 
@@ -551,14 +584,16 @@ def columns_of(chosen: Sequence[str], *, is_judged: bool, has_gold: bool) -> lis
     return [*always, *others, *(name for name in chosen if name_in(name) is not None)]
 
 
-def _folded_below(shown: Mapping[str, TriageColumn]) -> dict[str, float]:
+def _folded_below(shown: Mapping[str, TriageColumn], taken: float) -> dict[str, float]:
     """Return for each column that may move under the question the width in rem below which it does.
+
+    `taken` is the width of what is beside the columns, in rem.
 
     A column stays while it fits beside those that stay longer: whatever is chosen, nothing is cut.
     """
     moving = sorted((name for name in shown if shown[name].stays), key=lambda name: -shown[name].stays)
     staying = [column.layout.width or LEAST_QUESTION for column in shown.values() if not column.stays]
-    least = sum(width + _PADDING for width in staying)
+    least = taken + sum(width + _PADDING for width in staying)
     found: dict[str, float] = {}
     for name in moving:
         least += (shown[name].layout.width or 0) + _PADDING

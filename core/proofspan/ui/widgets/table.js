@@ -13,6 +13,8 @@ const WHOLE = 1.1;
 const FEW = 6;
 // The row or cell that led to another page is marked when the reader comes back.
 const VISITED = "proofspan:visited";
+// The rows that are chosen by their boxes, on all pages of a list (see `Ticks`).
+const TICKED = "proofspan:ticked";
 
 export default function ({ data, parentElement, setTriggerValue }) {
   if (!data || !data.length) return;
@@ -25,22 +27,30 @@ function opened(root) {
   const find = (name) => root.querySelector(name);
   const view = {
     root, frame: find(".frame"), table: find("table"), head: find("thead tr"), more: find(".more"), rest: find(".rest"),
-    json: "", rows: "", isWhole: false,
+    picked: find(".picked"), json: "", rows: "", isWhole: false,
   };
   views.set(root, view);
   view.table.addEventListener("pointerdown", (event) => { view.pressed = [event.clientX, event.clientY]; });
   view.table.addEventListener("click", (event) => clicked(view, event));
+  view.table.addEventListener("mousedown", (event) => { if (event.shiftKey && event.target.closest(".tick")) event.preventDefault(); });
   view.table.addEventListener("keydown", (event) => move(view, event));
   view.table.addEventListener("focusin", (event) => hold(view, event.target));
   view.more.addEventListener("click", () => showDetails(view, !view.frame.classList.contains("all")));
   view.rest.addEventListener("click", () => showRest(view, !view.isWhole));
+  find(".act").addEventListener("click", () => view.send("ticked", { keys: [...ticked(view)], acts: true }));
+  find(".none").addEventListener("click", () => {
+    keep(view, new Set());
+    boxes(view).find((one) => one.tabIndex === 0)?.focus({ preventScroll: true });
+  });
   new ResizeObserver(() => fit(view)).observe(view.table);
   new ResizeObserver(() => fit(view)).observe(view.frame);
   return view;
 }
 
 // The same cells keep their elements, and with them the focus; of others the same link, button or place has it.
-function show(view, { chosen, of, ...data }) {
+function show(view, { chosen, of, ticks, ...data }) {
+  view.ticks = ticks;
+  data.withTicks = Boolean(ticks);
   const json = JSON.stringify(data);
   const isNew = json !== view.json;
   if (isNew) {
@@ -59,12 +69,18 @@ function show(view, { chosen, of, ...data }) {
     row.classList.toggle("visited", Boolean(visited));
     if (visited && isNew && !view.table.contains(view.root.activeElement)) hold(view, visited);
   }
+  showTicks(view);
   fit(view);
   const row = view.table.querySelector("tbody.chosen");
   if (row && !view.table.contains(view.root.activeElement)) hold(view, row.querySelector("button"));
   if (row && (isNew || chosen !== view.chosen)) intoFrame(view, row.querySelector("td, th"));
   view.chosen = chosen;
   if (of) view.root.host.dataset.of = of;
+  const keys = ticks?.asks ? [...ticked(view)].sort() : [];
+  if (ticks?.asks && String(keys) !== String([...ticks.known].sort()) && String(keys) !== view.sent) {
+    view.sent = String(keys);  // once: the page may know better
+    view.send("ticked", { keys, acts: false });
+  }
 }
 
 function draw(view, data) {
@@ -73,11 +89,12 @@ function draw(view, data) {
   const [name, place] = [held && nameOf(held), held && placeOf(view, held)];
   const rows = JSON.stringify(data.rows.map((row) => row.key || Object.values(row.cells).find((cell) => cell.href)?.href));
   view.table.setAttribute("aria-label", data.table);
-  view.frame.className = `frame ${data.layout}${data.tall ? " tall" : ""}`;
+  view.frame.className = `frame ${data.layout}${data.tall ? " tall" : ""}${data.withTicks ? " ticks" : ""}`;
   view.frame.dataset.testid = data.layout === "list" ? "ps-rows" : "ps-grid";
   view.root.querySelector("style.columns")?.remove();
   if (data.layout === "list") view.root.append(columnStyles(data.columns));
-  view.head.replaceChildren(...data.columns.map((column) => header(column, data)));
+  const all = data.withTicks ? [tickCell("th", "Choose all rows that are shown", "")] : [];
+  view.head.replaceChildren(...all, ...data.columns.map((column) => header(column, data)));
   const bodies = data.rows.map((row) => drawn(row, data));
   if (rows === view.rows) bodies.forEach((body, place) => update(view.table.tBodies[place], body));
   else view.table.replaceChildren(view.head.parentElement, ...bodies);
@@ -85,8 +102,8 @@ function draw(view, data) {
   view.more.textContent = data.more;
   if (rows !== view.rows) view.isWhole = false;
   view.rows = rows;
-  const all = [...sorters(view), ...targets(view)];
-  const next = held && (all.find((one) => nameOf(one) === name) ?? at(view, ...place));
+  const places = [...sorters(view), ...targets(view), ...boxes(view)];
+  const next = held && (places.find((one) => nameOf(one) === name) ?? at(view, ...place));
   hold(view, sorters(view)[0]);
   hold(view, targets(view).find((one) => one.closest("tbody")) ?? targets(view)[0]);
   if (next) hold(view, next);
@@ -160,6 +177,7 @@ function drawn(row, data) {
   const [made, line] = [element("tbody"), element("tr")];
   if (row.key) made.dataset.key = row.key;
   if (data.layout === "list") made.dataset.testid = "ps-row";
+  if (data.withTicks) line.append(tickCell("td", `Choose: ${Object.values(row.cells).find((cell) => cell.href)?.text ?? row.key}`, row.key));
   for (const [place, column] of data.columns.entries()) {
     const isHeader = data.layout !== "list" && place === 0;
     const box = element(isHeader ? "th" : "td", `${column.align} ${column.name}${column.lines ? " lines" : ""}`);
@@ -174,6 +192,17 @@ function drawn(row, data) {
   made.append(line);
   if (row.details) made.append(details(row));
   return made;
+}
+
+// A box that chooses a row, or in the header all that are shown.
+function tickCell(tag, name, key) {
+  const [cell, label, box] = [element(tag, "tick"), element("label"), element("input")];
+  Object.assign(box, { type: "checkbox", ariaLabel: name, tabIndex: tag === "th" ? 0 : -1 });
+  box.dataset.name = `tick:${key}`;
+  label.append(box);
+  cell.append(label);
+  looks.set(cell, `tick ${key} ${name}`);
+  return cell;
 }
 
 // Of the same rows, cells that did not change stay: words that are being marked in them stay marked.
@@ -291,6 +320,10 @@ function showDetails(view, isAll) {
 // A plain click opens a link in place; in a list the whole row is its link or its button. With a modifier key the
 // browser does what it does with a link, and a press that moved was meant to mark text.
 function clicked(view, event) {
+  if (event.target.closest(".tick")) {
+    ticking(view, event);
+    return;
+  }
   const sorter = event.target.closest("thead button");
   if (sorter) view.send("sort", sorter.dataset.name);
   const box = event.target.closest(view.data.layout === "list" ? "tbody" : "td, th");
@@ -305,6 +338,62 @@ function clicked(view, event) {
   } else view.send("choose", box.dataset.key);
 }
 
+// A press beside a box in its cell comes again as one of the box, without its modifier keys in some browsers.
+function ticking(view, event) {
+  if (event.target.tagName !== "INPUT") view.isRange = event.shiftKey;
+  else {
+    tick(view, event.target, event.target.checked, event.shiftKey || view.isRange);
+    view.isRange = false;
+  }
+}
+
+// Chooses a row or gives it up, with Shift all from the last one on; the header's box does so with all that are shown.
+function tick(view, box, isTicked, isRange) {
+  const all = boxes(view);
+  const [last, place] = [all.indexOf(view.lastBox), all.indexOf(box)];
+  const isOne = place >= 0 && !(isRange && last >= 0);
+  const changed = place < 0 ? all : isOne ? [box] : all.slice(Math.min(last, place), Math.max(last, place) + 1);
+  if (place >= 0) view.lastBox = box;
+  const keys = ticked(view);
+  for (const one of changed) keys[isTicked ? "add" : "delete"](keyOf(one));
+  keep(view, keys);
+}
+
+const boxes = (view) => [...view.table.querySelectorAll("tbody .tick input")];
+const keyOf = (box) => box.closest("tbody").dataset.key;
+
+function ticked({ ticks }) {
+  const kept = JSON.parse(sessionStorage.getItem(TICKED) ?? "{}");
+  const isSame = kept.of === ticks.of && (!ticks.cleared || kept.cleared === ticks.cleared);
+  return new Set(isSame ? kept.keys : []);
+}
+
+function keep(view, keys) {
+  const { of, cleared } = view.ticks;
+  sessionStorage.setItem(TICKED, JSON.stringify({ of, cleared, keys: [...keys] }));
+  showTicks(view);
+}
+
+function showTicks({ head, picked, table, ticks }) {
+  picked.hidden = !ticks;
+  if (!ticks) return;
+  const keys = ticked({ ticks });
+  const all = boxes({ table });
+  for (const box of all) {
+    box.checked = keys.has(keyOf(box));
+    box.closest("tbody").classList.toggle("ticked", box.checked);
+  }
+  const here = all.filter((box) => box.checked).length;
+  const [whole, some] = [head.querySelector(".tick input"), picked.querySelector(".act")];
+  Object.assign(whole, { checked: here > 0 && here === all.length, indeterminate: here > 0 && here < all.length });
+  const elsewhere = keys.size - here;
+  const words = `${keys.size.toLocaleString("en")} chosen${elsewhere ? `, ${elsewhere.toLocaleString("en")} not shown` : ""}`;
+  picked.classList.toggle("some", keys.size > 0);
+  picked.querySelector("span").textContent = keys.size ? words : ticks.hint;
+  some.textContent = `${ticks.act} ${keys.size.toLocaleString("en")} …`;
+  some.hidden = picked.querySelector(".none").hidden = !keys.size;
+}
+
 const sorters = (view) => [...view.head.querySelectorAll("button")];
 const targets = (view) => [...view.table.querySelectorAll("a, tbody button")];
 const lines = (view) => [view.head, ...[...view.table.tBodies].map((body) => body.rows[0])];
@@ -317,16 +406,36 @@ function placeOf(view, target) {
 
 // One of the headers that sort, and one of the links or rows, is reached by Tab, the others by the arrow keys.
 function hold(view, held) {
+  const row = held?.closest("tbody");
+  if (row && view.ticks) for (const box of boxes(view)) box.tabIndex = box.closest("tbody") === row ? 0 : -1;
+  if (held?.type === "checkbox") held = row?.querySelector("a, tbody button");
   for (const group of [sorters(view), targets(view)]) {
     if (group.includes(held)) for (const one of group) one.tabIndex = one === held ? 0 : -1;
   }
 }
 
 function move(view, event) {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const own = view.ticks && event.target.closest("tbody")?.querySelector(".tick input");
+  if (event.key === " " && event.target === own) view.isRange = event.shiftKey;  // the browser presses it
+  else if (own && event.key === " ") {
+    event.preventDefault();
+    tick(view, own, !own.checked, event.shiftKey);
+    return;
+  }
+  if (event.shiftKey) return;
+  if (own && Object.hasOwn(STEPS, event.key) && (event.target === own || event.key === "ArrowLeft")) {
+    event.preventDefault();
+    const [down, right] = STEPS[event.key];
+    const next = right < 0 ? own : right ? own.closest("tbody").querySelector("a, tbody button") : boxes(view)[boxes(view).indexOf(own) + down];
+    next?.focus({ preventScroll: true });
+    if (next) intoFrame(view, next.closest("td"));
+    return;
+  }
   const target = event.target.closest("a, button");
+  if (!target) return;
   const isSorter = sorters(view).includes(target);
-  const next = isSorter ? nextSorter(view, target, event.key) : target && nextTarget(view, target, event.key);
+  const next = isSorter ? nextSorter(view, target, event.key) : nextTarget(view, target, event.key);
   if (next === undefined) return;
   event.preventDefault();
   if (next?.closest("tbody")?.hidden) showRest(view, true);

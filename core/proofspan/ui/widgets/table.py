@@ -7,7 +7,7 @@ carries a meaning alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
@@ -24,6 +24,8 @@ Align = Literal["start", "center", "end"]
 ROW_PIXELS, LIST_ROW_PIXELS, HEADER_PIXELS = 29, 34, 36
 #: CSS pixels of a row of a list whose texts take more than two lines.
 TALL_ROW_PIXELS = 60
+#: The width of the column of boxes that choose rows, in rem (see table.css).
+TICK_REM = 2.3
 #: A table that is higher than its room by no more than this factor is shown whole (see table.js).
 WHOLE = 1.1
 
@@ -125,6 +127,23 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
+class Ticks:
+    """How rows of a list are chosen by boxes. The browser keeps which, and the page runs for none of them.
+
+    `of` says what the keys of rows belong to: the chosen ones of another are forgotten, and so are all when
+    `cleared` becomes another text. Below the list are `hint` while none is chosen, else their number and the
+    button `act`, which sends them. With `asks` they are sent also where they differ from `known`.
+    """
+
+    of: str
+    act: str
+    hint: str
+    cleared: str = ""
+    known: tuple[str, ...] = ()
+    asks: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Grid:
     """A table: `name` is what a screen reader calls it, `corner` the header of the first column.
 
@@ -170,19 +189,23 @@ def show_grid(
     on_sort: Callable[[str], None] | None = None,
     on_choose: Callable[[str], None] | None = None,
     of: str = "",
+    ticks: Ticks | None = None,
+    on_tick: Callable[[Sequence[str], bool], None] | None = None,
 ) -> None:
     """Draw the table, whose links open in place. The same `key` keeps the focus while cells change.
 
     `chosen` is the key of the row that is marked. `on_sort` gets a column's name, `on_choose` a row's key.
-    `of` names what it is drawn for (see `markup.place`).
+    `of` names what it is drawn for (see `markup.place`). With `ticks` rows have boxes; `on_tick` gets the
+    keys of those chosen, on any page of the list, and whether the button was pressed.
     """
     names = {column.name for column in (grid.corner, *grid.columns) if isinstance(column, Column)}
     component("ui/widgets/table", scripts=("ui/visit/links.js",))(
         key=key,
-        data=packed(grid, chosen=chosen, of=of),
+        data=packed(grid, chosen=chosen, of=of, ticks=ticks),
         height=frame_height(grid),
         on_sort_change=lambda: _received(key, "sort", names, on_sort),
         on_choose_change=lambda: _received(key, "choose", {row.key for row in grid.rows}, on_choose),
+        on_ticked_change=lambda: _ticked(key, on_tick),
     )
 
 
@@ -191,6 +214,14 @@ def _received(key: str, event: str, known: set[str], callback: Callable[[str], N
     value = st.session_state[key].get(event)
     if callback is not None and isinstance(value, str) and value in known:
         callback(value)
+
+
+def _ticked(key: str, callback: Callable[[Sequence[str], bool], None] | None) -> None:
+    """Pass on the keys that the browser sent, which may be anything, if they are texts."""
+    value = st.session_state[key].get("ticked")
+    if callback is None or not isinstance(value, dict) or not isinstance(keys := value.get("keys"), list):
+        return
+    callback([each for each in keys if isinstance(each, str)], value.get("acts") is True)
 
 
 def frame_height(grid: Grid) -> int | Literal["content"]:
@@ -205,7 +236,7 @@ def frame_height(grid: Grid) -> int | Literal["content"]:
     return grid.height
 
 
-def packed(grid: Grid, *, chosen: str | None = None, of: str = "") -> bytes:
+def packed(grid: Grid, *, chosen: str | None = None, of: str = "", ticks: Ticks | None = None) -> bytes:
     """Return what the browser needs, as JSON in UTF-8; rows are objects by the names of the columns."""
     first = grid.corner if isinstance(grid.corner, Column) else Column(Cell(grid.corner), "start")
     named = {column.name or f"c{place}": column for place, column in enumerate((first, *grid.columns))}
@@ -243,6 +274,7 @@ def packed(grid: Grid, *, chosen: str | None = None, of: str = "") -> bytes:
             ],
             "chosen": chosen,
             "of": of,
+            "ticks": ticks,
         }
     )
 
