@@ -74,7 +74,7 @@ else:
         chunk_id, choice = load.chunk_named(loaded.chunks, asked_chunk)
         state = state.change(chunk=chunk_id)
     targets = targets_of(view)
-    labels = documents.page_labels(opened.manifest)
+    labels = documents.PageLabels(opened.manifest)
     claims = load.claims(opened, loaded, follows=facts.suggestion is None, labels=labels)
     evidence = claims.targets.get(state.at_claim or 0) if claims else None
     chosen = load.chosen_target(loaded, targets, cite=state.cite, chunk=state.chunk, evidence=evidence)

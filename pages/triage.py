@@ -105,7 +105,7 @@ with above:
         panels.sentence(
             view, matching=matching, total=total, is_judged=is_judged, can_be_judged=can_be_judged
         )
-labels = documents.page_labels(opened.manifest)
+labels = documents.PageLabels(opened.manifest)
 keeps_reviews = opened.manifest.annotations is not None or bool(view.filter.review or view.filter.assigned)
 reviews = Annotations()
 with suppress(Fault):  # Question shows why reviews cannot be read
@@ -118,7 +118,6 @@ if matching:
     with suppress(Fault):  # a lost gold file is among the run's own problems
         gold, _ = session.gold(opened)
     listed = opened.manifest.documents
-    paged = [each.doc_id for each in listed if each.paged]
     known = table.Known(
         offsets=cited.offsets if cited else {},
         gold=gold,
@@ -126,7 +125,6 @@ if matching:
         # Where no answer of the run follows the template, the notice above says so once.
         hidden=("template_absent",) if facts.suggestion else (),
         labels=labels,
-        paged=paged,
         reviews=reviews.verdicts,
     )
     rows = table.triage_rows(found, view, known)
@@ -268,6 +266,7 @@ if matching:
             is_judged=is_judged,
             labels=labels,
         )
+    labels.request()
 elif view.is_filtered:
     panels.nothing_matches(total)
 else:

@@ -7,6 +7,7 @@ import streamlit as st
 from proofspan.services.bundles.walkthrough_best import refusal_of
 from proofspan.services.documents.background import Done, Failed
 from proofspan.ui.status import background, notices
+from proofspan.ui.status.documents import PageLabels
 from proofspan.ui.visit import session
 from proofspan.ui.visit.view_state import change_view
 from proofspan.ui.walkthrough import load, panels
@@ -87,7 +88,7 @@ else:
             panels.refusal(refusal, view, documents=titles, expected=expected)
         else:
             panels.answer(view, scene, on_choose=lambda cite: change_view(cite=cite, chunk=None, page=None))
-            panels.findings(row, scene)
+            panels.findings(row, scene, PageLabels(opened.manifest))
     with exhibits:
         evidence = scene if refusal is None else None
         panels.exhibits(evidence, notes, on_more=partial(load.show_more, stop))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,12 @@ from proofspan.manifest.load import load_manifest
 from proofspan.services.passes.checking import check_runs
 from proofspan.services.workspace.index_job import IndexJob
 from proofspan.store.index.build import build_index
+from proofspan.ui.status.documents import placer
 from proofspan.ui.triage import filters
 from proofspan.ui.visit import session
 from tests.pages.conftest import TRACES, MakeWorkspace, Open, grids, menu, shown, strip, table, tables, trace
+from tests.pages.manual import PAGED
+from tests.span_pages import lines, write
 
 pytestmark = pytest.mark.slow
 
@@ -41,13 +45,22 @@ def make_checked(make_workspace: MakeWorkspace, tmp_path: Path) -> MakeWorkspace
             manifest["gold"] = {"path": "gold.jsonl"}
         folder = make_workspace(*args, **manifest)
         if gold is not None:
-            (folder / "gold.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in gold))
-        loaded = load_manifest(folder)
-        build_index(loaded, cache_dir=tmp_path / "cache")
-        list(check_runs(loaded, [run.run_id for run in loaded.runs], cache_dir=tmp_path / "cache"))
+            write_lines(folder / "gold.jsonl", gold)
+        check(folder, tmp_path / "cache")
         return folder
 
     return make
+
+
+def write_lines(path: Path, records: Sequence[Mapping[str, Any]]) -> None:
+    path.write_text("".join(f"{json.dumps(each)}\n" for each in records))
+
+
+def check(folder: Path, cache: Path) -> None:
+    """Index the runs of a workspace and check their claims."""
+    loaded = load_manifest(folder)
+    build_index(loaded, cache_dir=cache)
+    list(check_runs(loaded, [run.run_id for run in loaded.runs], cache_dir=cache))
 
 
 @pytest.fixture
@@ -81,6 +94,37 @@ def test_a_run_that_is_not_checked_says_so_and_is_listed_by_label(
         assert table(app) == []
         app.button("show-all").click().run()
         assert len(table(app)) == 3
+
+
+def test_each_cause_names_the_printed_page_of_its_own_document(
+    open_app: Open, make_workspace: MakeWorkspace, tmp_path: Path
+) -> None:
+    """Two PDFs with numbers of their own; an answer that cites one may lack a passage of the other."""
+    documents = [{"doc_id": name, "path": f"{name}.pdf"} for name in ("manual", "bulletin")]
+    traces = [WRONG, trace("Q5", "What does the bulletin change?", "Use grade 5W-30. citations: [c1]")]
+    folder = make_workspace(traces, documents=documents, gold={"path": "gold.jsonl"})
+    write_lines(folder / "chunks.jsonl", PAGED)
+    span = {"doc_id": "bulletin", "page_idx": 1, "quote": "The tyres are changed every 40,000 km."}
+    write_lines(
+        folder / "gold.jsonl",
+        [{"q_id": "Q5", "q": traces[1]["q"], "answer": "The tyres, every 40,000 km.", "spans": [span]}],
+    )
+    for place, name in enumerate(("manual", "bulletin"), start=1):
+        numbers = [{"startpage": 0, "prefix": "", "style": "D", "firstpagenum": 100 * place}]
+        write(folder / f"{name}.pdf", lines("One."), lines("Two."), labels=numbers)
+    check(folder, tmp_path / "cache")
+    app = open_app(folder)
+    assert not app.exception
+    for name in ("manual", "bulletin"):  # opened meanwhile in the background
+        placer().document(folder / f"{name}.pdf")
+    causes = {row["question"]: row["cause"] for row in table(app.run())}
+    assert "(p. 100, PDF 1)" in causes[WRONG["q"]]
+    assert "p. 201 (PDF 2)" in causes[traces[1]["q"]]
+    assert not app.exception
+    for q_id, place in (("Q4", "(p. 100, PDF 1)"), ("Q5", "p. 201 (PDF 2)")):
+        app = open_app(folder, page="pages/walkthrough.py", q=q_id)
+        assert not app.exception
+        assert place in shown(app), q_id
 
 
 def test_the_most_harmful_comes_first_with_its_cause_and_what_is_expected(

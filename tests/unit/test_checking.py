@@ -136,6 +136,7 @@ def test_each_answer_has_its_support_contradictions_and_counts(tmp_path: Path, c
         "cause": "contradicted",
         "certainty": "certain",
         "cause_sentence": "Wrong number: the answer says 5; its evidence says 4 (c1).",
+        "cause_doc": "manual",
         "harm": 1,
     }
     assert (found["Q1"]["support"], found["Q1"]["contradictions"]) == (1.0, 0)
@@ -218,7 +219,7 @@ def test_the_question_page_finds_the_same_claims(tmp_path: Path, cache: Path) ->
         assert [row[name] for name in ("grounded", "correct", "cause", "certainty", "harm")] == [
             *(verdict.grounded, verdict.correct, verdict.cause, verdict.certainty, verdict.harm)
         ]
-        assert row["cause_sentence"] == verdict.sentence
+        assert (row["cause_sentence"], row["cause_doc"]) == (verdict.sentence, verdict.doc_id)
     assert live == claims_of(manifest, cache)
     assert any(live.values())
 

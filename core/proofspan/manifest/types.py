@@ -114,6 +114,11 @@ class Manifest:
         """Return the document of that id, or None."""
         return next((doc for doc in self.documents if doc.doc_id == doc_id), None)
 
+    def paged_document(self, doc_id: str | None) -> Document | None:
+        """Return the document with pages of that id, without an id the only one there is, else None."""
+        named = [doc for doc in self.documents if doc.paged and doc_id in (None, doc.doc_id)]
+        return named[0] if len(named) == 1 or (named and doc_id is not None) else None
+
     @property
     def unpaged(self) -> frozenset[str]:
         """Return the ids of the documents without pages."""

@@ -348,16 +348,18 @@ def _of_wrong_source(case: Case, grounded: Grounded | None) -> Iterator[_Finding
     if other is not None:
         named = " and ".join(sorted(_cut(each) for each in wanted))
         sentence = f"The figure is that of {_cut(other.doc_id)} ({_place(other)}), not of {named}{reason}."
-        yield _Finding("wrong_source", "certain", sentence, evidence)
+        first = (other, *(each for each in evidence if each is not other))
+        yield _Finding("wrong_source", "certain", sentence, first)
     years = set(_YEAR.findall(case.trace.q))
-    for _, each in _claims(case, ("supported", "derived")):
+    for number, each in _claims(case, ("supported", "derived")):
         found = set(_YEAR.findall(each.evidence.text)) if each.evidence else set()
         if years and found and years.isdisjoint(found):
             asked, given = ", ".join(sorted(years)), ", ".join(sorted(found))
             sentence = (
                 f"The figure is that of {given} ({_place_of(each)}), the question asks for {asked}{reason}."
             )
-            yield _Finding("wrong_source", "likely", sentence, evidence)
+            first = tuple(_proofs(case, ("supported", "derived"), first=number))
+            yield _Finding("wrong_source", "likely", sentence, first)
 
 
 def _is_gold_suspect(case: Case, evidence: Sequence[CauseEvidence]) -> bool:

@@ -127,7 +127,8 @@ class Verdict(NamedTuple):
 
     `cause` is None where it is unknown, as the answer was made from another prompt than the trace's.
     `sentence` says what went wrong by this question's facts, `next_step` what to try; both are plain text.
-    `harm` orders a list, most harmful first: 0 is a safety notice left out of an instruction.
+    `harm` orders a list, most harmful first: 0 is a safety notice left out of an instruction. Pages that the
+    sentence names are of the document of the first `evidence`.
     """
 
     grounded: Grounded | None
@@ -144,6 +145,11 @@ class Verdict(NamedTuple):
     def correct(self) -> Correct:
         """Return the value of its correctness."""
         return self.correctness.value
+
+    @property
+    def doc_id(self) -> str | None:
+        """Return the document whose pages the sentence names, None where that is not known."""
+        return self.evidence[0].doc_id if self.evidence else None
 
 
 def verdict_record(verdict: Verdict) -> dict[str, Json]:

@@ -169,9 +169,7 @@ def _cause(verdict: Verdict, ink: Ink) -> str:
     certainty = f" ({verdict.certainty})" if verdict.cause not in (None, "none") else ""
     if ink.redaction.hides("reasons"):
         return f"<b>{name}</b>{certainty}"
-    parts = verdict.trail.parts if verdict.trail is not None else ()
-    documents = {each.doc_id for each in verdict.evidence} | {part.doc_id for part in parts}
-    labels = ink.labels(documents.pop()) if len(documents) == 1 else ()
+    labels = ink.labels(verdict.doc_id)
     sentence = ink.text(with_printed(verdict.sentence, labels))
     step = ink.text(with_printed(verdict.next_step, labels))
     step = f' <span class="muted">Next step: {step}</span>' if step else ""

@@ -138,8 +138,8 @@ def _labels(manifest: Manifest, placer: Placer) -> Labels:
 
     @cache
     def labels(doc_id: str | None) -> Sequence[str]:
-        document = manifest.document(doc_id) if doc_id is not None else None
-        if document is None or not document.paged:
+        document = manifest.paged_document(doc_id)
+        if document is None:
             return ()
         try:
             return placer.document(artifact_path(manifest, document.artifact)).labels

@@ -36,7 +36,8 @@ _WORDS = pa.list_(pa.string())
 #: What lists filter, sort and count by; all null for a trace whose claims cannot be checked, and in a run
 #: whose claims are not checked yet. `support` lies in 0–1 and is null without claims. `contradictions` counts
 #: the claims with a difference, `claim_count` all, `claims_…` those of a status. `claim_statuses` and
-#: `difference_kinds` hold each once, in the order of their types. `grounded` to `harm` are of the `Verdict`.
+#: `difference_kinds` hold each once, in the order of their types. `grounded` to `harm` are of the `Verdict`;
+#: pages that its sentence names are of the document `cause_doc`, null where that is not known.
 CLAIM_COLUMNS = pa.schema(
     [
         ("support", pa.float64()),
@@ -46,6 +47,7 @@ CLAIM_COLUMNS = pa.schema(
         ("claim_statuses", _WORDS),
         ("difference_kinds", _WORDS),
         *((name, pa.string()) for name in ("grounded", "correct", "cause", "cause_sentence", "certainty")),
+        ("cause_doc", pa.string()),
         ("harm", pa.int8()),
     ]
 )
@@ -139,6 +141,7 @@ def claims_row(judged: tuple[CheckedAnswer, Verdict] | None) -> _Row:
         "claim_statuses": [status for status in CLAIM_STATUSES if statuses[status]],
         "difference_kinds": [kind for kind in DIFFERENCE_KINDS if kind in kinds],
         **verdict_record(verdict),
+        "cause_doc": verdict.doc_id,
         "harm": verdict.harm,
         "claims": records.decode(),
     }

@@ -125,13 +125,13 @@ KEY_COLUMNS = ("q_id", "paraphrase", "seed", "repeat")
 #: The columns of a page: all that a table row may show. Others stay on disk until they are asked for.
 PAGE_COLUMNS = (
     *(*KEY_COLUMNS, "q", "answer", "label", "severity", "why", "stored_label"),
-    *("rank1_section", "rank1_doc", "docs"),
+    *("rank1_section", "rank1_doc"),
     *("gold_state", "gold_is_refusal", "gold_seen_rank", "gold_retrieved_rank"),
     *("unranked", "bucket", "section_rank", "top_rank"),
     *("cited", "cited_retrieved", "cited_resolved", "query_coverage", "answer_coverage"),
     *("numbers_unsupported", "suspicions", "codes", "safety_omitted", "evidence", "agreement"),
     *("support", "contradictions", "claim_count", "difference_kinds"),
-    *("grounded", "correct", "cause", "certainty", "cause_sentence", "harm"),
+    *("grounded", "correct", "cause", "certainty", "cause_sentence", "cause_doc", "harm"),
     *("line", "offset", "length"),
 )
 #: The folded columns, which are searched, and the column that each is made from.

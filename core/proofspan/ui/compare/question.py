@@ -126,9 +126,8 @@ def _answer(when: When, side: Side, parts: Sequence[Part], mark: markup.Markup) 
             markup.note(f"{side.run_id} does not hold this question.", "strong", role="line")
         return
     view = side.loaded.view
-    labels = documents.page_labels(side.opened.manifest)
-    named = {target.doc_id for target in side.targets} - {None}
-    judged = verdict.row_pieces(side.row, labels(named.pop()) if len(named) == 1 else ())
+    labels = documents.PageLabels(side.opened.manifest)
+    judged = verdict.row_pieces(side.row, labels)
     if not judged:
         chip, reason = question.label_chip(view)
         judged = [chip, Piece(reason, "muted")]
@@ -215,7 +214,7 @@ def candidates(was: Side, now: Side, view: ViewState) -> None:
 
 def _candidates(was: Side, now: Side, view: ViewState, of: str) -> None:
     stages = [side.loaded.view.last_stage if side.loaded else None for side in (was, now)]
-    rows, labels = aligned(*stages), documents.page_labels(now.opened.manifest)
+    rows, labels = aligned(*stages), documents.PageLabels(now.opened.manifest)
     names = " compared with ".join(
         f"{side.run_id}, {STAGE_NAMES[stage.name]}"
         for side, stage in zip((was, now), stages, strict=True)

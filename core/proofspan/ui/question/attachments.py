@@ -167,7 +167,7 @@ def show_belonging(opened: session.Opened, shown: PageView) -> None:
     markup.note("At this place", "h2", role="line")
     target = shown.target.id.encode("utf-8", "replace")
     key = f"attached-{hashlib.sha1(target, usedforsecurity=False).hexdigest()[:12]}"
-    labels = documents.page_labels(opened.manifest)
+    labels = documents.PageLabels(opened.manifest)
     show_attachments(items, manifest=opened.manifest, placer=documents.placer(), key=key, labels=labels)
 
 
@@ -268,7 +268,7 @@ def show_level(opened: session.Opened, loaded: load.Loaded, key: TraceKey) -> No
     else:
         bundle = outcome.value
         docs = {each.citation.doc_id for each in loaded.view.citations} - {None}
-        labels = documents.page_labels(opened.manifest)(docs.pop()) if len(docs) == 1 else ()
+        labels = documents.PageLabels(opened.manifest)(docs.pop()) if len(docs) == 1 else ()
         reason = with_printed(bundle.level_reason, labels)
         tip = f"{shortened(reason, MOST_REASON)} {LEVELS_MEAN}"
         badge = Piece(level_name(bundle), "badge", tip=tip, term="term.bundle")

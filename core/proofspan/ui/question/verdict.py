@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import chain
 
@@ -30,7 +30,7 @@ def banner(view: QuestionView, verdict: Verdict, *, claims: Iterable[int] = (), 
 
     `claims` are the numbers of the claims whose evidence a page can show, `labels` name a document's pages.
     """
-    printed = _labels_of(verdict, labels)
+    printed = labels(verdict.doc_id)
     grade = words.tone(verdict.grounded, verdict.correct, verdict.cause)
     chips = words.chips(verdict.grounded, verdict.correct)
     cause = [replace(each, text=with_printed(each.text, printed)) for each in words.cause_pieces(verdict)]
@@ -39,7 +39,7 @@ def banner(view: QuestionView, verdict: Verdict, *, claims: Iterable[int] = (), 
         border=True, horizontal=True, gap="small", vertical_alignment="center", key=f"verdict-{grade}"
     ):
         markup.show(markup.text(pieces, role="line", limit=MAX_SENTENCE))
-        ways = words.evidence_ways(view, verdict, claims=claims)
+        ways = words.evidence_ways(view, verdict, claims=claims, labels=labels)
         certainty = words.certainty_piece(verdict)
         if not ways and not certainty.text:
             return
@@ -52,19 +52,12 @@ def banner(view: QuestionView, verdict: Verdict, *, claims: Iterable[int] = (), 
             markup.show(markup.text([*aside, about], role="hint"), width="content")
             for place, (label, change) in enumerate(ways):
                 st.button(
-                    markup.label(with_printed(label, printed)),
+                    markup.label(label),
                     key=f"evidence-{place}",
                     type="tertiary",
                     on_click=change_view,
                     kwargs=change,
                 )
-
-
-def _labels_of(verdict: Verdict, labels: Labels) -> Sequence[str]:
-    """Return the printed page numbers of the one document that a verdict is about; of several, none."""
-    parts = verdict.trail.parts if verdict.trail is not None else ()
-    docs = {each.doc_id for each in verdict.evidence} | {part.doc_id for part in parts}
-    return labels(docs.pop()) if len(docs) == 1 else ()
 
 
 def trail(view: QuestionView, followed: GoldTrail | None, labels: Labels) -> None:

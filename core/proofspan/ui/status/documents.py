@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -15,13 +15,13 @@ from proofspan.errors import Fault
 from proofspan.fingerprints import file_state
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Manifest
+from proofspan.services.documents.background import Waiting
 from proofspan.services.documents.document_cache import Placer
 from proofspan.traces.lines.unpack import artifact_source
 from proofspan.traces.records.catalogue import read_catalogue
 from proofspan.traces.separate.join_cache import trace_file
 from proofspan.ui.status import background
 from proofspan.ui.visit import session
-from proofspan.wording import Labels
 
 
 @st.cache_resource(show_spinner=False)
@@ -35,25 +35,35 @@ def plain_traces(opened: session.Opened) -> Path:
     return trace_file(opened.manifest, opened.run, cache_dir=session.cache_dir().path).needed_path
 
 
-def page_labels(manifest: Manifest) -> Labels:
-    """Return how to look up the printed page numbers of a document.
+class PageLabels:
+    """The printed page numbers of a workspace's documents, as `Labels`.
 
     A document that is not open yet has none: it is opened in the background, and the next run has them.
     """
 
-    def labels(doc_id: str | None) -> Sequence[str]:
-        document = manifest.document(doc_id) if doc_id is not None else None
-        if document is None or not document.paged:
+    def __init__(self, manifest: Manifest) -> None:
+        self._manifest = manifest
+        self._awaited: list[Hashable] = []
+
+    def __call__(self, doc_id: str | None) -> Sequence[str]:
+        """Return the printed numbers of a document by page_idx, without an id of the only one with pages."""
+        document = self._manifest.paged_document(doc_id)
+        if document is None:
             return ()
         with suppress(Fault, OSError):  # a lost file is among the problems of its page
-            path = artifact_path(manifest, document.artifact)
+            path = artifact_path(self._manifest, document.artifact)
             known = placer().known_document(path)
             if known is not None:
                 return known.labels
-            background.ask(("labels", path, file_state(path)), partial(placer().document, path), share=0.0)
+            key = ("labels", path, file_state(path))
+            if isinstance(background.ask(key, partial(placer().document, path), share=0.0), Waiting):
+                self._awaited.append(key)
         return ()
 
-    return labels
+    def request(self) -> None:
+        """Have the page run again with those that it asked for in vain. Draws nothing."""
+        if self._awaited:
+            background.rerun_after(self._awaited)
 
 
 def try_again(path: Path | None) -> None:

@@ -57,8 +57,8 @@ from proofspan.ui.widgets.table import (
 )
 from proofspan.ui.widgets.text import shortened, variant
 from proofspan.ui.wording import citation
-from proofspan.ui.wording.verdict import verdict_chip
-from proofspan.wording import Labels, no_labels, with_printed
+from proofspan.ui.wording.verdict import cause_sentence, verdict_chip
+from proofspan.wording import Labels, no_labels
 
 #: The rows scroll with the page: a list of its own height inside it would be a second thing to scroll.
 ROWS_A_PAGE = 25
@@ -88,8 +88,8 @@ class Known(NamedTuple):
 
     `offsets` gives the page offset of traces (see `TriageRow`); their `run_id` is "". `gold` are the gold
     questions by id, `titles` the documents' by id where there are several. `hidden` are suspicions that the
-    page says once of the whole run. `labels` are the printed page numbers of a document, `paged` the
-    documents with pages. `reviews` are people's verdicts by answer and name.
+    page says once of the whole run. `labels` are the printed page numbers of a document. `reviews` are
+    people's verdicts by answer and name.
     """
 
     offsets: Mapping[TraceKey, int] = {}
@@ -97,7 +97,6 @@ class Known(NamedTuple):
     titles: Mapping[str, str] = {}
     hidden: Container[str] = ()
     labels: Labels = no_labels
-    paged: Sequence[str] = ()
     reviews: Mapping[Target, Mapping[str, Annotation]] = {}
 
 
@@ -120,18 +119,6 @@ class TriageRow:
         None where that is not known or not one number.
         """
         return self.known.offsets.get(self.key)
-
-    @property
-    def printed(self) -> Sequence[str]:
-        """Return the printed page numbers of the only document with pages that the row is about.
-
-        That is the workspace's only one, or the only one among the answerer's chunks and the gold's passages.
-        """
-        paged, gold = self.known.paged, self.known.gold.get(self.key.q_id)
-        if len(paged) > 1:
-            named = {*self.list("docs"), *(span.doc_id for span in (gold.spans if gold else ()))}
-            paged = [doc_id for doc_id in paged if doc_id in named]
-        return self.known.labels(paged[0]) if len(paged) == 1 else ()
 
     def list(self, name: str) -> Sequence[str]:
         """Return the values of a list column, () where it is null."""
@@ -175,8 +162,7 @@ def _verdict(row: TriageRow) -> Cell:
 
 
 def _cause(row: TriageRow) -> Cell:
-    sentence = with_printed(row.text("cause_sentence"), row.printed)
-    cause = row.text("cause")
+    sentence, cause = cause_sentence(row.values, row.known.labels), row.text("cause")
     return (
         explained(shortened(sentence, MAX_CAUSE), f"cause.{cause}" if cause else "") if sentence else NOTHING
     )

@@ -42,7 +42,7 @@ from proofspan.ui.wording import question as question_words
 from proofspan.ui.wording import safety
 from proofspan.ui.wording import verdict as verdict_words
 from proofspan.ui.wording.citation import spoken_names
-from proofspan.wording import counted
+from proofspan.wording import Labels, counted
 
 #: The state of the attachments of neighbouring pages: folded until they are asked for, then on every slide.
 BESIDE_OPEN = "walk-beside-open"
@@ -126,11 +126,14 @@ def refusal(state: Refusal, view: QuestionView | None, *, documents: Sequence[st
         markup.show(*parts)
 
 
-def findings(row: Mapping[str, Any], scene: Scene | None) -> None:
-    """Show what is wrong with an answer, or that its page proves nothing, below the answer; else nothing."""
+def findings(row: Mapping[str, Any], scene: Scene | None, labels: Labels) -> None:
+    """Show what is wrong with an answer, or that its page proves nothing, below the answer; else nothing.
+
+    `labels` name the pages of a document.
+    """
     parts = []
-    if row["cause"] not in (None, "none") and row["cause_sentence"]:
-        pieces = verdict_words.cause_words(row["cause"], str(row["cause_sentence"]))
+    if row["cause"] not in (None, "none") and (sentence := verdict_words.cause_sentence(row, labels)):
+        pieces = verdict_words.cause_words(row["cause"], sentence)
         parts.append(markup.text(pieces, role="says"))
     if scene is not None and scene.slide.bundle.citation_origin == "retrieved" and scene.page is not None:
         words = "The answer cites nothing: the page holds the closest passage that was retrieved."

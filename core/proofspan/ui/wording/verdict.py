@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from proofspan.diagnosis.verdicts.types import (
     CAUSES,
@@ -31,7 +31,7 @@ from proofspan.ui.widgets.markup import Kind, Piece, Stop
 from proofspan.ui.widgets.table import Chip, Look
 from proofspan.ui.widgets.text import shortened
 from proofspan.ui.wording.safety import notice_ways
-from proofspan.wording import counted, page_words, with_printed
+from proofspan.wording import Labels, counted, no_labels, page_words, with_printed
 
 Range = tuple[int, int]
 KINDS: Mapping[Tone, Kind] = {"fail": "fail", "warn": "warn", "pass": "pass", "open": "no-label"}
@@ -134,11 +134,16 @@ def cause_words(cause: Cause | None, sentence: str) -> list[Piece]:
     return [Piece(f"{name}: ", "strong", term=term), Piece(sentence)]
 
 
-def row_pieces(row: Mapping[str, object], printed: Sequence[str]) -> list[Piece]:
-    """Return both chips and the cause of an indexed answer; [] while its claims are not checked.
+def cause_sentence(row: Mapping[Any, object], labels: Labels) -> str:
+    """Return the cause of an indexed answer in a sentence, pages by their printed numbers; "" without one."""
+    sentence, doc_id = row.get("cause_sentence"), row.get("cause_doc")
+    if not isinstance(sentence, str) or not sentence:
+        return ""
+    return with_printed(sentence, labels(doc_id if isinstance(doc_id, str) else None))
 
-    `printed` are the page labels of its document, none for an answer with passages of several.
-    """
+
+def row_pieces(row: Mapping[str, object], labels: Labels) -> list[Piece]:
+    """Return both chips and the cause of an indexed answer; [] while its claims are not checked."""
     judged = next((each for each in CORRECT if each == row.get("correct")), None)
     if judged is None:
         return []
@@ -146,7 +151,7 @@ def row_pieces(row: Mapping[str, object], printed: Sequence[str]) -> list[Piece]
     cause = next((each for each in CAUSES if each == row.get("cause")), None)
     return [
         *chips(based, judged),
-        *cause_words(cause, with_printed(str(row.get("cause_sentence") or ""), printed)),
+        *cause_words(cause, cause_sentence(row, labels)),
     ]
 
 
@@ -163,11 +168,11 @@ Change = dict[str, int | str | None]
 
 
 def evidence_ways(
-    view: QuestionView, verdict: Verdict, *, claims: Iterable[int] = ()
+    view: QuestionView, verdict: Verdict, *, claims: Iterable[int] = (), labels: Labels = no_labels
 ) -> list[tuple[str, Change]]:
     """Return for each passage that proves the cause the label of a button, and the change that shows it.
 
-    `claims` are the numbers of the claims whose evidence a page can show.
+    `claims` are the numbers of the claims whose evidence a page can show, `labels` name a document's pages.
     """
     notices: list[tuple[str, Change]] = notice_ways(view) if verdict.cause == "unsafe_omission" else []
     if notices:
@@ -178,6 +183,7 @@ def evidence_ways(
         change = _way(view, each, shown_claims)
         if change is not None:
             place = _place(each.page_idx, each.doc_id if names_document else None)
+            place = with_printed(place, labels(each.doc_id))
             ways.setdefault(place or each.chunk_id or each.doc_id or "the passage", change)
     return list(ways.items())[:MAX_WAYS]
 
