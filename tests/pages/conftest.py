@@ -290,6 +290,13 @@ def grids(app: AppTest) -> dict[str, dict[str, Any]]:
     return found
 
 
+def listed(app: AppTest, name: str) -> list[dict[str, dict[str, Any]]]:
+    """The rows of the list of that name: the cells that are not empty by the titles of their columns."""
+    (found,) = (each for each in tables(app) if each["table"] == name)
+    titles = {column["name"]: column["head"].get("text", "") for column in found["columns"]}
+    return [{titles[key]: cell for key, cell in row["cells"].items()} for row in found["rows"]]
+
+
 def candidates(app: AppTest) -> dict[str, Any]:
     """Return the data sent to the browser for the candidates' table."""
     (found,) = (each for each in tables(app) if each["choose"])

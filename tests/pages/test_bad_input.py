@@ -21,12 +21,13 @@ from proofspan.services.workspace.open import WORKSPACE_VARIABLE
 from proofspan.store.index.build import build_index
 from proofspan.ui.visit import session
 from tests.hostile.workspaces import CHUNKS, MANIFEST, TRACES, lines, trace, write_pdf, write_workspace
-from tests.pages.conftest import candidates, shown, table, unfold
+from tests.pages.conftest import candidates, listed, shown, table, unfold
 from tests.places import CHECKOUT
 
 pytestmark = pytest.mark.slow
 
 TRIAGE, QUESTION, HEALTH = "pages/triage.py", "pages/question.py", "pages/health.py"
+FILES = "Artifacts of the manifest"
 RUNS_WAITED_FOR = 40
 CSV = "id,q,answer,text\nQ1,Which oil?,5W-30,a\n"
 
@@ -113,9 +114,9 @@ def test_without_the_chunk_file_every_page_says_so_and_works(tmp_path: Path, ope
     reads(question)
     assert "PDF page 1" in words(question)
     workspace = unfold(go(question, HEALTH), "files")
-    table = workspace.dataframe[0].value
-    assert (table["Artifact"][0], table["State"][0]) == ("chunks", ["missing"])
-    assert "cp FILE" in table["What to do"][0]
+    first = listed(workspace, FILES)[0]
+    assert (first["Artifact"]["text"], first["State"]["chips"][0]["text"]) == ("chunks", "missing")
+    assert "cp FILE" in first["Problem"]["note"]
 
 
 @pytest.mark.parametrize("spoil", ["gone", "changed"])
@@ -139,7 +140,7 @@ def test_a_csv_named_jsonl_is_a_panel_on_an_empty_run(tmp_path: Path, open_page:
     app = open_page(folder)
     for page in (TRIAGE, QUESTION):
         has_panel(go(app, page), "The file is CSV", "trace.jsonl:1", "one JSON object a row")
-    assert "is CSV" in unfold(go(app, HEALTH), "files").dataframe[0].value["What is wrong"][0]
+    assert "Is CSV" in listed(unfold(go(app, HEALTH), "files"), FILES)[0]["Problem"]["text"]
 
 
 def test_a_csv_in_place_of_the_chunks_is_a_panel_beside_the_rows(tmp_path: Path, open_page: OpenPage) -> None:
@@ -169,11 +170,11 @@ def test_lines_that_hold_no_record_are_counted_on_triage_and_listed_on_workspace
     links = [link.proto.label for link in triage.main.get("page_link")]
     assert ":red[5 lines of this run's files could not be read.]" in links
     workspace = unfold(go(triage, HEALTH), "lines")
-    table = workspace.dataframe[0].value
-    places = sorted(zip(table["File"], table["Line"], strict=True))
-    assert places == [("chunks.jsonl", 1), *(("trace.jsonl", line) for line in (4, 5, 6, 7))]
-    assert all(table["What to do"])
-    sentence = "; ".join(table["Reason"])
+    table = listed(workspace, "Lines that could not be read or belong to nothing")
+    places = sorted((row["Line"]["note"], row["Line"]["text"]) for row in table)
+    assert places == [("chunks.jsonl", "1"), *(("trace.jsonl", line) for line in "4567")]
+    assert all(row["Problem"]["note"] for row in table)
+    sentence = "; ".join(row["Problem"]["text"][:1].lower() + row["Problem"]["text"][1:] for row in table)
     for reason in ("not valid JSON", "answer is null", "answer is a number", "surrogate", "has no id"):
         assert reason in sentence
 
@@ -209,10 +210,10 @@ def test_a_document_that_does_not_open_is_a_panel_in_place_of_its_page(
     assert "Change the oil every 15,000 km. Use grade 5W-30." in words(question), "the passage as text"
     assert not question.button("step-K").disabled, "the way on is open"
     workspace = unfold(go(question, HEALTH), "files")
-    table = workspace.dataframe[0].value
-    assert table["Artifact"][0] == "documents[manual]"
-    assert in_table in table["What is wrong"][0]
-    assert table["What to do"][0]
+    first = listed(workspace, FILES)[0]
+    assert first["Artifact"]["text"] == "documents[manual]"
+    assert in_table.lower() in first["Problem"]["text"].lower()
+    assert first["Problem"]["note"]
 
 
 def test_a_page_beyond_the_end_says_how_many_there_are(tmp_path: Path, open_page: OpenPage) -> None:
@@ -285,7 +286,7 @@ def test_an_empty_run_says_so_on_every_page(tmp_path: Path, open_page: OpenPage)
     app = open_page(write_workspace(tmp_path / "w", []))
     assert "R1 holds 0 questions." in words(app)
     assert "This run has no question yet." in words(go(app, QUESTION))
-    assert "has no line yet" in unfold(go(app, HEALTH), "files").dataframe[0].value["What is wrong"][0]
+    assert "as no line yet" in listed(unfold(go(app, HEALTH), "files"), FILES)[0]["Problem"]["text"]
 
 
 def test_a_run_with_a_report_alone_lists_its_rows_and_says_that_there_is_no_trace(

@@ -15,12 +15,13 @@ from proofspan.manifest.load import load_manifest
 from proofspan.services.page_base import PRODUCER, CitedPages
 from proofspan.store.index.build import build_index
 from proofspan.ui.health import rules
-from tests.pages.conftest import MakeWorkspace, Open, menu, shown, table, trace, unfold
+from tests.pages.conftest import MakeWorkspace, Open, listed, menu, shown, table, trace, unfold
 from tests.pdf_files import write_pages
 from tests.unit.placing_room import place_run
 
 pytestmark = pytest.mark.slow
 
+PAGES = "Cited pages by run and document"
 COLOURS = ("red", "blue", "green", "grey", "white", "brown", "black")
 SENTENCES = [f"The {colour} cover opens with the second key." for colour in COLOURS]
 
@@ -100,20 +101,19 @@ def test_pages_that_are_cited_rightly_need_no_line(located: Open) -> None:
 
 def test_health_has_the_offsets_the_sentence_and_the_remedy(located: Open) -> None:
     app = located(2, page="pages/health.py")
-    (row,) = unfold(app, "pages").dataframe[0].value.to_dict("records")
-    assert (row["Run"], row["Document"], row["−1"]) == ("R1", "manual", 7)
-    assert row["What it says"].startswith("7 of 7 quotes, 100 % (65–100 %), ")
-    assert row["What to do"] == (
+    (row,) = listed(unfold(app, "pages"), PAGES)
+    assert (row["Run"]["text"], row["Run"]["note"], row["−1"]["text"]) == ("R1", "manual", "7")
+    assert row["What it says"]["text"].startswith("7 of 7 quotes, 100 % (65–100 %), ")
+    assert row["What it says"]["note"] == (
         "Let the producer count page_idx from 0 and page from 1: what it writes is one too high."
     )
 
 
-def test_health_without_anything_to_fix_has_no_column_for_it(located: Open) -> None:
+def test_health_without_anything_to_fix_names_no_fix(located: Open) -> None:
     app = located(1, page="pages/health.py")
-    frame = unfold(app, "pages").dataframe[0].value
-    assert "What to do" not in frame
-    assert list(frame["What it says"]) == ["7 of 7 quotes are on the cited page (65–100 %)."]
-    assert frame["−1"].isna().all()
+    (row,) = listed(unfold(app, "pages"), PAGES)
+    assert row["What it says"] == {"text": "7 of 7 quotes are on the cited page (65–100 %)."}
+    assert row["−1"]["text"] == "–"
 
 
 def test_health_distinguishes_runs_that_cite_nothing_from_runs_that_nobody_looked_at(

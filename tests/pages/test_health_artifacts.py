@@ -4,27 +4,33 @@ from __future__ import annotations
 
 import html
 import json
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 from streamlit.testing.v1 import AppTest
 
 from proofspan.cli.workspace.check_cmd import command
-from proofspan.ui.health.overview import age_words
-from tests.pages.conftest import TRACES, MakeWorkspace, Open, grids, shown, unfold
+from proofspan.ui.health.overview import age_words, size_words
+from tests.pages.conftest import TRACES, MakeWorkspace, Open, grids, listed, shown, unfold
 
 pytestmark = pytest.mark.slow
 
 PAGE = "pages/health.py"
+FILES, LINES = "Artifacts of the manifest", "Lines that could not be read or belong to nothing"
+
+
+def state_of(row: dict[str, dict[str, Any]]) -> str:
+    """The state of a file as its chip reads."""
+    return str(row["State"]["chips"][0]["text"])
 
 
 def test_a_workspace_without_findings_is_all_as_named(make_workspace: MakeWorkspace, open_app: Open) -> None:
     app = unfold(open_app(make_workspace(), page=PAGE))
     assert not app.exception
     assert "all as the manifest names them" in shown(app)
-    table = app.dataframe[0].value
-    assert {chips[0] for chips in table["State"]} == {"as named"}
-    assert "What is wrong" not in table
+    assert {state_of(row) for row in listed(app, FILES)} == {"as named"}
+    assert all("Problem" not in row for row in listed(app, FILES))
 
 
 def test_page_and_command_agree(make_workspace: MakeWorkspace, open_app: Open) -> None:
@@ -42,8 +48,8 @@ def test_page_and_command_agree(make_workspace: MakeWorkspace, open_app: Open) -
     text = html.unescape(shown(app)).lower()
     for message in messages:
         assert message.removeprefix("`").lower().split("`: ")[1] in text
-    reported = app.dataframe[0].value["What is wrong"]
-    assert sum(map(bool, reported)) == len(messages) - 1  # declared lines are a note above
+    reported = [row for row in listed(app, FILES) if row["Problem"]]
+    assert len(reported) == len(messages) - 1  # declared lines are a note above
     assert "2 with a problem" in shown(app)
     assert "problems when Health was last opened" in badge(open_app(folder))
 
@@ -55,8 +61,8 @@ def test_lines_declared_unreadable_are_a_note(make_workspace: MakeWorkspace, ope
     assert "all as the manifest names them" in shown(app)
     assert "1 line of 4 could not be read, as declared" in shown(app)
     assert "`" not in shown(app)
-    assert [chips[0] for chips in app.dataframe[0].value["State"]] == ["as named", "as named"]
-    assert "What is wrong" not in app.dataframe[0].value
+    assert [state_of(row) for row in listed(app, FILES)] == ["as named", "as named"]
+    assert all("Problem" not in row for row in listed(app, FILES))
 
 
 def test_without_a_run_everything_else_is_there(make_workspace: MakeWorkspace, open_app: Open) -> None:
@@ -64,7 +70,7 @@ def test_without_a_run_everything_else_is_there(make_workspace: MakeWorkspace, o
     (folder / "gold.jsonl").write_text('{"q_id": "Q1", "q": "?", "spans": []}\n')
     app = unfold(open_app(folder, page=PAGE, indexed=False))
     assert not app.exception
-    assert list(app.dataframe[0].value["Artifact"]) == ["chunks", "gold"]
+    assert [row["Artifact"]["text"] for row in listed(app, FILES)] == ["chunks", "gold"]
     assert "This workspace lists no run yet" in shown(app)
 
 
@@ -84,14 +90,13 @@ def test_every_problem_is_in_its_row_with_its_remedy(make_workspace: MakeWorkspa
         chunks={"path": "chunks.jsonl", "sha256": "0" * 64},
     )
     app = unfold(open_app(folder, page=PAGE))
-    table = app.dataframe[0].value
-    states = dict(zip(table["Artifact"], [chips[0] for chips in table["State"]], strict=True))
-    assert states == {
+    table = listed(app, FILES)
+    assert {row["Artifact"]["text"]: state_of(row) for row in table} == {
         "documents[manual]": "missing",
         "chunks": "hash differs",
         "runs[R1].traces": "as named",
     }
-    assert all(table["What to do"][:2]), "each problem has its remedy"
+    assert all(row["Problem"]["note"] for row in table[:2]), "each problem has its remedy"
     assert "2 with a problem" in shown(app)
 
 
@@ -100,25 +105,22 @@ def test_text_that_was_decoded_wrongly_is_a_warning_with_its_remedy(
 ) -> None:
     wrong = json.dumps({**TRACES[0], "ŒîS": 0.37}, ensure_ascii=False).encode()
     folder = make_workspace([wrong, *TRACES[1:]])
-    table = unfold(open_app(folder, page=PAGE)).dataframe[0].value
-    named = dict(
-        zip(table["Artifact"], zip(table["What is wrong"], table["What to do"], strict=True), strict=True)
-    )
-    what, fix = named["runs[R1].traces"]
-    assert "'ŒîS' was 'ΔS'" in what and "fix_encoding: true" in fix
-    assert named["chunks"] == ("", "")
+    table = listed(unfold(open_app(folder, page=PAGE)), FILES)
+    named = {row["Artifact"]["text"]: row["Problem"] for row in table}
+    found = named["runs[R1].traces"]
+    assert "'ŒîS' was 'ΔS'" in found["text"] and "fix_encoding: true" in found["note"]
+    assert not named["chunks"]
 
 
 def test_unreadable_lines_are_listed_with_line_reason_and_raw_text(
     make_workspace: MakeWorkspace, open_app: Open
 ) -> None:
     app = unfold(open_app(make_workspace([*TRACES, b"{<b>not json"]), page=PAGE))
-    lines = app.dataframe[1].value
+    (line,) = listed(app, LINES)
     assert line_issues(app) == ["1"]
-    assert list(lines["Line"]) == [4]
-    assert lines["The line begins"][0] == "{<b>not json"
-    assert lines["Reason"][0]
-    assert lines["What to do"][0]
+    assert (line["Line"]["text"], line["The line begins"]["text"]) == ("4", "{<b>not json")
+    assert line["Problem"]["text"] and line["Problem"]["note"]
+    assert [chip["text"] for chip in line["Line"]["chips"]] == ["not declared"]
 
 
 def test_a_run_without_bad_lines_says_so(make_workspace: MakeWorkspace, open_app: Open) -> None:
@@ -137,7 +139,7 @@ def test_each_kind_of_problem_is_written_out_once_and_counted(
     assert words.count("correct its path, or put it there: cp FILE") == 1
     assert "4 more like this in the table of artifacts." in words
     assert "is a web page, not a PDF" in words
-    assert "documents[d5]" in set(app.dataframe[0].value["Artifact"])
+    assert "documents[d5]" in {row["Artifact"]["text"] for row in listed(app, FILES)}
 
 
 def test_the_sidebar_counts_what_opening_finds_once_it_was_looked_for(
@@ -191,8 +193,15 @@ def test_an_age_is_shown_in_the_unit_that_fits(seconds: float, words: str) -> No
 
 
 def test_every_file_has_its_rows_size_and_age(make_workspace: MakeWorkspace, open_app: Open) -> None:
-    table = unfold(open_app(make_workspace([*TRACES, b"{torn"]), page=PAGE)).dataframe[0].value
-    rows = dict(zip(table["Artifact"], table["Rows"], strict=True))
-    assert rows == {"chunks": 2, "runs[R1].traces": 3}, "of traces those that were read"
-    assert all(table["Changed"].str.contains(" · "))
-    assert (table["Size"] > 0).all()
+    table = listed(unfold(open_app(make_workspace([*TRACES, b"{torn"]), page=PAGE)), FILES)
+    rows = {row["Artifact"]["text"]: row["Rows"]["text"] for row in table}
+    assert rows == {"chunks": "2", "runs[R1].traces": "3"}, "of traces those that were read"
+    assert all(row["Changed"]["text"] == "just now" and row["Changed"]["note"] for row in table)
+    assert all(row["Size"]["text"].endswith(" B") for row in table)
+
+
+@pytest.mark.parametrize(
+    ("size", "words"), [(0, "0 B"), (999, "999 B"), (4_210, "4.2 kB"), (13_400_000, "13 MB"), (2e9, "2.0 GB")]
+)
+def test_a_size_is_shown_in_the_unit_that_fits(size: int, words: str) -> None:
+    assert size_words(size) == words

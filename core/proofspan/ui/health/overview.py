@@ -31,7 +31,7 @@ from proofspan.ui.visit.view_state import ViewState
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.fold import fold
 from proofspan.ui.widgets.markup import Piece
-from proofspan.ui.widgets.table import NOTHING, Cell, Column, Folding, Grid, Look, Row, show_grid
+from proofspan.ui.widgets.table import NOTHING, Cell, Chip, Column, Folding, Grid, Look, Row, show_grid
 from proofspan.ui.widgets.text import sentence_start
 from proofspan.wording import counted
 
@@ -42,8 +42,9 @@ _SEVERITIES: Mapping[str, tuple[str, Look]] = {
 }
 #: The findings shown before the rest is folded.
 FIRST = 8
-#: A list narrower than that many rem shows all of a row below its title.
-NARROW = 44
+#: A list narrower than that many rem shows all of a row below its title, and less important columns already
+#: below the other width.
+NARROW, WIDE = 44, 64
 
 
 def heading(manifest: Manifest) -> None:
@@ -148,7 +149,7 @@ def linked(view: ViewState, shown: Filter) -> ViewState:
 
 
 #: State of a file → its words and colour.
-STATES: Mapping[State, tuple[str, str]] = {
+STATES: Mapping[State, tuple[str, Look]] = {
     "ok": ("as named", "green"),
     "missing": ("missing", "red"),
     "unreadable": ("unreadable", "red"),
@@ -156,19 +157,16 @@ STATES: Mapping[State, tuple[str, str]] = {
     "wrong_content": ("not usable", "red"),
 }
 #: The state of a file that can be used only in part.
-PARTLY = ("in part", "yellow")
+PARTLY: tuple[str, Look] = ("in part", "yellow")
 #: Units of time in seconds, the longest first.
 _UNITS = (
     *(("year", 365 * 86_400), ("month", 30 * 86_400), ("day", 86_400)),
     *(("hour", 3_600), ("minute", 60)),
 )
-#: The number of notes above the table.
-MAX_NOTES = 5
-#: Rows of a table that are visible before it scrolls.
-ROWS_IN_SIGHT = 12
-ROW_PIXELS = 34
-#: Tall enough for three lines of a sentence.
-TALL_ROW_PIXELS = 66
+#: The number of notes above the table, and of rows of a table.
+MAX_NOTES, MOST_ROWS = 5, 500
+#: CSS pixels of a table before a button shows the rest.
+HEIGHT = 480
 #: The number of characters shown of a line.
 MAX_CELL = 300
 
@@ -193,63 +191,80 @@ def artifacts(report: CheckReport, rows: Mapping[str, int], *, now: float) -> No
         markup.note(f"{message}.", "muted")
     if len(notes) > MAX_NOTES:
         markup.note(f"{len(notes) - MAX_NOTES:,} more such notes, which proofspan check prints.", "muted")
-    rows_of: list[dict[str, object]] = []
-    for check in _worst_first(report.artifacts):
-        wrong, key = _wrong(check), check.artifact.key
-        words, _ = STATES[check.state] if check.is_good or check.state != "ok" else PARTLY
-        # The key has its own column.
-        compared = "not compared" if check.sha256 is None else "agrees" if check.state == "ok" else "differs"
-        messages = (problem.message.removeprefix(f"`{key}`: ") for problem in wrong)
-        changed = None
-        with suppress(OSError):  # the file was removed after the check
-            if check.file is not None:
-                at = check.file.stat().st_mtime
-                day = datetime.fromtimestamp(at)
-                changed = f"{age_words(now - at)} · {day.day} {day:%b %Y}"
-        rows_of.append(
-            {
-                "State": [words],
-                "Artifact": text_cell(key),
-                "What is wrong": text_cell("; ".join(messages)),
-                "What to do": text_cell("; ".join(problem.fix for problem in wrong if problem.fix)),
-                "Path": text_cell(check.artifact.path),
-                "Rows": rows.get(key),
-                "Size": check.size,
-                "Changed": changed,
-                "Hash": "none given" if check.artifact.sha256 is None else compared,
-            }
-        )
-    names = ["State", "Artifact", "What is wrong", "What to do", "Path", "Rows", "Size", "Changed", "Hash"]
-    frame = pd.DataFrame(rows_of, columns=names).astype({"Rows": "Int64", "Size": "Int64"})
-    frame = frame.drop(columns=[name for name in names[2:4] if not frame[name].any()])  # of what is wrong
-    row = TALL_ROW_PIXELS if any(map(_wrong, report.artifacts)) else ROW_PIXELS
-    st.dataframe(
-        frame,
-        hide_index=True,
-        key="artifacts",
-        row_height=row,
-        height=table_height(len(frame), row),
-        placeholder="–",
-        column_config={
-            "State": st.column_config.MultiselectColumn(
-                width=110,
-                options=[words for words, _ in (*STATES.values(), PARTLY)],
-                color=[colour for _, colour in (*STATES.values(), PARTLY)],
-                pinned=True,
-            ),
-            "Artifact": st.column_config.TextColumn(width=190),
-            "Path": st.column_config.TextColumn(width=210),
-            "Rows": st.column_config.NumberColumn(
-                width=70, format="localized", help="Traces that were read; of other records the lines"
-            ),
-            "Size": st.column_config.NumberColumn(width=80, format="bytes"),
-            "Hash": st.column_config.TextColumn(width=100, help="The manifest's sha256 against the file's"),
-            "Changed": st.column_config.TextColumn(width=195),
-            "What is wrong": st.column_config.TextColumn(width=260),
-            "What to do": st.column_config.TextColumn(width=440),
-        },
-        alt="Artifacts of the manifest",
+    checks = _worst_first(report.artifacts)
+    has_problems = any(map(_wrong, checks))
+    below = Folding(WIDE if has_problems else NARROW, "problem" if has_problems else "artifact", titled=True)
+    columns = [
+        Column(
+            Cell("Artifact"), "start", name="artifact", width=14 if has_problems else None, narrow=10, lines=2
+        ),
+        Column(Cell("Problem"), "start", name="problem", lines=3),
+        Column(
+            Cell("Rows", tip="Traces that were read; of other records the lines"),
+            align="end",
+            name="rows",
+            width=5,
+            folds=below,
+        ),
+        Column(Cell("Size"), "end", name="size", width=5.5, folds=below),
+        Column(Cell("Changed"), "start", name="changed", width=9, folds=below),
+        Column(
+            Cell("Hash", tip="The manifest's sha256 against the file's"),
+            align="start",
+            name="hash",
+            width=7.5,
+            folds=below,
+        ),
+    ]
+    shown = [
+        _artifact(check, rows.get(check.artifact.key), now, has_problems=has_problems)
+        for check in checks[:MOST_ROWS]
+    ]
+    corner = Column(Cell("State"), "start", name="state", width=7.5)
+    kept = tuple(each for each in columns if has_problems or each.name != "problem")
+    show_grid(Grid("Artifacts of the manifest", corner, kept, tuple(shown), height=HEIGHT), key="artifacts")
+    _rest(len(checks), "file")
+
+
+def _artifact(check: ArtifactCheck, count: int | None, now: float, *, has_problems: bool) -> Row:
+    """Return the row of a file; `count` are its records."""
+    wrong, key = _wrong(check), check.artifact.key
+    words, look = STATES[check.state] if check.is_good or check.state != "ok" else PARTLY
+    # The key has its own column.
+    messages = "; ".join(problem.message.removeprefix(f"`{key}`: ") for problem in wrong)
+    fixes = "; ".join(problem.fix for problem in wrong if problem.fix)
+    compared = "not compared" if check.sha256 is None else "agrees" if check.state == "ok" else "differs"
+    changed = NOTHING
+    with suppress(OSError):  # the file was removed after the check
+        if check.file is not None:
+            at = check.file.stat().st_mtime
+            day = datetime.fromtimestamp(at)
+            changed = Cell(age_words(now - at), note=f"{day.day} {day:%b %Y}")
+    says, step = text_cell(sentence_start(messages)), text_cell(sentence_start(fixes))
+    problem = Cell(says, note=step, tip=f"{says}. {step}") if messages else Cell()
+    cells = (
+        Cell(text_cell(key), note=text_cell(check.artifact.path)),
+        *([problem] if has_problems else []),
+        NOTHING if count is None else Cell(f"{count:,}"),
+        NOTHING if check.size is None else Cell(size_words(check.size)),
+        changed,
+        Cell("none given" if check.artifact.sha256 is None else compared),
     )
+    return Row(Cell(chips=(Chip(words, look),)), cells)
+
+
+def _rest(count: int, noun: str) -> None:
+    """Show how many rows a table does not have."""
+    if count > MOST_ROWS:
+        markup.note(f"{counted(count - MOST_ROWS, f'more {noun}')}, which proofspan check lists.", "muted")
+
+
+def size_words(size: int) -> str:
+    """Return a size in bytes as `812 B`, `4.2 kB`, `13 MB`."""
+    for unit, length in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if size >= length:
+            return f"{size / length:.{0 if size >= 10 * length else 1}f} {unit}"
+    return f"{size} B"
 
 
 def age_words(seconds: float) -> str:
@@ -267,11 +282,6 @@ def _wrong(check: ArtifactCheck) -> list[Problem]:
 
 def _worst_first(checks: Iterable[ArtifactCheck]) -> list[ArtifactCheck]:
     return sorted(checks, key=lambda check: (check.state == "ok", check.is_good, not _wrong(check)))
-
-
-def table_height(rows: int, row: int = ROW_PIXELS) -> int:
-    """Return the pixels of a table with at most `ROWS_IN_SIGHT` rows of the usual height in view."""
-    return ROW_PIXELS + min(max(rows, 1) * row, ROWS_IN_SIGHT * ROW_PIXELS) + 2
 
 
 def text_cell(value: object) -> str:
@@ -350,31 +360,24 @@ def line_issues(frame: pd.DataFrame, undeclared: pd.Index, run_id: str) -> None:
     if frame.empty:
         markup.note(f"Every line of {run_id} could be read and belongs to something.", "muted", role="line")
         return
-    shown = pd.DataFrame(
-        {
-            "Line": frame["line"],
-            "Declared": ["no" if row in undeclared else "yes" for row in frame.index],
-            "Reason": frame["reason"].map(text_cell),
-            "What to do": frame["remedy"].map(text_cell),
-            "The line begins": frame["excerpt"].map(text_cell),
-            "File": frame["file"].map(text_cell),
-        }
+    rows = []
+    for place, (row, each) in enumerate(frame.head(MOST_ROWS).iterrows()):
+        is_declared = row not in undeclared
+        chips = () if is_declared else (Chip("not declared", "yellow", _UNDECLARED),)
+        cells = (
+            Cell(text_cell(sentence_start(each["reason"])), note=text_cell(each["remedy"])),
+            Cell(text_cell(each["excerpt"])),
+        )
+        head = Cell(f"{each['line']:,}", chips=chips, note=text_cell(each["file"]))
+        rows.append(Row(head, cells, key=str(place)))
+    columns = (
+        Column(Cell("Problem"), "start", name="problem", lines=3),
+        Column(Cell("The line begins"), "start", name="text", lines=3, folds=Folding(NARROW, "problem")),
     )
-    st.dataframe(
-        shown,
-        hide_index=True,
-        key=f"line-issues:{run_id}",
-        row_height=TALL_ROW_PIXELS,
-        height=TALL_ROW_PIXELS * min(len(shown), ROWS_IN_SIGHT) + ROW_PIXELS + 2,
-        column_config={
-            "Line": st.column_config.NumberColumn(width=80, format="localized"),
-            "Declared": st.column_config.TextColumn(
-                width=80, help="Whether the manifest declares as many lines of the file (unreadable_lines)"
-            ),
-            "Reason": st.column_config.TextColumn(width=260),
-            "What to do": st.column_config.TextColumn(width=260),
-            "The line begins": st.column_config.TextColumn(width=340),
-            "File": st.column_config.TextColumn(width=180),
-        },
-        alt="Lines that could not be read or belong to nothing",
-    )
+    corner = Column(Cell("Line"), "start", name="line", width=14, narrow=9, lines=2)
+    name = "Lines that could not be read or belong to nothing"
+    show_grid(Grid(name, corner, columns, tuple(rows), height=HEIGHT), key=f"line-issues:{run_id}")
+    _rest(len(frame), "line")
+
+
+_UNDECLARED = "The manifest declares fewer such lines of the file (unreadable_lines)."

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-import pandas as pd
 import streamlit as st
 
 from proofspan.contracts.chunk_ids.audit import QUESTIONS, Status
@@ -26,13 +25,13 @@ from proofspan.services.health.rule_counts import (
 from proofspan.services.page_base import CitedPages, Writer, fix, sentence
 from proofspan.store.query.filters import Filter
 from proofspan.ui.health.load import Audited
-from proofspan.ui.health.overview import linked
+from proofspan.ui.health.overview import NARROW, linked
 from proofspan.ui.visit.view_state import ViewState
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.export_menu import export_menu
 from proofspan.ui.widgets.fold import fold
 from proofspan.ui.widgets.markup import Piece
-from proofspan.ui.widgets.table import Cell, Column, Grid, Look, Row, explained, show_grid
+from proofspan.ui.widgets.table import NOTHING, Cell, Column, Folding, Grid, Look, Row, explained, show_grid
 from proofspan.ui.widgets.text import sentence_start
 from proofspan.wording import counted
 
@@ -308,36 +307,26 @@ def is_asked() -> bool:
 #: Offsets as column titles: pages before the cited one, the cited one, pages after it.
 TITLES: Mapping[int, str] = {-2: "−2", -1: "−1", 0: "Cited", 1: "+1", 2: "+2"}
 ELSEWHERE = "Farther"
-_OFFSETS = (*(TITLES[offset] for offset in NEAR_OFFSETS), ELSEWHERE)
 ALL_DOCUMENTS = "all documents"
-#: Pixels of a row whose sentence takes one line, or up to three: below 65 a table breaks no line.
-LOW_ROW, TALL_ROW = 34, 66
-ROWS_IN_SIGHT = 6
-#: Characters of a sentence that fit into a line.
-FIT = 85
 
 
 def cited_pages(known: Mapping[str, CitedPages], writer: Writer) -> None:
     """Show how many pages quotes are from the cited page: a row per run and document, those with a fix first.
 
-    The column of fixes is left out if it is empty.
+    Each has the sentence about it and the fix.
     """
     rows = []
     for run_id, cited in known.items():
         for finding in sorted(cited.findings, key=lambda each: not each.is_systematic):
             document = ALL_DOCUMENTS if finding.doc_id is None else finding.doc_id
-            words = [
+            says, step = (
                 f"{sentence_start(text)}.".replace("`", "") if text else ""
                 for text in (sentence(finding), fix(finding, writer) or "")
-            ]
-            counts = [count or None for count in (*finding.near, finding.elsewhere)]
-            rows.append([*map(markup.clean, (run_id, document, *words)), *counts])
-    frame = pd.DataFrame(rows, columns=["Run", "Document", "What it says", "What to do", *_OFFSETS])
-    frame = frame.astype(dict.fromkeys(_OFFSETS, "Int64"))
-    has_remedy = frame["What to do"].any()
-    if not has_remedy:
-        frame = frame.drop(columns="What to do")
-    if frame.empty:
+            )
+            counts = (*finding.near, finding.elsewhere)
+            numbers = (Cell(f"{count:,}") if count else NOTHING for count in counts)
+            rows.append(Row(Cell(run_id, note=document), (Cell(says, note=step), *numbers)))
+    if not rows:
         message = (
             "No run cites text that determines its page."
             if known
@@ -350,20 +339,15 @@ def cited_pages(known: Mapping[str, CitedPages], writer: Writer) -> None:
         "are long enough and on one page only."
     )
     markup.note(hint, "muted")
-    row = TALL_ROW if has_remedy or frame["What it says"].str.len().max() > FIT else LOW_ROW
-    st.dataframe(
-        frame,
-        hide_index=True,
-        key="cited-pages",
-        row_height=row,
-        height=row * min(len(frame), ROWS_IN_SIGHT) + 36,
-        placeholder="·",
-        column_config={
-            "Run": st.column_config.TextColumn(width=60),
-            "Document": st.column_config.TextColumn(width=130),
-            "What it says": st.column_config.TextColumn(width=280 if has_remedy else 560),
-            "What to do": st.column_config.TextColumn(width=290),
-            **{title: st.column_config.NumberColumn(width=56, format="localized") for title in _OFFSETS},
-        },
-        alt="Cited pages by run and document",
+    titles = (*(TITLES[offset] for offset in NEAR_OFFSETS), ELSEWHERE)
+    below = Folding(NARROW, "says", titled=True)
+    columns = (
+        Column(Cell("What it says"), "start", name="says", lines=3),
+        *(
+            Column(Cell(title), "end", name=f"offset{place}", width=5 if len(title) > 2 else 3.5, folds=below)
+            for place, title in enumerate(titles)
+        ),
     )
+    corner = Column(Cell("Run"), "start", name="run", width=10, narrow=7, lines=2)
+    grid = Grid("Cited pages by run and document", corner, columns, tuple(rows), height=HEIGHT)
+    show_grid(grid, key="cited-pages")
