@@ -99,7 +99,7 @@ def test_two_people_at_once_lose_nothing(
     expect(first.locator(".st-key-figure-log")).to_contain_text("From Bob")
 
 
-def test_a_link_to_an_item_shows_it_and_back_closes_it(
+def test_a_link_to_an_item_shows_it_and_back_closes_it_and_returns_to_its_row(
     serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, folder: Path
 ) -> None:
     page = page_at(1100, 700, own=True)
@@ -117,6 +117,14 @@ def test_a_link_to_an_item_shows_it_and_back_closes_it(
     opened.get_by_role("link", name="Close").click()
     page.wait_for_url(lambda url: "item=" not in url)
     expect(opened).to_have_count(0)
+    row = page.get_by_role("link", name="Decision D20 · Choice 20")
+    expect(row).to_be_focused()
+    row.press("Enter")
+    expect(opened).to_contain_text("D20 · Choice 20")
+    expect(opened).to_be_focused()
+    page.go_back()
+    expect(opened).to_have_count(0)
+    expect(row).to_be_focused()
 
 
 def test_the_record_is_exported_whole(

@@ -101,10 +101,14 @@ def saved_note() -> None:
 
 
 def reveal(part: Literal["opened", "writing"], focus: str) -> None:
-    """Bring what is open, or the form, into sight, once for each `focus` and after each save."""
+    """Bring what is open, or the form, into sight, once for each `focus` and after each save.
+
+    When the item `focus` is closed, the focus returns to the link that opened it.
+    """
     with st.container(key=f"reveal-{part}"):
         component("ui/sprint/reveal")(
-            key=f"reveal-{part}-script", data={"part": part, "focus": f"{focus} {drafts.times_saved()}"}
+            key=f"reveal-{part}-script",
+            data={"part": part, "item": focus, "focus": f"{focus} {drafts.times_saved()}"},
         )
 
 
