@@ -135,10 +135,10 @@ def _review(asked: Asked) -> Iterator[dict[str, Json]]:
         yield _by_person("note", each, {})
 
 
-def _by_person(name: str, each: Mapping[str, Json], said: dict[str, Json]) -> dict[str, Json]:
+def _by_person(name: str, each: Mapping[str, Json], verdict: dict[str, Json]) -> dict[str, Json]:
     about = {part: each[part] for part in ("at", "tags", "of_another_answer") if part in each}
     kind = {"annotator_kind": "HUMAN", "identifier": each["author"], "metadata": about}
-    return {"name": name, **said, **({"explanation": each["note"]} if each.get("note") else {}), **kind}
+    return {"name": name, **verdict, **({"explanation": each["note"]} if each.get("note") else {}), **kind}
 
 
 def _documents(passages: Iterable[Passage]) -> list[dict[str, Json]]:

@@ -1,4 +1,4 @@
-"""What people say of an answer as exports have it: their verdicts and notes, and whether they disagree."""
+"""People's reviews of an answer as exports write them: verdicts, notes, and whether people disagree."""
 
 from __future__ import annotations
 
