@@ -15,24 +15,14 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from tests.browser import sizes
 from tests.browser.conftest import PageAt, Serve, WaitForRun
-from tests.pages.conftest import TRACES, write_small
-from tests.pages.manual import CITED, DOCUMENTS, PAGED, manual
+from tests.pages.manual import reviewable
 
 pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(scope="module")
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    files = {name: {"path": f"{name}.jsonl"} for name in ("gold", "annotations")}
-    folder = write_small(
-        tmp_path_factory.mktemp("review") / "workspace", [CITED, *TRACES[1:]], documents=DOCUMENTS, **files
-    )
-    manual(folder)
-    (folder / "chunks.jsonl").write_bytes(b"\n".join(map(orjson.dumps, PAGED)))
-    (folder / "gold.jsonl").write_bytes(
-        orjson.dumps({"q_id": "Q1", "q": CITED["q"], "answer": "Never."}) + b"\n"
-    )
-    return folder
+    return reviewable(tmp_path_factory.mktemp("review") / "workspace")
 
 
 def lines(workspace: Path, name: str) -> list[dict[str, Any]]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import orjson
 import pymupdf
 from streamlit.testing.v1 import AppTest
 
-from tests.pages.conftest import CHUNKS, trace
+from tests.pages.conftest import CHUNKS, TRACES, trace, write_small
 
 PAGE = "pages/question.py"
 PAGED = [{**chunk, "page_idx": place} for place, chunk in enumerate(CHUNKS)]
@@ -35,3 +36,14 @@ def manual(folder: Path, *, password: str | None = None) -> None:
 
 def labels(app: AppTest) -> list[str]:
     return [each.label for each in app.button]
+
+
+def reviewable(folder: Path) -> Path:
+    """Write a workspace of that manual and three questions, which keeps gold and people's reviews."""
+    files = {name: {"path": f"{name}.jsonl"} for name in ("gold", "annotations")}
+    write_small(folder, [CITED, *TRACES[1:]], documents=DOCUMENTS, **files)
+    manual(folder)
+    (folder / "chunks.jsonl").write_bytes(b"\n".join(map(orjson.dumps, PAGED)))
+    gold = {"q_id": CITED["q_id"], "q": CITED["q"], "answer": "Never."}
+    (folder / "gold.jsonl").write_bytes(orjson.dumps(gold) + b"\n")
+    return folder
