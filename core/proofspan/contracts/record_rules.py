@@ -35,7 +35,7 @@ from proofspan.errors import Problem
 RECORD_TYPES: Final = (
     *("envelope", "chunk", "query", "retrieved", "rerank", "prompt-frame", "answer", "metrics"),
     *("citation", "auditable-answer", "log", "rag-traces", "trace", "report", "gold", "redirect"),
-    *("catalogue", "sprint"),
+    *("catalogue", "sprint", "annotation"),
 )
 #: The names of a record's own id; other types go by their question.
 _IDS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -45,6 +45,7 @@ _IDS: Final[Mapping[str, tuple[str, ...]]] = {
     "redirect": ("old_id",),
     "catalogue": ("attachment_id",),
     "sprint": ("entry_id", "key"),
+    "annotation": (),  # a line that comes again counts once
     "auditable-answer": (),
 }
 _QUESTION: Final = ("q_id", "qid")

@@ -6,10 +6,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from proofspan.journal.annotations import VERDICT_FIELDS, Annotations, Target
+from proofspan.display_names import NAMES
+from proofspan.journal.annotations import VERDICT_FIELDS, Annotation, Annotations, Target
 from proofspan.metrics.agreement import Agreement, cohen_kappa, krippendorff_alpha
+from proofspan.store.query.filters import Filter, Sort
+
+if TYPE_CHECKING:
+    from proofspan.store.query.store import Store  # slow to import
 
 #: The rules' place beside the names of people; no name of a person begins with a space.
 RULES = " rules"
@@ -65,6 +70,49 @@ class AgreementReport:
     pairs: tuple[Pair, ...]
     disagreements: tuple[Disagreement, ...]
     by_rule: tuple[RuleRecord, ...]
+
+
+def verdict_words(each: Annotation) -> str:
+    """Return `agrees: Wrong, Unsupported`, or `Partly correct, Incomplete` of another verdict."""
+    fields = ("correct", "cause") if each.agrees else VERDICT_FIELDS
+    values = {name: value for name in fields if (value := each.value(name)) is not None}
+    named = ", ".join(NAMES[name].get(value, value) for name, value in values.items())
+    return f"agrees: {named}" if each.agrees and named else "agrees" if each.agrees else named
+
+
+def in_force(annotations: Annotations) -> tuple[Annotation, ...]:
+    """Return the verdicts, notes and assignments that count, in the order of their time."""
+    assigned = {
+        each.target: each
+        for each in annotations.entries
+        if each.kind == "assignment" and annotations.assignees.get(each.target) == each.assignee is not None
+    }
+    verdicts = (each for given in annotations.verdicts.values() for each in given.values())
+    notes = (each for given in annotations.notes.values() for each in given)
+    return tuple(sorted((*verdicts, *notes, *assigned.values()), key=lambda each: each.order))
+
+
+def ruled(store: Store, run: str) -> dict[Target, Ruled]:
+    """Return what the rules say of each answer of a run that anybody gave a verdict on, worst first."""
+    found: dict[Target, Ruled] = {}
+    for frame in store.rows(Filter(run, review="seen", all_variants=True), Sort()):
+        for row in frame.to_dict("records"):
+            target = Target(run, str(row["q_id"]), int(row["paraphrase"]), int(row["seed"]))
+            found.setdefault(target, rules_of(row))
+    return found
+
+
+def rules_of(row: Mapping[Any, object]) -> Ruled:
+    """Return what the rules say of the answer of a row of the index."""
+    values = {name: row.get(name) for name in VERDICT_FIELDS}
+    return {name: each if isinstance(each, str) else None for name, each in values.items()}
+
+
+def coefficient(each: Agreement) -> str:
+    """Return `0.42 (0.10 to 0.71)`, or that it is not defined."""
+    if each.value is None or each.low is None or each.high is None:
+        return "not defined"
+    return f"{each.value:.2f} ({each.low:.2f} to {each.high:.2f})"
 
 
 def progress(annotations: Annotations, targets: Sequence[Target], author: str | None) -> Progress:

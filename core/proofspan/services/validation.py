@@ -42,6 +42,7 @@ from proofspan.diagnosis.answers import refuses
 from proofspan.diagnosis.labelling import declines, lowered
 from proofspan.diagnosis.types import Profile, profile_from
 from proofspan.errors import Fault, InputFault, Problem
+from proofspan.journal.named import path_to_read
 from proofspan.manifest.load import MANIFEST_SUFFIXES, load_manifest
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Artifact, Run
@@ -265,6 +266,9 @@ def _of_workspace(path: Path, given: Job, cache_dir: Path, tally: Tally) -> Iter
         ("gold", manifest.gold, None),
         ("catalogue", manifest.catalogue, None),
     ]
+    written = manifest.annotations
+    if written is not None and path_to_read(manifest, written) is not None:  # else nobody wrote one yet
+        artifacts.append(("annotation", written, None))
     for run in manifest.runs:
         artifacts += [("trace", run.traces, run)]
         artifacts += [(_OF_RECORDS.get(name, name), artifact, run) for name, artifact in run.records.items()]

@@ -16,6 +16,7 @@ from proofspan.display_names import (
     EVIDENCE_NAMES,
     GROUNDED_NAMES,
     LABEL_NAMES,
+    NAMES,
 )
 from proofspan.evidence.attachments import Attached
 from proofspan.journal.annotations import VERDICT_FIELDS
@@ -35,11 +36,6 @@ PASSAGE = 1_200
 #: Characters of a question in its heading; a longer one comes again as a whole.
 MOST_ASKED = 1_000
 REDACTED = '<p class="lost">Redacted.</p>'
-_NAMES: Mapping[str, Mapping[str, str]] = {
-    "correct": CORRECT_NAMES,
-    "cause": CAUSE_NAMES,
-    "label": LABEL_NAMES,
-}
 #: The classes of the chips of claims.
 _TONES: Mapping[str, str] = {"supported": "green", "derived": "green", "differs": "red"}
 
@@ -270,7 +266,7 @@ def _opinion(each: Opinion, ink: Ink) -> str:
     parts = []
     if opinion.kind == "verdict":
         values = [(name, getattr(opinion, name)) for name in VERDICT_FIELDS]
-        named = [f"{name}: {_NAMES[name].get(value, value)}" for name, value in values if value is not None]
+        named = [f"{name}: {NAMES[name].get(value, value)}" for name, value in values if value is not None]
         parts.append("; ".join(filter(None, ["agrees" if opinion.agrees else "does not agree", *named])))
     if not redaction.hides("notes"):
         parts += [f"[{', '.join(opinion.tags)}]"] if opinion.tags else []

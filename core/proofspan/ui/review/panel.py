@@ -17,11 +17,12 @@ from proofspan.manifest.edit import add_file
 from proofspan.manifest.load import MANIFEST_NAME
 from proofspan.manifest.types import Manifest
 from proofspan.services.question.view import QuestionView
+from proofspan.services.review import verdict_words
 from proofspan.ui.keys import AGREE, DISAGREE, UNDO
 from proofspan.ui.review import drafts
 from proofspan.ui.review.drafts import About, Draft
 from proofspan.ui.review.name import ask_author
-from proofspan.ui.review.words import pieces_of, verdict_words
+from proofspan.ui.review.words import pieces_of
 from proofspan.ui.status.notices import fault_panel
 from proofspan.ui.visit import session
 from proofspan.ui.visit.author import MAX_NAME, author, keep_author

@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from proofspan.display_names import CAUSE_NAMES, CORRECT_NAMES, LABEL_NAMES
-from proofspan.journal.annotations import VERDICT_FIELDS, Annotation
+from proofspan.journal.annotations import Annotation
+from proofspan.services.review import verdict_words
 from proofspan.ui.widgets.markup import Piece
 from proofspan.ui.widgets.text import shortened
 
-#: The names of the values of a verdict's fields.
-NAMES: Mapping[str, Mapping[str, str]] = {
-    "correct": CORRECT_NAMES,
-    "cause": CAUSE_NAMES,
-    "label": LABEL_NAMES,
-}
 #: Characters shown of a note.
 MAX_TEXT = 2_000
-
-
-def verdict_words(each: Annotation) -> str:
-    """Return `agrees: Wrong, Unsupported`, or `Partly correct, Incomplete` of another verdict."""
-    fields = ("correct", "cause") if each.agrees else VERDICT_FIELDS
-    values = {name: value for name in fields if (value := each.value(name)) is not None}
-    named = ", ".join(NAMES[name].get(value, value) for name, value in values.items())
-    return f"agrees: {named}" if each.agrees and named else "agrees" if each.agrees else named
 
 
 def pieces_of(each: Annotation) -> Iterator[Piece]:

@@ -8,12 +8,9 @@ import streamlit as st
 
 from proofspan.diagnosis.verdicts.judge import harm_of
 from proofspan.diagnosis.verdicts.types import CAUSES
-from proofspan.display_names import CAUSE_NAMES, CORRECT_NAMES, LABEL_NAMES
+from proofspan.display_names import NAMES
 from proofspan.errors import Fault
-from proofspan.journal.annotations import Target
-from proofspan.metrics.agreement import Agreement
-from proofspan.services.review import RULES, AgreementReport, Ruled, agreement
-from proofspan.store.query.filters import Filter, Sort
+from proofspan.services.review import RULES, AgreementReport, agreement, coefficient, ruled
 from proofspan.store.query.store import Store
 from proofspan.ui.status.notices import fault_panel
 from proofspan.ui.visit import session
@@ -29,11 +26,6 @@ from proofspan.ui.wording.question import short_id
 MOST = 50
 _FIELD = "agreement-field"
 _FIELDS: Mapping[str, str] = {"correct": "Correctness", "cause": "Cause", "label": "Label"}
-_NAMES: Mapping[str, Mapping[str, str]] = {
-    "correct": CORRECT_NAMES,
-    "cause": CAUSE_NAMES,
-    "label": LABEL_NAMES,
-}
 
 
 def agreement_panel(opened: session.Opened, store: Store, view: ViewState) -> None:
@@ -67,26 +59,6 @@ def agreement_panel(opened: session.Opened, store: Store, view: ViewState) -> No
         show_grid(disagreements_grid(report, view), key="agreement-list")
         if (left := len(report.disagreements) - MOST) > 0:
             markup.note(f"and {left:,} more", "muted")
-
-
-def ruled(store: Store, run: str) -> dict[Target, Ruled]:
-    """Return what the rules say of each answer of a run that anybody gave a verdict on, worst first."""
-    found: dict[Target, Ruled] = {}
-    for frame in store.rows(Filter(run, review="seen", all_variants=True), Sort()):
-        for row in frame.to_dict("records"):
-            target = Target(run, str(row["q_id"]), int(row["paraphrase"]), int(row["seed"]))
-            values = {name: row.get(name) for name in _FIELDS}
-            found.setdefault(
-                target, {name: each if isinstance(each, str) else None for name, each in values.items()}
-            )
-    return found
-
-
-def coefficient(each: Agreement) -> str:
-    """Return `0.42 (0.10 to 0.71)`, or that it is not defined."""
-    if each.value is None or each.low is None or each.high is None:
-        return "not defined"
-    return f"{each.value:.2f} ({each.low:.2f} to {each.high:.2f})"
 
 
 def pairs_grid(report: AgreementReport) -> Grid:
@@ -143,4 +115,4 @@ def _person(name: str) -> str:
 
 
 def _value(field: str, value: str) -> str:
-    return _NAMES[field].get(value, value)
+    return NAMES[field].get(value, value)

@@ -12,6 +12,7 @@ from proofspan.display_names import CORRECT_NAMES
 from proofspan.errors import Fault, Problem
 from proofspan.journal.annotations import Annotation, Target, answer_id, append, now, refusal
 from proofspan.manifest.types import Manifest
+from proofspan.services.review import rules_of
 from proofspan.ui.review.name import ask_author
 from proofspan.ui.status.notices import fault_panel
 from proofspan.ui.visit.author import author
@@ -181,11 +182,15 @@ def lines_for(
     for frame in frames:
         for row in frame.to_dict("records"):
             target = Target(str(row["run_id"]), str(row["q_id"]), int(row["paraphrase"]), int(row["seed"]))
-            rules = {name: _text(row.get(name)) for name in ("correct", "cause", "label")}
+            rules = rules_of(row)
             if target in seen or (kind == "agree" and not any(rules.values())):
                 continue
             seen.add(target)
-            common: dict[str, Any] = {"at": at, "answer": answer_id(_text(row["answer"]) or "")}
+            answer = row["answer"]
+            common: dict[str, Any] = {
+                "at": at,
+                "answer": answer_id(answer if isinstance(answer, str) else ""),
+            }
             if kind == "assign":
                 yield Annotation("assignment", target, author, assignee=words, **common)
             elif kind == "tag":
@@ -194,10 +199,6 @@ def lines_for(
                 yield Annotation("verdict", target, author, agrees=True, rules=rules, **common)
             else:
                 yield Annotation("verdict", target, author, agrees=False, correct=kind, rules=rules, **common)
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
 
 
 def _save(manifest: Manifest, bulk: Bulk) -> None:

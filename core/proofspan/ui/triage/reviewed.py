@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from proofspan.journal.annotations import Annotation, disputed
-from proofspan.ui.review.words import verdict_words
+from proofspan.services.review import verdict_words
 from proofspan.ui.widgets.table import NOTHING, Cell, Chip
 from proofspan.ui.widgets.text import shortened
 
