@@ -112,6 +112,8 @@ with suppress(Fault):  # Question shows why reviews cannot be read
     reviews = session.reviews(opened)
 is_reviewed = view.run in reviews.runs
 can_review = opened.manifest.annotations is not None and refusal(opened.manifest) is None
+if table.KEY not in st.session_state:  # the table was not there in the run before: another page was
+    chosen.close()
 among = partial(store.among, view.filter, view.sort)
 if matching:
     gold: Mapping[str, GoldQuestion] = {}

@@ -97,9 +97,13 @@ class ListedRun:
 
     def _are_among(self, targets: frozenset[Target]) -> pa.ChunkedArray:
         """Return for each row whether it is one of these answers, whatever its repeat."""
-        wanted = sorted(f"{each.q_id}\0{each.paraphrase}\0{each.seed}" for each in targets)
-        answers = self.run.get_or_make("answers", self._answers)
-        return pc.is_in(answers, value_set=pa.array(wanted, pa.string()))
+
+        def compute() -> pa.ChunkedArray:
+            wanted = [f"{each.q_id}\0{each.paraphrase}\0{each.seed}" for each in targets]
+            answers = self.run.get_or_make("answers", self._answers)
+            return pc.is_in(answers, value_set=pa.array(wanted, pa.string()))
+
+        return self.run.get_or_make(("among", targets), compute)
 
     def _answers(self) -> pa.ChunkedArray:
         """Return for each row the name of its answer, the same for all repeats."""

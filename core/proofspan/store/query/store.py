@@ -20,7 +20,7 @@ from proofspan.diagnosis.gold import GOLD_STATES, GoldState
 from proofspan.diagnosis.suggest import suggest_profile
 from proofspan.diagnosis.types import profile_from
 from proofspan.diagnosis.verdicts.types import CAUSES, CORRECT, Cause, Correct
-from proofspan.journal.annotations import Target, contested, disputed, read_annotations
+from proofspan.journal.annotations import Annotations, Target, contested, disputed, read_annotations
 from proofspan.journal.cohorts import read_cohorts
 from proofspan.manifest.types import Manifest
 from proofspan.metrics.ranked import Bucket
@@ -117,6 +117,10 @@ def _retried(method: Callable[Concatenate[Store, P], T]) -> Callable[Concatenate
     return call
 
 
+#: For how many reviewers and assignees it is kept which answers they reviewed, or have to.
+_MOST_REVIEWERS = 32
+
+
 class Store:
     """The index of a workspace, read with its manifest's profile. Safe for several threads.
 
@@ -130,6 +134,8 @@ class Store:
         self._profile = profile_from(manifest.triage)
         self._database = Database()
         self._kept = RunCache(manifest, cache_dir)
+        #: What filters ask of the reviews, as long as these are what the file holds.
+        self._reviews: tuple[Annotations, dict[tuple[str, str, str], Reviewed]] = (Annotations(), {})
 
     # Runs
 
@@ -740,8 +746,19 @@ class Store:
             self._kept.loaded(shown.run),
             self._kept.loaded(shown.vs) if is_needed else None,
             None if cohort is None else frozenset(cohort.q_ids),
-            self._reviewed(shown) if asks_reviews else NOTHING_REVIEWED,
+            self._reviews_as_asked(shown) if asks_reviews else NOTHING_REVIEWED,
         )
+
+    def _reviews_as_asked(self, shown: Filter) -> Reviewed:
+        """Return the run's answers as `_reviewed`, counted once for each state of the file."""
+        known = read_annotations(self._manifest)
+        is_same = self._reviews[0] is known and len(self._reviews[1]) < _MOST_REVIEWERS
+        kept = self._reviews if is_same else (known, {})
+        self._reviews = kept
+        key = shown.run, shown.reviewer, shown.assigned
+        if (found := kept[1].get(key)) is None:
+            found = kept[1][key] = self._reviewed(shown)
+        return found
 
     def _reviewed(self, shown: Filter) -> Reviewed:
         """Return the run's answers by what people did with them, as a filter asks."""

@@ -89,18 +89,19 @@ def review_dialog(manifest: Manifest, run: str, listed: Callable[[Sequence[Trace
         _dialog(manifest, run, listed)
 
 
-def _close() -> None:
+def close() -> None:
+    """Close the review of the chosen rows."""
     st.session_state[_IS_OPEN] = False
     if bulk.is_saved():  # the browser forgets them too
         st.session_state.pop(_CHOSEN, None)
 
 
-@st.dialog("Review the chosen answers", on_dismiss=_close)
+@st.dialog("Review the chosen answers", on_dismiss=close)
 def _dialog(manifest: Manifest, run: str, listed: Callable[[Sequence[TraceKey]], pd.DataFrame]) -> None:
     if not is_open():
         st.rerun()
     if bulk.is_saved():
-        bulk.bulk_line(manifest, on_done=_close)
+        bulk.bulk_line(manifest, on_done=close)
         return
     keys = chosen(manifest, run)
     frame = listed(keys)
