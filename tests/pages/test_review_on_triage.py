@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 from typing import Any
 
@@ -219,3 +221,25 @@ def test_rows_cannot_be_chosen_where_nothing_can_be_saved(
     app = open_app(make_workspace(annotations={"path": "annotations.jsonl", "sha256": "0" * 64}), run="R1")
     assert ticks_of(app) is None
     assert not app.exception
+
+
+def test_a_save_that_fails_says_why_and_can_be_repeated(
+    workspace: Path, open_app: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = open_app(workspace, run="R1")
+    app.session_state["author"] = "Ada"
+    send(app, "ticked", {"keys": ["0:0:Q1"], "acts": True})
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", refuse)
+        app.button("chosen-save").click().run()
+    assert "bulk-undo" not in {each.key for each in app.button}
+    assert "journal_not_written" in str(app)
+    assert ticks_of(app)["cleared"] == ""
+    app.button("chosen-save").click().run()
+    app.button("bulk-undo").click().run()
+    assert read_annotations(load_manifest(workspace)).verdicts == {}
+    assert not app.exception
+
+
+def refuse(_descriptor: int) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -77,14 +77,18 @@ def save_form(manifest: Manifest, rows: pd.DataFrame) -> None:
         markup.note(f"Choose 1 to {MOST:,} answers to review them together.", "muted")
         return
     kind = _choice(f"For {_chosen(len(rows))}", "chosen")
+    failed: Bulk | None = st.session_state.get(_BULK)
     ready = sum(1 for _ in lines_for(kind, "", [rows], author="", at=""))
     if kind == "agree" and (silent := sum(1 for _ in lines_for("tag", "", [rows], author="", at="")) - ready):
         markup.note(f"Proofspan says nothing of {silent:,} of them: nothing to agree with.", "muted")
 
     def save() -> None:
         if (words := _words(kind, "chosen")) is not None:
-            lines = tuple(lines_for(kind, words, [rows], author=author(), at=now()))
-            _save(manifest, Bulk(lines, _name(kind, words)))
+            # What could not be saved keeps its time: of it no second line is written.
+            name = _name(kind, words)
+            at = failed.lines[0].at if failed and failed.lines and failed.words == name else now()
+            lines = tuple(lines_for(kind, words, [rows], author=author(), at=at))
+            _save(manifest, Bulk(lines, name))
 
     st.button(
         f"Save for {counted(ready, 'answer')}",
@@ -93,7 +97,6 @@ def save_form(manifest: Manifest, rows: pd.DataFrame) -> None:
         disabled=not author() or not ready,
         on_click=save,
     )
-    failed: Bulk | None = st.session_state.get(_BULK)
     fault_panel(failed.problems if failed else ())
 
 
