@@ -84,7 +84,7 @@ def test_goals_are_lines_where_a_number_passes_and_where_it_warns() -> None:
     percent = rules(DEFAULT_GOALS, {"citation_match": "orange", "bundle_coverage": "gray"})
     assert [rule.hue for rule in percent] == ["orange"], "of two at one place the first"
     assert "Citation match ≥ 95 %" in goal_words(DEFAULT_GOALS, ("citation_match", "mrr"))
-    assert "Anchor coverage ≥ 0.70" in goal_words(DEFAULT_GOALS, ("anchor_coverage",)), (
+    assert "Anchor coverage ≥ 70 %" in goal_words(DEFAULT_GOALS, ("anchor_coverage",)), (
         "as its values are written"
     )
     assert goal_words(DEFAULT_GOALS, ("mrr",)) == ""

@@ -83,8 +83,9 @@ class Metric:
 
     A *share* is a count of a count and has a Wilson interval, a *mean* the normal interval of a mean, and a
     *quantile* (`quantile` in 0–1) the interval of its ranks. `counted` is the definition, `of` names what the
-    denominator counts, `unit` is "" for numbers of 0–1. `better` is None if neither direction is better.
-    `measure` is None for a metric that is not computed from the index.
+    denominator counts, `unit` is "" for numbers of 0–1 and "%" for means of shares, which lie in 0–1 too and
+    are written in percent. `better` is None if neither direction is better. `measure` is None for a metric
+    that is not computed from the index.
     """
 
     metric_id: str
@@ -96,8 +97,13 @@ class Metric:
     measure: Measure | None = None
     of: str = "questions"
     better: Better | None = "higher"
-    unit: Literal["", "ms"] = ""
+    unit: Literal["", "%", "ms"] = ""
     quantile: float | None = None
+
+    @property
+    def is_percent(self) -> bool:
+        """True if its numbers are written in percent: those of a share, and means of shares."""
+        return self.kind == "share" or self.unit == "%"
 
     @property
     def is_of_unit_range(self) -> bool:
@@ -230,6 +236,7 @@ _BUILT_IN = (
                 (f"recall_{k} IS NULL", "short_list"),
                 beside=("reciprocal_rank",),
             ),
+            unit="%",
         )
         for k in (1, 5, 10, 20, 50)
     ),
@@ -263,6 +270,7 @@ _BUILT_IN = (
         f"has no sections or pages, is left out. {_GOLD}",
         "Acceptance target: at least 0.70 to the intended section",
         _of_chunks("section_coverage"),
+        unit="%",
     ),
     Metric(
         "citation_precision",
@@ -274,6 +282,7 @@ _BUILT_IN = (
         "whose answer cites.",
         "Over gold spans, as precision of a set",
         _cited("citation_precision", "citation_precision", _NOTHING_CITED, _UNPLACED),
+        unit="%",
     ),
     Metric(
         "citation_recall",
@@ -284,6 +293,7 @@ _BUILT_IN = (
         "questions with gold; an answer that cites nothing has 0.",
         "Over gold spans, as recall of a set",
         _cited("citation_recall", "citation_recall", _UNPLACED),
+        unit="%",
     ),
     Metric(
         "citation_match",
@@ -321,6 +331,7 @@ _BUILT_IN = (
         "the citation's quote, else in its chunk. Averaged over answered questions whose gold has an anchor.",
         "Our own reading of coverage, beside the section's: at least 0.70",
         _cited("anchor_coverage", "anchor_coverage", ("TRUE", "no_anchor")),
+        unit="%",
     ),
     Metric(
         "claim_support",

@@ -23,7 +23,7 @@ from proofspan.errors import Problem
 from proofspan.metrics.catalogue import LEFT_OUT, METRICS, Metric
 from proofspan.metrics.ranked import BUCKETS
 from proofspan.metrics.statistics import Z_95
-from proofspan.metrics.values import MetricValue, interval_in_words, number_in_words
+from proofspan.metrics.values import MetricValue, difference_in_words, interval_in_words
 from proofspan.wording import counted
 
 Comparison = Literal[">=", "<=", ">", "<", "=="]
@@ -76,7 +76,7 @@ class Bound:
 
     def limit(self, metric: Metric) -> str:
         """Return the threshold as the metric's numbers are written: `70 %`, `0.45`."""
-        return f"{100 * self.value:g} %" if metric.kind == "share" else self.number
+        return f"{100 * self.value:g} %" if metric.is_percent else self.number
 
     def __str__(self) -> str:
         return f"{self.comparison} {self.number}"
@@ -176,7 +176,7 @@ def _goal(name: str, text: object) -> Goal | str:
     passes = Bound(cast(Comparison, comparison), number)
     warns = Bound(cast(Comparison, warn_comparison), warn_number) if warn_comparison else None
     is_outside = any(not 0 <= bound.value <= 1 for bound in (passes, warns) if bound)
-    if is_outside and METRICS[name].unit == "" and METRICS[name].kind == "share":
+    if is_outside and METRICS[name].is_percent:
         return f"{text.strip()!r} is outside a share, which lies in 0–1"
     if warns is not None:
         signs, gap = {comparison[0], warn_comparison[0]}, passes.value - warns.value
@@ -277,7 +277,7 @@ def _would_pass(bound: Bound, value: MetricValue) -> str:
         return f"{metric.name} has to be {wanted}"
     exact, rises = Fraction(bound.number) * of, bound.comparison in (">=", ">")
     if value.numerator is None:
-        gap = number_in_words(metric, abs(bound.value - (value.value or 0.0)))
+        gap = difference_in_words(metric, abs(bound.value - (value.value or 0.0))).removeprefix("+")
         if any(digit in gap for digit in "123456789"):
             return f"{metric.name} has to {'rise' if rises else 'fall'} by {gap}"
         return f"{metric.name} has to be {wanted}"

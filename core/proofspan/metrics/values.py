@@ -72,10 +72,10 @@ def metric_value(metric: Metric, tally: Tally) -> MetricValue:
 
 
 def number_in_words(metric: Metric, number: float | None) -> str:
-    """Return `70 %` of a share, `0.712` of a mean, `1,240 ms`; `–` without a number."""
+    """Return `70 %` of a share or a mean of shares, `0.712` of a mean, `1,240 ms`; `–` without a number."""
     if number is None or not isfinite(number):
         return "–"
-    if metric.kind == "share":
+    if metric.is_percent:
         return percent(number)
     return f"{number:,.0f} ms" if metric.unit == "ms" else f"{number:.3f}"
 
@@ -84,7 +84,7 @@ def difference_in_words(metric: Metric, number: float, *, with_unit: bool = True
     """`+14 pts` of a share (points of 100, `+0.3 pts` of few), `−0.031` of a mean, `+120 ms`; `–` of none."""
     if not isfinite(number):
         return "–"
-    if metric.kind == "share":
+    if metric.is_percent:
         points = 100 * number
         text, unit = f"{points:+.{1 if 0 < abs(points) < 1 else 0}f}", " pts"
     elif metric.unit == "ms":
@@ -100,7 +100,7 @@ def interval_in_words(value: MetricValue) -> str:
     """`54–83 %`, `0.381–0.452`, `800–1,240 ms`: the 95 % interval; "" where it is not known."""
     if value.low is None or value.high is None or not (isfinite(value.low) and isfinite(value.high)):
         return ""
-    if value.metric.kind == "share":
+    if value.metric.is_percent:
         return f"{round(100 * value.low)}–{round(100 * value.high)} %"
     if value.metric.unit == "ms":
         return f"{value.low:,.0f}–{value.high:,.0f} ms"

@@ -361,7 +361,7 @@ def bound_words(metric: Metric, bound: Bound) -> str:
 def form_of(metric_id: str) -> Form:
     """Return how a metric's numbers are written on an axis."""
     metric = METRICS[metric_id]
-    return "percent" if metric.kind == "share" else "ms" if metric.unit == "ms" else "number"
+    return "percent" if metric.is_percent else "ms" if metric.unit == "ms" else "number"
 
 
 def bands(

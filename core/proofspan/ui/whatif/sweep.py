@@ -261,14 +261,13 @@ def _draw(
         return
     denominators = {point.metric.denominator for point in drawn.points}
     of = f"{max(denominators):,} {metric.of}" if len(denominators) == 1 else metric.of
-    is_share = metric.kind == "share" or (metric.is_of_unit_range and not metric.unit)
-    unit = f" in {metric.unit}" if metric.unit else ""
+    unit = " in ms" if metric.unit == "ms" else ""
     figure = sweep_figure(
         [_mark(drawn, point, asked, view, title) for point in drawn.points],
         palette=palette(),
         x_title=_axis(drawn.swept, title),
         y_title=f"{metric.name}{unit}, of {of}",
-        is_share=is_share,
+        is_share=metric.is_percent,
         logged=own,
         now=now,
     )
