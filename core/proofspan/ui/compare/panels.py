@@ -133,9 +133,9 @@ def nothing_to_compare(manifest: Manifest, run_id: str) -> None:
 
 
 def verdict(flips: Flips, changes: Mapping[str, Flips], both: Compared, ready: ReleaseVerdict | None) -> None:
-    """Draw what changed and whether the newer run is ready in one statement, then what it is based on.
+    """Draw what changed and whether the newer run is ready, then what it is based on.
 
-    Below are the `changes` by each outcome. Above an open question the statement is small print.
+    Below are the `changes` by the other outcomes. Above an open question the statement is small print.
     """
     view, manifest = both.opened.view, both.opened.manifest
     run, vs, outcome = view.run, view.vs or "", view.filter.outcome
@@ -157,14 +157,14 @@ def verdict(flips: Flips, changes: Mapping[str, Flips], both: Compared, ready: R
         besides.append(f"The filter on {both.left_out} is not applied here: it goes by answers.")
     with st.container(key="verdict", gap="xxsmall"):
         markup.show(
-            markup.text(
-                [Piece(f"{message} ", "strong"), *(verdict_line(ready) if ready else ())], role="verdict"
-            ),
+            markup.text([Piece(message, "strong")], role="verdict"),
+            *([markup.text(verdict_line(ready), role="line")] if ready else ()),
             *(markup.text([Piece(each, "muted")], role="hint") for each in besides if each),
         )
-        if run != vs and any(each.judged for each in changes.values()):
-            with st.container(key=f"changes-{len(changes)}"):
-                show_grid(changes_grid(changes, view, is_test=not chosen), key="grid-changes")
+        others = {name: found for name, found in changes.items() if name != outcome}
+        if run != vs and any(each.judged for each in others.values()):
+            with st.container(key=f"changes-{len(others)}"):
+                show_grid(changes_grid(others, view, is_test=not chosen), key="grid-changes")
         if ready is not None:
             query = view.with_nothing_chosen().change(run=view.run, vs=view.vs).params()
             st.page_link("pages/trends.py", label="See the reasons in Trends", query_params=query)
@@ -180,7 +180,10 @@ def verdict(flips: Flips, changes: Mapping[str, Flips], both: Compared, ready: R
 
 
 def changes_grid(changes: Mapping[str, Flips], view: ViewState, *, is_test: bool = True) -> Grid:
-    """Return a row per outcome: how many questions were fixed and regressed by it, each a list in Triage."""
+    """Return a row per outcome: how many questions were fixed and regressed by it, each a list in Triage.
+
+    `changes` are those of other outcomes than the one that the statement above is about.
+    """
 
     def count(outcome: str, kind: FlipKind, found: Flips) -> Cell:
         name, number = AXES[outcome].name, getattr(found, kind)
@@ -209,7 +212,7 @@ def changes_grid(changes: Mapping[str, Flips], view: ViewState, *, is_test: bool
     heads = (explained("Fixed", flip), explained("Regressed", flip), Cell("p-value", tip=tip))
     columns = tuple(Column(head, "end") for head in heads)
     title = f"Changes from {view.vs} to {view.run} by outcome"
-    return Grid(title, "What changed", columns, tuple(rows), wide=False)
+    return Grid(title, "Other outcomes", columns, tuple(rows), wide=False)
 
 
 def flips(lists: Mapping[FlipKind, pd.DataFrame], counts: Flips, view: ViewState) -> DeltaGenerator:
@@ -226,11 +229,17 @@ def flips(lists: Mapping[FlipKind, pd.DataFrame], counts: Flips, view: ViewState
             if not total:
                 continue
             with st.container(key=f"flips-{kind}", gap="xsmall"):
-                axis, right, wrong = AXES[view.filter.outcome]
+                _, right, wrong = AXES[view.filter.outcome]
                 was, now = (wrong, right) if kind == "fixed" else (right, wrong)
-                listed = f", the first {MOST_LISTED:,} of them listed" if total > MOST_LISTED else ""
+                listed = f", the first {MOST_LISTED:,} of them" if total > MOST_LISTED else ""
                 about = f"{was} in {view.vs}, {now} in {view.run}{listed}"
-                markup.titled(f"{axis} {kind}: {counted(total, 'question')} ", about, level="h3")
+                with st.container(horizontal=True, vertical_alignment="center", key=f"flips-title-{kind}"):
+                    markup.titled(f"{sentence_start(kind)} ", about, level="h3", width="content")
+                    st.page_link(
+                        "pages/triage.py",
+                        label="List in Triage",
+                        query_params=view.change(flip=kind).as_list().params(),
+                    )
                 rows = lists[kind].iloc[(at - 1) * ROWS_A_PAGE : at * ROWS_A_PAGE]
                 if len(rows):
                     show_grid(flips_grid(rows, linked, kind), key=f"grid-{kind}", on_sort=_sort)

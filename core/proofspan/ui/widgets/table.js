@@ -236,7 +236,7 @@ function below(row, columns) {
     const { look, note, marks, chips = [], text = chips.map((chip) => chip.text).join(" ") } = row.cells[name];
     if (!text || look === "none") continue;
     const words = element("span", `in-${name} ${look ?? ""}`);
-    if (folds.titled) words.append(element("span", "titled", head.text));
+    if (folds.titled) words.append(element("span", "titled", head.text), "\u00a0");
     words.append(...marked(text, marks), note ? `, ${note}` : "");
     made.append(words);
   }
