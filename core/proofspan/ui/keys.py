@@ -37,6 +37,7 @@ SHEET: Final[Mapping[str, Mapping[str, str]]] = {
         "Home End": "First and last",
         "PageUp PageDown": "One screen up or down",
         "Enter": "Open",
+        "Space Shift+Space": "On Triage: tick the row, or all since the last one",
     },
     "Help": {
         "↑ ↓": "Next term, or next place or action",
