@@ -16,6 +16,7 @@ from proofspan.contracts.records.records import GoldQuestion, GoldSpan, TraceKey
 from proofspan.diagnosis.messages import SUSPICIONS
 from proofspan.display_names import COLUMN_NAMES, ISSUE_NAMES, LABEL_NAMES, NO_LABEL
 from proofspan.store.query.filters import SORTS, Filter, Sort
+from proofspan.ui.triage.chosen import row_key, trace_key
 from proofspan.ui.triage.excerpt import LEAD, differing, excerpt
 from proofspan.ui.triage.table import (
     COLUMNS,
@@ -516,3 +517,13 @@ def test_every_suspicion_has_its_few_words() -> None:
 )
 def test_a_share_says_of_how_many_and_how_sure(part: int, whole: int, expected: str) -> None:
     assert text.share_of(part, whole) == expected
+
+
+@pytest.mark.parametrize("key", [TraceKey("R1", "Q:8\n0", 2, -3), TraceKey("R1", "Q80", 0, 2**32, 2)])
+def test_the_key_of_a_row_names_its_trace(key: TraceKey) -> None:
+    assert trace_key("R1", row_key(key)) == key
+
+
+@pytest.mark.parametrize("key", ["", "Q80", "0:Q80", "x:0:Q80", "0:0:", "0:0:\ud800", f"0:{10**20}:Q80"])
+def test_other_texts_name_none(key: str) -> None:
+    assert trace_key("R1", key) is None

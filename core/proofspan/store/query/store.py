@@ -286,11 +286,16 @@ class Store:
             yield _with_scores(frame, run, rows, scores)
 
     @_retried
-    def among(self, shown: Filter, sort: Sort, keys: Iterable[TraceKey]) -> pd.DataFrame:
+    def among(self, shown: Filter, sort: Sort, keys: Sequence[TraceKey]) -> pd.DataFrame:
         """Return those of some traces that are in the list, in its order, with every column."""
         listed = self._listed(shown, sort)
         order = self._order(listed, shown, sort)
-        rows = [row for key in keys if (row := self._row(listed.run, key)) is not None]
+        wanted = {tuple(getattr(key, name) for name in KEY_COLUMNS) for key in keys}
+        column = listed.run.table(("q_id",)).column("q_id")
+        asked = pa.array({key.q_id for key in keys}, pa.string()).cast(column.type)
+        near = np.asarray(pc.indices_nonzero(pc.is_in(column, value_set=asked)), dtype=np.int64)
+        found = zip(near, *listed.run.lists(near, KEY_COLUMNS), strict=True)
+        rows = [row for row, *values in found if tuple(values) in wanted]
         return self._frame(listed.run, shown.run, order[np.isin(order, rows)], FULL_COLUMNS)
 
     @_retried

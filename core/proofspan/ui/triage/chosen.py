@@ -18,7 +18,7 @@ from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.table import Ticks
 
 _CHOSEN, _IS_OPEN = "review:chosen", "review:dialog"
-_KEY = re.compile(r"([0-9]{1,9}):(-?[0-9]{1,9}):(.+)", re.DOTALL)
+_KEY = re.compile(r"([0-9]{1,19}):(-?[0-9]{1,19}):([^\ud800-\udfff]+)")
 
 
 class _Chosen(NamedTuple):
@@ -56,7 +56,7 @@ def ticks(manifest: Manifest, run: str, *, asks: bool) -> Ticks:
 
 def choose(manifest: Manifest, run: str, keys: Sequence[str], acts: bool) -> None:
     """Keep which rows are chosen, and with `acts` open their review."""
-    st.session_state[_CHOSEN] = _Chosen(_list_of(manifest, run), tuple(dict.fromkeys(keys)))
+    st.session_state[_CHOSEN] = _Chosen(_list_of(manifest, run), tuple(dict.fromkeys(keys))[: bulk.MOST + 1])
     st.session_state[_IS_OPEN] = acts and bool(keys)
     if acts:
         bulk.drop()
