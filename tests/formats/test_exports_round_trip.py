@@ -118,7 +118,7 @@ def test_ragas_has_columns_for_numbers_and_none_for_places() -> None:
 def test_deepeval_keeps_sources_scores_and_fields() -> None:
     (golden,) = orjson.loads(written("deepeval", FULL)[0])
     assert golden["retrieval_context"][0] == "deepeval_source=manual,deepeval_context=It holds 4.5 litres."
-    assert golden["name"] == "Q1" and golden["context"] == golden["retrieval_context"][:1]
+    assert golden["name"] == "Q1" and golden["context"] == ["It holds 4.5 litres."]
     assert golden["metrics_data"] == [
         {"name": "faithfulness", "score": 1.0},
         {"name": "rated", "score": 0.5, "evaluation_model": "a person"},
@@ -127,6 +127,7 @@ def test_deepeval_keeps_sources_scores_and_fields() -> None:
         "persona_name": "driver",
         "session": "s1",
         "scores": {"tone": "dry"},
+        "documents": {"context": ["manual"]},
     }
     assert {"chunks.id", "citations", "retrieved"} <= left("deepeval", FULL).keys()
     assert orjson.loads(written("deepeval")[0]) == []
@@ -138,7 +139,11 @@ def test_what_deepeval_holds_is_read_again(tmp_path: Path) -> None:
         q="How much oil?",
         answer="4.5 litres.",
         lists={
-            "chunks": [Passage(text="It holds 4.5 litres.", document="a: b.pdf"), Passage(text="Weekly.")]
+            "chunks": [
+                Passage(text="It holds 4.5 litres.", document="a: b.pdf"),
+                Passage(text="Weekly."),
+                Passage(text="Check it\nmonthly.", document="manual"),
+            ]
         },
         expected="4.5 litres",
         gold=[Passage(text="It holds 4.5 litres.", document="manual")],

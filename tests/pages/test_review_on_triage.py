@@ -44,6 +44,8 @@ def test_a_list_is_filtered_by_what_people_did(workspace: Path, open_app: Open) 
         ({"review": "unseen"}, {"Q3"}),
         ({"review": "seen"}, {"Q1", "Q2"}),
         ({"review": "seen", "reviewer": "Ada"}, {"Q1"}),
+        ({"review": "disagreed", "reviewer": "Ben"}, {"Q1", "Q2"}),
+        ({"review": "agreed"}, set()),
         ({"review": "disputed"}, {"Q1"}),
         ({"assigned": "Ben"}, {"Q2"}),
         ({"assigned": "Eve"}, set()),

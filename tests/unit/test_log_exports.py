@@ -267,11 +267,6 @@ def test_rows_and_lines_hold_the_same(record: LogRecord) -> None:
     assert parse_log_line(format_log_line(of_row))[0] == of_row
 
 
-def test_a_file_written_whole_takes_no_filter(folder: Path, tmp_path: Path) -> None:
-    code, message = export(folder, "log", tmp_path / "run.log", "--label", "ok")
-    assert (code, "--label" in message, (tmp_path / "run.log").exists()) == (2, True, False)
-
-
 def test_another_suffix_is_refused(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(Exception, match="csv") as raised:
         CliRunner().invoke(

@@ -100,7 +100,8 @@ def triage_exports(scores: Sequence[str] = (), *, has_reviews: bool = False) -> 
         people = [Column("people", _people_cell)] if has_reviews else []
         return [*_markdown_columns(first), *map(_score_column, scores), *people]
 
-    layout = Layout((*COLUMNS, *own), _WHOLE_NUMBERS, markdown, json=frozenset({"claims", "review_notes"}))
+    in_json = frozenset({"claims", "review_notes"} & {*COLUMNS, *own})
+    layout = Layout((*COLUMNS, *own), _WHOLE_NUMBERS, markdown, json=in_json)
     return exports(layout, "csv", "jsonl", "markdown")
 
 

@@ -44,14 +44,17 @@ def _golden(asked: Asked) -> dict[str, Json]:
     }
     if others:
         more["scores"] = others
+    seen, gold = context_of(asked)[1], [each for each in asked.gold if each.text]
+    if documents := _documents(seen, gold):
+        more["documents"] = documents
     if asked.review:
         more["review"] = asked.review
     golden = {
         "input": asked.q,
         "actual_output": asked.answer,
         "expected_output": asked.expected,
-        "retrieval_context": [_context(each) for each in context_of(asked)[1]],
-        "context": [_context(each) for each in asked.gold if each.text] or None,
+        "retrieval_context": [_context(each) for each in seen],
+        "context": [each.text or "" for each in gold] or None,
         "name": asked.q_id,
         "success": success,
         "metrics_data": metrics or None,
@@ -76,9 +79,24 @@ def _metric(name: str, score: Json) -> dict[str, Json] | None:
 
 
 def _context(passage: Passage) -> str:
-    """Return a context with the marker by which DeepEval reads its source again."""
+    """Return a context with the marker by which DeepEval reads its source again, if it can."""
     text = passage.text or ""
-    return f"deepeval_source={passage.document},deepeval_context={text}" if passage.document else text
+    return f"deepeval_source={passage.document},deepeval_context={text}" if _is_marked(passage) else text
+
+
+def _is_marked(passage: Passage) -> bool:
+    """Return whether a marker has the document: DeepEval reads none before a text of several lines."""
+    return bool(passage.document) and "\n" not in f"{passage.document}{passage.text}"
+
+
+def _documents(seen: Sequence[Passage], gold: Sequence[Passage]) -> dict[str, Json]:
+    """Return the documents of the contexts in their order, of those lists where no marker has them."""
+    documents: dict[str, Json] = {}
+    if any(each.document and not _is_marked(each) for each in seen):
+        documents["retrieval_context"] = [each.document for each in seen]
+    if any(each.document for each in gold):  # DeepEval reads no markers there
+        documents["context"] = [each.document for each in gold]
+    return documents
 
 
 DEEPEVAL = ExportFormat(
@@ -91,6 +109,6 @@ DEEPEVAL = ExportFormat(
     ),
     documentation="An entry is a golden with its output: `name` is the question's id, a document the source "
     "of its context; scores are metrics, other fields and what people say (`review`) are in "
-    "`additional_metadata`.",
+    "`additional_metadata`, and so are `documents` that no context can name.",
     write=_write,
 )

@@ -28,14 +28,14 @@ def _write(asked: Iterable[Asked], _corpus: Iterable[Passage], sinks: Sequence[B
     for each in asked:
         if not separator:
             sinks[0].write(_head(each.run))
-        sinks[0].write(separator + b"\n" + _json(_plain(_test(each))))
+        sinks[0].write(separator + b"\n" + _json(_test(each)))
         separator = b","
     sinks[0].write(b"\n]}\n" if separator else _head("") + b"]}\n")
 
 
 def _head(run: str) -> bytes:
     provider: dict[str, Json] = {"id": "echo", "label": _plain(run or "recorded answers")}
-    head = {"prompts": ["{{answer}}"], "providers": [provider], "tests": []}
+    head = {"prompts": ["{{recorded_answer}}"], "providers": [provider], "tests": []}
     return _json(head).removesuffix(b"]}")
 
 
@@ -48,7 +48,7 @@ def _test(asked: Asked) -> dict[str, Json]:
     variables = {
         "question": asked.q,
         "context": [each.text for each in context if each.text],
-        "answer": asked.answer or "",
+        "recorded_answer": asked.answer or "",
         "expected": expected,
     }
     metadata = {
@@ -60,10 +60,10 @@ def _test(asked: Asked) -> dict[str, Json]:
         "review": asked.review,
     }
     test = {
-        "description": asked.q_id,
-        "vars": {name: value for name, value in variables.items() if value not in (None, [])},
+        "description": _plain(asked.q_id),
+        "vars": _plain({name: value for name, value in variables.items() if value not in (None, [])}),
         "assert": [*_assertions(asked, judged, expected)],
-        "metadata": {name: value for name, value in metadata.items() if value not in (None, [], {})},
+        "metadata": _plain({name: value for name, value in metadata.items() if value not in (None, [], {})}),
         "options": {"disableVarExpansion": True},  # a list is one value, not a test for each of its entries
     }
     return {name: value for name, value in test.items() if value is not None}
@@ -80,7 +80,7 @@ def _assertions(asked: Asked, judged: set[Json], expected: str | None) -> Iterat
     elif expected is not None:
         yield {"type": "factuality", "value": "{{expected}}", "metric": "expected answer"}
     if asked.answer and judged and judged <= _WRONG:
-        yield {"type": "not-equals", "value": "{{answer}}", "metric": "not judged wrong by people"}
+        yield {"type": "not-equals", "value": "{{recorded_answer}}", "metric": "not judged wrong by people"}
 
 
 def _described(passage: Passage) -> dict[str, Json]:
@@ -112,8 +112,9 @@ PROMPTFOO = ExportFormat(
     suffix=".json",
     holds=frozenset({"q_id", "run", "answer", "expected", "answerable", "review"})
     | {f"{of}.{part}" for of in ("chunks", "gold") for part in ("text", "id", "document", "page", "place")},
-    documentation="A configuration with a test for each question: variables `question`, `context`, `answer` "
-    "and `expected`, assertions from what gold or people establish, people's verdicts in `metadata`. The "
-    "provider `echo` gives the recorded answers. Text that promptfoo would run has a space in it.",
+    documentation="A configuration with a test for each question: variables `question`, `context`, "
+    "`recorded_answer` and `expected`, assertions from what gold or people establish, people's verdicts in "
+    "`metadata`. The provider `echo` gives the recorded answers. Text that promptfoo would run has a space "
+    "in it.",
     write=_write,
 )

@@ -37,8 +37,10 @@ def _sample(asked: Asked) -> dict[str, Json]:
     return {name: value for name, value in sample.items() if value is not None}
 
 
-def _ids(passages: Sequence[Passage]) -> list[str | None] | None:
-    return [each.id for each in passages] if any(each.id for each in passages) else None
+def _ids(passages: Sequence[Passage]) -> list[str] | None:
+    """Return the ids, "" for a passage without one, since Ragas takes no null; None where none has one."""
+    ids = [each.id or "" for each in passages]
+    return ids if any(ids) else None
 
 
 def _numbers(asked: Asked) -> Iterator[tuple[str, Json]]:

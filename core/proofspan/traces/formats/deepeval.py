@@ -96,14 +96,21 @@ def read(path: Path, reading: Reading) -> Iterator[Asked]:
             contexts = first_of(last.reply, _CONTEXTS)
         trace = object_of(case.get("trace"))
         reading.fields(trace, {"input", "output", *_SPANS, *_METRICS}, at="trace.")
-        seen = [_passage(each) for each in _split(contexts) or _retrieved(trace)]
+        metadata = object_of(fields.get("additional_metadata"))
+        documents = object_of(metadata.get("documents"))
+        if documents and documents.keys() <= {"retrieval_context", "context"}:  # of an export of a workspace
+            others = {name: value for name, value in metadata.items() if name != "documents"}
+            fields = kept(fields | {"additional_metadata": others}, fields)
+        else:
+            documents = {}
+        seen = _placed(_split(contexts) or _retrieved(trace), documents.get("retrieval_context"))
         yield Asked(
             place=place,
             q=text(q) or "",
             answer=answer,
             lists={"chunks": seen} if seen else {},
             expected=text(first_of(case, _EXPECTED)),
-            gold=[_passage(each) for each in _split(case.get("context"))],
+            gold=_placed(_split(case.get("context")), documents.get("context")),
             scores=_scores(case, reading),
             fields=fields,
         )
@@ -147,6 +154,15 @@ def _split(value: Json) -> list[Json]:
     if isinstance(value, str) and found == [value]:
         return [part for part in value.split("|") if part.strip()]
     return found
+
+
+def _placed(contexts: list[Json], documents: Json) -> list[Passage]:
+    """Return contexts as passages, with the documents that are listed in their order."""
+    passages = [_passage(each) for each in contexts]
+    if isinstance(documents, list) and len(documents) == len(passages):
+        for passage, document in zip(passages, documents, strict=True):
+            passage.document = text(document)
+    return passages
 
 
 def _passage(value: Json) -> Passage:

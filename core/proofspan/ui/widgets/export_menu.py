@@ -10,7 +10,6 @@ import streamlit as st
 
 from proofspan.services.export import EXPORTS
 from proofspan.services.rows import Export, Frames
-from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.markup import clean
 from proofspan.wording import counted
 
@@ -59,6 +58,6 @@ def export_menu(
         for kind, export in exports.items():
             offer(kind, Download(export.title, export.suffix, export.mime, partial(write, export)))
         if sets:
-            markup.note("Sets for other tools", "muted")
+            st.caption("Sets for other tools")  # outside the app, where only Streamlit knows the theme
             for kind, each in sets.items():
                 offer(kind, each)
