@@ -170,3 +170,25 @@ def test_the_command_writes_a_pdf_and_a_png(checked: Callable[[Path], Path], tmp
     assert (picture.width, picture.height) == (1684, 1190)
     refused = CliRunner().invoke(group, [*options, str(tmp_path / "report.html")])
     assert refused.exit_code == 2 and not (tmp_path / "report.html").exists()
+
+
+def test_closest_to_a_goal_on_claims_is_the_answer_that_lacks_least(tmp_path: Path) -> None:
+    lost = "Nobody mentions elephants anywhere."
+    answers = {
+        "Q1": lost,
+        "Q2": f"The oil filter holds 4 litres. {lost}",
+        "Q3": f"The oil filter holds 4 litres. Check the coolant every week. {lost}",
+    }
+    traces = [trace(q_id, answer=f"{text}\ncitations: [c1]") for q_id, text in answers.items()]
+    goals = {"grounded_answers": ">= 0.9", "citation_overlap": "none"}
+    manifest = write_workspace(tmp_path, {"R1": traces}, goals=goals)
+    built(manifest, tmp_path / "cache")
+    list(check_runs(manifest, ["R1"], cache_dir=tmp_path / "cache"))
+    found = of(Store(manifest, tmp_path / "cache"), manifest, "R1")
+    (why,) = (each for each in found.why if each.reason.check == "grounded_answers")
+    assert why.lead == "Closest"
+    assert [(each.q_id, each.words) for each in why.closest] == [
+        ("Q3", "1 of 3 claims not supported"),
+        ("Q2", "1 of 2 claims not supported"),
+    ]
+    assert found.what_if is None and found.steps == found.changes

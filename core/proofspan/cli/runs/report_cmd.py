@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -17,6 +18,7 @@ from proofspan.services.gate import release_verdict
 from proofspan.services.report.content import release_report
 from proofspan.services.report.proofs import proofs_of, reader_of
 from proofspan.services.report.sheet import report_sheet
+from proofspan.services.report.what_if import suggestion
 from proofspan.services.stop_rule import runs_needed
 from proofspan.services.workspace.open import chosen_run
 from proofspan.store.files.cache_dir import default_cache_dir
@@ -55,7 +57,8 @@ def command(
     runs = filter(None, (run.run_id, against or other_run(manifest, run.run_id)))
     store = indexed(manifest, list(dict.fromkeys(runs)), cache_dir, claims=True)
     verdict = release_verdict(store, manifest, run.run_id, against=against)
-    report = release_report(store, manifest, verdict)
+    found = suggestion(store, manifest, verdict)
+    report = replace(release_report(store, manifest, verdict), what_if=found)
     read = reader_of(store, manifest, run.run_id, cache_dir=cache_dir or default_cache_dir())
     with PdfPool(workers=1, timeout_s=TIMEOUT_S) as pool:
         proofs = proofs_of(report.flips, read, manifest=manifest, placer=Placer(pool))

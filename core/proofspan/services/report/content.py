@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from proofspan.display_names import BUCKET_NAMES, CAUSE_NAMES, CORRECT_NAMES
 from proofspan.errors import Fault
 from proofspan.fingerprints import sha256_of
 from proofspan.manifest.types import Manifest
-from proofspan.metrics.catalogue import METRICS
-from proofspan.metrics.goals import Status
+from proofspan.metrics.catalogue import METRICS, Metric
+from proofspan.metrics.goals import FAILURES, Status
 from proofspan.metrics.values import (
     counted_in_words,
     interval_in_words,
@@ -41,10 +41,11 @@ from proofspan.services.compare import (
 from proofspan.services.markdown_text import one_line
 from proofspan.services.metrics.run_metrics import HEADLINES, RunMetrics, paired_metrics, run_metrics
 from proofspan.services.release import Check, Reason, ReleaseVerdict, State
+from proofspan.services.report.what_if import Suggestion
 from proofspan.services.workspace.open import run_date
 from proofspan.store.query.filters import Filter, Sort
 from proofspan.store.query.metric_sql import MISSES
-from proofspan.store.query.store import Store
+from proofspan.store.query.store import FULL_COLUMNS, Store
 from proofspan.wording import counted
 
 #: The most reasons, changes and closest questions that have room on one screen.
@@ -63,6 +64,8 @@ _ROWS: Mapping[str, Mapping[str, Any]] = {
     BUCKET_NAMES["retrieval_gap"]: {"bucket": ("retrieval_gap",)},
     BUCKET_NAMES["score_policy"]: {"bucket": ("score_policy",)},
 }
+#: The page that a setting opens, before the sentence about it.
+WHAT_IF = "What-if"
 #: Titles over the reasons, by the verdict.
 WHY: Mapping[State, str] = {
     "ready": "What to watch",
@@ -86,7 +89,7 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Close:
-    """A question that counts against a check, nearest to counting for it first; `words` say how near."""
+    """A question that counts against a check; `words` say how near it is to counting for it, or its cause."""
 
     q_id: str
     words: str
@@ -94,16 +97,22 @@ class Close:
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """A reason of the verdict with the questions closest to removing it, where something orders them."""
+    """A reason of the verdict with questions that count against its check.
+
+    They are those closest to removing it where something orders them, else the most harmful; `lead` says
+    which.
+    """
 
     reason: Reason
     closest: tuple[Close, ...] = ()
+    lead: Literal["Closest", "Worst"] = "Closest"
 
     @property
     def closest_in_words(self) -> str:
         """`Closest: Q97, gold at rank 2; Q108, gold at rank 2.`; "" without one."""
-        words = "; ".join(f"{one_line(each.q_id, cut=24)}, {each.words}" for each in self.closest)
-        return f"Closest: {words}." if words else ""
+        named = ((one_line(each.q_id, cut=24), each.words) for each in self.closest)
+        words = "; ".join(", ".join(filter(None, each)) for each in named)
+        return f"{self.lead}: {words}." if words else ""
 
     @property
     def sentence(self) -> str:
@@ -151,7 +160,10 @@ class Flip:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseReport:
-    """A report on one run. Foreign text in it is on one line, cut, without control characters."""
+    """A report on one run. Foreign text in it is on one line, cut, without control characters.
+
+    `what_if` is a setting that would help, None without one or before it is looked for.
+    """
 
     verdict: ReleaseVerdict
     title: str
@@ -165,6 +177,14 @@ class ReleaseReport:
     counts_note: str
     flips: tuple[Flip, ...]
     flips_note: str
+    what_if: Suggestion | None = None
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """Return the changes that have room: a setting that would help takes that of all but the first."""
+        if self.what_if is None:
+            return self.changes
+        return (f"{WHAT_IF}: {self.what_if.sentence}", *self.changes[:1], *self.changes[MOST_CHANGES:])
 
     @property
     def why_title(self) -> str:
@@ -255,16 +275,63 @@ def _number(run: RunMetrics, metric_id: str, pair: MetricPair | None) -> Number:
     return Number(metric_id, metric.name, number_in_words(metric, value.value), sure, words, status, change)
 
 
+#: What of an answer's claims counts against a metric, and what that is called.
+_LACKING: Mapping[str, tuple[tuple[str, ...], str]] = {
+    "contradicted_answers": (("claims_differs",), "contradicted"),
+    "grounded_answers": (("claims_unsupported", "claims_differs"), "not supported"),
+    "supported_claims": (("claims_unsupported", "claims_differs"), "not supported"),
+}
+
+
 def _why(store: Store, run_id: str, reason: Reason, check: Check | None) -> Why:
-    """Return a reason with the questions whose gold is ranked closest to where its check wants it."""
-    if check is None or not check.count or check.subject != "ranking" or check.name not in MISSES:
+    """Return a reason with the questions closest to where its check wants them, else the most harmful.
+
+    Close is a gold section by its rank, a question by its number in a mean, and an answer by the share of its
+    claims that counts against it. What the pipeline logs of itself has no such questions.
+    """
+    if check is None or not check.count or check.name not in MISSES:
         return Why(reason)
-    ranked: list[tuple[int, str]] = []
-    for frame in store.rows(Filter(run_id, miss=check.name), Sort()):
-        known = frame[frame["section_rank"].notna()]
-        ranked += zip(known["section_rank"].astype(int), known["q_id"].astype(str), strict=True)
-    close = (Close(q_id, f"gold at rank {rank:,}") for rank, q_id in sorted(ranked)[:MOST_CLOSE])
-    return Why(reason, tuple(close))
+    shown, metric = Filter(run_id, miss=check.name), METRICS[check.name]
+    if nearest := tuple(_nearest(store, shown, metric)):
+        return Why(reason, nearest)
+    if check.subject == "ranking" and metric.kind == "share":
+        ranked: list[tuple[int, str]] = []
+        for frame in store.rows(shown, Sort()):
+            known = frame[frame["section_rank"].notna()]
+            ranked += zip(known["section_rank"].astype(int), known["q_id"].astype(str), strict=True)
+        close = (Close(q_id, f"gold at rank {rank:,}") for rank, q_id in sorted(ranked)[:MOST_CLOSE])
+        return Why(reason, tuple(close))
+    if check.name in _LACKING:
+        columns, words = _LACKING[check.name]
+        lacking: list[tuple[float, int, int, str]] = []
+        for frame in store.rows(shown, Sort()):
+            for q_id, whole, *parts in frame[["q_id", "claim_count", *columns]].itertuples(index=False):
+                part = sum(map(int, parts))
+                lacking.append((part / whole, part, int(whole), str(q_id)))
+        found = (
+            Close(q_id, f"{part:,} of {counted(whole, 'claim')} {words}")
+            for _, part, whole, q_id in sorted(lacking)[:MOST_CLOSE]
+        )
+        return Why(reason, tuple(found))
+    if metric.group in ("ranking", "pipeline"):
+        return Why(reason)
+    worst = store.page(shown, Sort(), limit=MOST_CLOSE, offset=0)
+    pairs = zip(worst["q_id"].astype(str), worst["cause"], strict=True)
+    named = (Close(q_id, CAUSE_NAMES[cause] if cause in FAILURES else "") for q_id, cause in pairs)
+    return Why(reason, tuple(named), "Worst")
+
+
+def _nearest(store: Store, shown: Filter, metric: Metric) -> Iterator[Close]:
+    """Yield the questions whose number in a mean is nearest to the best one; none where rows lack it."""
+    if metric.kind != "mean":
+        return
+    column, sign = metric.measure.value if metric.measure else "", 1 if metric.better == "lower" else -1
+    numbers: list[tuple[float, str]] = []
+    for frame in store.rows(shown, Sort()) if column in FULL_COLUMNS else ():
+        known = frame[frame[column].notna() & (frame[column] != 0)]
+        numbers += zip(sign * known[column].astype(float), known["q_id"].astype(str), strict=True)
+    for number, q_id in sorted(numbers)[:MOST_CLOSE]:
+        yield Close(q_id, number_in_words(metric, sign * number))
 
 
 def _counts(store: Store, manifest: Manifest, verdict: ReleaseVerdict) -> Iterator[Count]:

@@ -94,10 +94,10 @@ def _reasons(report: ReleaseReport, box: Box) -> Iterator[Item]:
         paragraphs.append((Run("Every check passes.", colour=MUTED),))
     if report.more_reasons:
         paragraphs.append((Run(f"And {report.more_reasons:,} more among the checks.", colour=MUTED),))
-    if report.changes:
+    if report.steps:
         paragraphs.append((Run("\u00a0", size=5),))
         paragraphs.append((Run("What would change it", bold=True, size=10),))
-        paragraphs += [(Run(f"• {each}"),) for each in report.changes]
+        paragraphs += [(Run(f"• {each}"),) for each in report.steps]
     yield Words(
         (left + 10, top + 7, right - 10, bottom - 5), tuple(paragraphs), size=8.5, leading=11, gap=2.5
     )

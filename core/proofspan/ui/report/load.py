@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from dataclasses import replace
 from functools import partial
 from typing import Literal
 
-from proofspan.services.documents.background import Done
+from proofspan.services.documents.background import Done, Waiting
 from proofspan.services.page.crop import Crop
 from proofspan.services.release import ReleaseVerdict
 from proofspan.services.report.content import ReleaseReport, release_report
 from proofspan.services.report.proofs import Proof, proofs_of, reader_of
 from proofspan.services.report.sheet import report_sheet
+from proofspan.services.report.what_if import Suggestion, suggestion
 from proofspan.store.query.store import Store
 from proofspan.ui.status import background, documents, release, workspace_status
 from proofspan.ui.visit import session
@@ -23,6 +25,23 @@ def report_of(opened: session.Opened, store: Store, verdict: ReleaseVerdict) -> 
     """Return the report; one that was made is not made again."""
     key = _key(opened, store, verdict)
     return session.cached("report", key, lambda: release_report(store, opened.manifest, verdict), most=8)
+
+
+def with_what_if(
+    opened: session.Opened, store: Store, report: ReleaseReport
+) -> tuple[ReleaseReport, Hashable | None]:
+    """Return the report with a setting that would help, and the key of the task while it is looked for.
+
+    It reads and ranks all lists of the run, in the background.
+    """
+    key = ("report what-if", _key(opened, store, report.verdict))
+    outcome = background.ask(key, _looking(opened, store, report), share=0.5)
+    found = outcome.value if isinstance(outcome, Done) else None
+    return replace(report, what_if=found), key if isinstance(outcome, Waiting) else None
+
+
+def _looking(opened: session.Opened, store: Store, report: ReleaseReport) -> Callable[[], Suggestion | None]:
+    return partial(suggestion, store, opened.manifest, report.verdict)
 
 
 def proofs(
@@ -38,11 +57,24 @@ def proofs(
 
 
 def file_of(
-    opened: session.Opened, store: Store, report: ReleaseReport, to: Literal["pdf", "png"]
+    opened: session.Opened,
+    store: Store,
+    report: ReleaseReport,
+    to: Literal["pdf", "png"],
+    *,
+    is_whole: bool,
 ) -> Callable[[], bytes]:
-    """Return what draws the report as a file, in the download's own thread."""
-    pool, make = session.pdf_pool(), _maker(opened, store, report)
-    return lambda: pool.draw(report_sheet(report, make()), to=to).data
+    """Return what draws the report as a file, in the download's own thread.
+
+    Unless it `is_whole` a setting that would help is looked for there.
+    """
+    pool, make, look = session.pdf_pool(), _maker(opened, store, report), _looking(opened, store, report)
+
+    def drawn() -> bytes:
+        whole = report if is_whole else replace(report, what_if=look())
+        return pool.draw(report_sheet(whole, make()), to=to).data
+
+    return drawn
 
 
 def _maker(opened: session.Opened, store: Store, report: ReleaseReport) -> Callable[[], tuple[Proof, ...]]:

@@ -10,7 +10,7 @@ import streamlit as st
 from proofspan.metrics.goals import Status
 from proofspan.services.page.crop import Crop
 from proofspan.services.release import State
-from proofspan.services.report.content import Number, ReleaseReport
+from proofspan.services.report.content import WHAT_IF, Number, ReleaseReport
 from proofspan.services.report.proofs import Proof
 from proofspan.store.query.filters import Filter
 from proofspan.ui.status.release import check_term
@@ -104,10 +104,11 @@ def _reasons(report: ReleaseReport, view: ViewState) -> None:
             pieces.append(Piece(counted(reason.count, "question"), href=href))
             pieces.append(Piece(". "))
         for place, close in enumerate(why.closest):
-            lead = "; " if place else "Closest: "
+            lead = "; " if place else f"{why.lead}: "
             q_id = shortened(close.q_id, 24)
             href = start.change(run=run_id, q=question_name(close.q_id)).link("question")
-            pieces += [Piece(lead), Piece(q_id, href=href), Piece(f", {close.words}")]
+            words = f", {close.words}" if close.words else ""
+            pieces += [Piece(lead), Piece(q_id, href=href), Piece(words)]
         lines.append(markup.text(pieces, role="hint"))
     if not report.why:
         lines.append(markup.text([Piece("Every check passes.", "muted")], role="hint"))
@@ -115,9 +116,15 @@ def _reasons(report: ReleaseReport, view: ViewState) -> None:
         more = counted(report.more_reasons, "more reason")
         trends = start.change(run=run_id, vs=report.verdict.against).link("trends")
         lines.append(markup.text([Piece(f"{more} among all checks", href=trends)], role="hint"))
-    if report.changes:
+    if report.steps:
         lines.append(markup.text([Piece("What would change it", "h2")], role="line"))
-        lines += [markup.text([Piece(f"• {each}")], role="hint") for each in report.changes]
+    for place, step in enumerate(report.steps):
+        bullet = [Piece("• ")]
+        if report.what_if is not None and not place:
+            href = start.change(run=run_id, what_if=report.what_if.params).link("whatif")
+            bullet.append(Piece(WHAT_IF, href=href))
+            step = step.removeprefix(WHAT_IF)
+        lines.append(markup.text([*bullet, Piece(step)], role="hint"))
     with st.container(border=True, key="report-why"):
         markup.show(*lines)
 
