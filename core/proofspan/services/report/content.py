@@ -93,6 +93,7 @@ class Close:
 
     q_id: str
     words: str
+    cause: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,7 +318,10 @@ def _why(store: Store, run_id: str, reason: Reason, check: Check | None) -> Why:
         return Why(reason)
     worst = store.page(shown, Sort(), limit=MOST_CLOSE, offset=0)
     pairs = zip(worst["q_id"].astype(str), worst["cause"], strict=True)
-    named = (Close(q_id, CAUSE_NAMES[cause] if cause in FAILURES else "") for q_id, cause in pairs)
+    named = (
+        Close(q_id, CAUSE_NAMES[cause], cause) if cause in FAILURES else Close(q_id, "")
+        for q_id, cause in pairs
+    )
     return Why(reason, tuple(named), "Worst")
 
 

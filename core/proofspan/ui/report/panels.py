@@ -107,8 +107,10 @@ def _reasons(report: ReleaseReport, view: ViewState) -> None:
             lead = "; " if place else f"{why.lead}: "
             q_id = shortened(close.q_id, 24)
             href = start.change(run=run_id, q=question_name(close.q_id)).link("question")
-            words = f", {close.words}" if close.words else ""
-            pieces += [Piece(lead), Piece(q_id, href=href), Piece(words)]
+            pieces += [Piece(lead), Piece(q_id, href=href)]
+            if close.words:
+                term = f"cause.{close.cause}" if close.cause else ""
+                pieces += [Piece(", "), Piece(close.words, term=term)]
         lines.append(markup.text(pieces, role="hint"))
     if not report.why:
         lines.append(markup.text([Piece("Every check passes.", "muted")], role="hint"))

@@ -151,6 +151,7 @@ def row_pieces(row: Mapping[str, object], labels: Labels) -> list[Piece]:
     cause = next((each for each in CAUSES if each == row.get("cause")), None)
     return [
         *chips(based, judged),
+        Piece(" "),
         *cause_words(cause, cause_sentence(row, labels)),
     ]
 
