@@ -115,6 +115,7 @@ def test_the_ways_of_keys_and_words(url: str, page_at: PageAt, wait_for_run: Wai
         "() => [...document.querySelectorAll('.stApp')]"  # none while the theme is changed
         ".some((app) => getComputedStyle(app).colorScheme === 'dark')"
     )
+    page.wait_for_function("() => getComputedStyle(document.body).colorScheme === 'dark'")  # menus are there
 
 
 def test_welcome_and_tour(url: str, page_at: PageAt, wait_for_run: WaitForRun) -> None:

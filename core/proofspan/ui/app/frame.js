@@ -5,6 +5,7 @@ const APP = "[data-testid=stApp]";
 let shown = null;
 let watch = null;
 let parts = null;
+let theme = null;
 
 export default function ({ data }) {
   const skip = document.querySelector("[data-testid=stSkipToContent]");
@@ -12,8 +13,19 @@ export default function ({ data }) {
   document.addEventListener("click", skipped, true);
   if (shown !== null && data.page !== shown) whenTitled(focusTitle);
   shown = data.page;
+  followTheme();
   whenThere("[data-testid=stFileUploaderDropzone]", (zone) => zone.setAttribute("role", "group"));
   return () => document.removeEventListener("click", skipped, true);
+}
+
+// What opens over the page is outside of the app, which alone has the theme's scheme.
+function followTheme() {
+  theme?.disconnect();
+  const app = document.querySelector(APP);
+  const look = () => { document.body.style.colorScheme = getComputedStyle(app).colorScheme; };
+  theme = new MutationObserver(look);
+  theme.observe(app, { attributeFilter: ["class"] });
+  look();
 }
 
 // Streamlit calls the place for files nothing, though it has a name.

@@ -10,7 +10,7 @@ from proofspan.evidence.attachments import SAFETY_KINDS, Attached
 from proofspan.services.question.view import QuestionView
 from proofspan.ui.widgets.markup import Kind, Piece
 from proofspan.ui.widgets.text import sentence_start
-from proofspan.wording import counted, page_words
+from proofspan.wording import Labels, counted, no_labels, page_words, with_printed
 
 #: Notices named, and words named of each; the rest is counted.
 MAX_NOTICES = 3
@@ -47,10 +47,13 @@ def omission_rows(view: QuestionView) -> list[tuple[str, list[Piece]]]:
     return list(zip(["Safety", *[""] * len(rows)], rows, strict=False))
 
 
-def notice_ways(view: QuestionView) -> list[tuple[str, dict[str, int | str | None]]]:
+def notice_ways(
+    view: QuestionView, labels: Labels = no_labels
+) -> list[tuple[str, dict[str, int | str | None]]]:
     """Return for each notice of `omission_rows` whose document a citation opens, how to show it.
 
-    That is the label of a button, `Show the WARNING on p. 42`, and the change of the view.
+    That is the label of a button, `Show the WARNING on PDF page 42`, and the change of the view; `labels`
+    name a document's pages.
     """
     opened_by = {item.citation.doc_id: item.citation.number for item in reversed(view.citations)}
     ways: list[tuple[str, dict[str, int | str | None]]] = []
@@ -58,7 +61,8 @@ def notice_ways(view: QuestionView) -> list[tuple[str, dict[str, int | str | Non
         cite, page_idx = opened_by.get(omission.doc_id), omission.page_idx
         if cite is not None and page_idx is not None:
             change = {"cite": cite, "chunk": None, "page": page_idx, "see": omission.attachment_id}
-            ways.append((f"Show the {SIGNALS[omission.kind][0]} on {page_words(page_idx)}", change))
+            label = f"Show the {SIGNALS[omission.kind][0]} on {page_words(page_idx)}"
+            ways.append((with_printed(label, labels(omission.doc_id)), change))
     return ways
 
 

@@ -175,7 +175,9 @@ def evidence_ways(
 
     `claims` are the numbers of the claims whose evidence a page can show, `labels` name a document's pages.
     """
-    notices: list[tuple[str, Change]] = notice_ways(view) if verdict.cause == "unsafe_omission" else []
+    notices: list[tuple[str, Change]] = []
+    if verdict.cause == "unsafe_omission":
+        notices += notice_ways(view, labels)
     if notices:
         return [(label.removeprefix("Show the "), change) for label, change in notices[:MAX_WAYS]]
     shown_claims, ways = frozenset(claims), dict[str, Change]()

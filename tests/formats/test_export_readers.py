@@ -6,7 +6,7 @@ deepeval and beir, `PROOFSPAN_PROMPTFOO` the command of promptfoo:
     python -m venv readers && readers/bin/pip install ragas 'langchain-community<0.4' deepeval beir
     npm install --prefix promptfoo promptfoo
     PROOFSPAN_READERS=readers/bin/python PROOFSPAN_PROMPTFOO=promptfoo/node_modules/.bin/promptfoo \\
-        python -m pytest tests/real/test_export_readers.py
+        python -m pytest tests/formats/test_export_readers.py
 """
 
 from __future__ import annotations
