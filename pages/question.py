@@ -183,4 +183,3 @@ else:
         if shown is None or not shown.is_pending:
             attachments.show_level(opened, loaded, key)
     load.prefetch(opened, store, shown=shown, targets=targets, beside=beside)
-    labels.request()
