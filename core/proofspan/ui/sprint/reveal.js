@@ -4,7 +4,7 @@
 const shown = new WeakMap();
 const parts = { opened: ".st-key-opened, [class*='st-key-open-entry-']", writing: ".st-key-writing" };
 const acts = ["wheel", "touchstart", "pointerdown", "keydown"];
-const LOOK_MS = 150, LOOKS = 20, CLOSED_MS = 5000;
+const LOOK_MS = 150, LOOKS = 20, CLOSED_MS = 30000;
 
 export default function ({ data, parentElement }) {
   if (data && shown.get(parentElement)?.focus !== data.focus) {
