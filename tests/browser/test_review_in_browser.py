@@ -118,6 +118,7 @@ def test_verdicts_and_gold_are_saved_and_taken_back(
         each["entry_id"] for each in added
     }
     dialog.get_by_role("button", name="Save for 2 answers").click()
+    expect(undo).to_be_visible()
     dialog.get_by_role("button", name="Done").click()
     expect(dialog).to_have_count(0)
     expect(chosen.get_by_role("status")).not_to_contain_text("chosen")

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from proofspan.journal.sprint import SprintEntry, append_all, read_sprint
 from proofspan.manifest.load import load_manifest
 from proofspan.services.sprint.draft import drafted
-from tests.browser.conftest import PageAt, Serve, WaitForRun, wait_for_query
+from tests.browser.conftest import IDLE, PageAt, Serve, WaitForRun, wait_for_query
 
 pytestmark = pytest.mark.browser
 
@@ -49,6 +49,7 @@ def begin(page: Page, kind: str, name: str, wait_for_run: WaitForRun) -> None:
     expect(page.get_by_role("radio", name=kind)).to_be_checked()
     page.get_by_label("Your name").fill(name)
     page.keyboard.press("Enter")
+    page.locator(IDLE).wait_for(state="attached")
 
 
 def test_a_decision_is_written_by_keys_with_a_preview(
