@@ -40,7 +40,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "cohort": ("runs.cohort_cmd", "Name the questions of a bucket, and count conversions."),
     "pin": ("records.pin_cmd", "Check pinning records, or make one to fill in."),
     "determinism": ("records.determinism_cmd", "Decide PASS or FAIL on the outputs of two runs."),
-    "review": ("records.review_cmd", "List, add and unite people's verdicts, and measure agreement."),
+    "review": ("records.review_cmd", "List, add and merge people's verdicts, and measure agreement."),
     "sprint": ("runs.sprint_cmd", "Show, write, import and export the sprint's record."),
     "contract": ("records.contract_cmd", "Print the prompt contract, its smoke test, and the schemas."),
     "hash": ("records.hash_cmd", "Print the canonical sha256 of JSONL and JSON files."),

@@ -1,4 +1,4 @@
-"""Files of annotations as one: every line once, in an order that the files' order has no part in."""
+"""Merge files of annotations: every line once, whatever the order of the files."""
 
 from __future__ import annotations
 

@@ -43,9 +43,9 @@ def export_run(
     """Write a run to the opened files of a format, and return what was written and the problems.
 
     A question without an id of its own repeats, so only paraphrase 0 and seed 0 are written unless
-    `all_variants` are requested. `only` are the traces to write, None for all. With each go the last verdicts
-    of people, and their notes. Raises InputFault or ManifestFault if a file of the workspace cannot be read
-    at all.
+    `all_variants` are requested. `only` are the traces to write, None for all. Each is written with the
+    latest verdict of every person and with their notes. Raises InputFault or ManifestFault if a file of the
+    workspace cannot be read at all.
     """
     problems: list[Problem] = []
     chunks = _table(manifest, manifest.chunks, read_chunks, cache_dir, problems)

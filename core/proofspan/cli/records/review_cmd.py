@@ -1,4 +1,4 @@
-"""`proofspan review`: people's verdicts on answers, which people add to and nobody rewrites."""
+"""`proofspan review`: people's verdicts on answers, to which lines are only ever added."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ _RUN_OPTION = click.option("--run", "run_id", metavar="ID", help="The run; the l
 
 @click.group("review")
 def command() -> None:
-    """List, add and unite people's verdicts on answers, and measure their agreement.
+    """List, add and merge people's verdicts on answers, and measure their agreement.
 
     They are in the file that the manifest's `annotations` names. Lines are only ever added.
     """
@@ -174,7 +174,8 @@ def add(
     rules, answer = rules_of(found.row), found.row["answer"]
     if agree and not any(rules.values()):
         fix = "give a verdict of your own, such as --correct wrong"
-        raise InputFault.of("nothing_said", "Proofspan says nothing of this answer", where=question, fix=fix)
+        message = "Proofspan has no verdict on this answer"
+        raise InputFault.of("nothing_said", message, where=question, fix=fix)
     is_verdict = bool(agree or own)
     (written,) = append(
         manifest,

@@ -1,4 +1,4 @@
-"""`proofspan sprint`: the sprint's record, which people add to and nobody rewrites."""
+"""`proofspan sprint`: the sprint's record, to which entries are only ever added."""
 
 from __future__ import annotations
 

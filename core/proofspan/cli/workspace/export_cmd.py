@@ -139,7 +139,7 @@ def _sort(context: click.Context, option: click.Parameter, value: str) -> str:
 @_only("--was-correct", "rows of this correctness there", CORRECT)
 @_one("--flip", "Only rows that flipped this way.", FLIPS)
 @_one("--outcome", "The metric by which they flipped.", OUTCOMES)
-@_one("--review", "Only answers that people did this with.", REVIEWS)
+@_one("--review", "Only answers that people have reviewed like this.", REVIEWS)
 @_one("--reviewer", "The person that --review refers to; anybody when none is named.")
 @_one("--assigned", "Only answers that are assigned to this person.")
 @_one("--text", "Only rows whose question or answer contains this text.")

@@ -34,10 +34,11 @@ _WAS, _VALUE = "was_", "was_value_"
 
 
 class Reviewed(NamedTuple):
-    """The answers of a run by what people did with them; the first three and the fifth as a filter asks.
+    """The answers of a run by what people did with them.
 
-    `is_reviewed` are those with a verdict of anybody, `is_contested` those of which anybody does not agree
-    with the rules, and `is_disputed` those of which people say different things.
+    `is_seen`, `is_agreed` and `is_disagreed` are by the filter's reviewer, `is_assigned` to its assignee.
+    Whoever gave a verdict counts for the others: `is_reviewed` has any, `is_contested` one that does not
+    agree with the rules, and `is_disputed` some that differ from each other.
     """
 
     is_seen: frozenset[Target] = frozenset()

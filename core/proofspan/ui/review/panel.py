@@ -134,7 +134,7 @@ def _verdict(manifest: Manifest, about: About, known: Annotations) -> None:
 
 def _keys(manifest: Manifest, about: About, draft: Draft) -> None:
     is_ruled = any(about.rules.values())
-    says = "With what Proofspan says of it" if is_ruled else "Proofspan says nothing of this answer"
+    says = "With what Proofspan says of it" if is_ruled else "Proofspan has no verdict on this answer"
     st.button(
         "Agree",
         key="review-agree",

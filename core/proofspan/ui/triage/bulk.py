@@ -79,8 +79,10 @@ def save_form(manifest: Manifest, rows: pd.DataFrame) -> None:
     kind = _choice(f"For {_chosen(len(rows))}", "chosen")
     failed: Bulk | None = st.session_state.get(_BULK)
     ready = sum(1 for _ in lines_for(kind, "", [rows], author="", at=""))
-    if kind == "agree" and (silent := sum(1 for _ in lines_for("tag", "", [rows], author="", at="")) - ready):
-        markup.note(f"Proofspan says nothing of {silent:,} of them: nothing to agree with.", "muted")
+    answers = sum(1 for _ in lines_for("tag", "", [rows], author="", at=""))
+    if kind == "agree" and ready < answers:
+        silent = f"{answers - ready:,} of these {answers:,}"
+        markup.note(f"Proofspan has no verdict on {silent}: nothing to agree with.", "muted")
 
     def save() -> None:
         if (words := _words(kind, "chosen")) is not None:
@@ -140,7 +142,7 @@ def saved_last() -> str:
 def bulk_line(manifest: Manifest, on_done: Callable[[], None] | None = None) -> None:
     """Draw what was prepared with its confirmation, or what was saved with the way back.
 
-    `on_done` is called once it is done with, and not taken back.
+    `on_done` is called when the person presses Done, not when the save is undone.
     """
 
     def done() -> None:

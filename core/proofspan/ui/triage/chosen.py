@@ -76,7 +76,7 @@ def is_open() -> bool:
 def left_out(keys: Sequence[TraceKey], listed: pd.DataFrame) -> None:
     """Draw how many chosen rows the list does not have as it is filtered: nothing is done with them."""
     if gone := len(keys) - len(listed):
-        words = f"{gone:,} of {len(keys):,} chosen answers are not in the list as it is filtered: left out."
+        words = f"{gone:,} of {len(keys):,} chosen answers are not in the filtered list, and are left out."
         markup.note(words, "muted")
 
 
