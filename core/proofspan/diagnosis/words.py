@@ -75,8 +75,8 @@ def is_content(token: str) -> bool:
 # end, and a model writes "start-stop" in one word: comparing tokens alone would call each of these missing.
 
 _BREAK = re.compile(r"(?<=\w)[-‐]\s*[\r\n]\s*(?=\w)")
-_UNIT = re.compile(r"\w++(?:[-‐] ?+\w++)*+")
-_HYPHENED = re.compile(r"\b\w++(?:[-‐] ?+\w++)++")
+_UNIT = re.compile(r"\w++(?:[-‐] ?\w++)*")
+_HYPHENED = re.compile(r"\b\w++(?:[-‐] ?\w++)+")
 #: Han, kana, hangul and the scripts of south-east Asia: there is no space between words.
 UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 #: Soft hyphens, and the ordinal signs that mean degrees in many manuals and would become letters.

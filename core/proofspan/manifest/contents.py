@@ -86,10 +86,10 @@ _TOKEN = re.compile(
     rb"|(?P<scalar>-?[0-9][0-9.eE+-]*|true|false|null|NaN|-?Infinity))"
 )
 #: A line of signs, numbers, words and texts of JSON, however they are put together.
-_LIKE_JSON = re.compile(rb'(?:[\s\d\[\]{},:.+-]|"[^"]*"?|true|false|null|[eE](?=[-+\d]))*+')
+_LIKE_JSON = re.compile(rb'(?:[\s\d\[\]{},:.+-]|"[^"]*+"?+|true|false|null|[eE](?=[-+\d]))*')
 #: An object's plain values up to its first list, and the name of that.
 _FIRST_LIST = re.compile(
-    rb'\{\s*(?:"[^"\\\x00-\x1f]*"\s*:\s*(?:"[^"\\\x00-\x1f]*"|[\w.+-]+)\s*,\s*)*+"([A-Za-z_]\w*)"\s*:\s*\['
+    rb'\{\s*(?:"[^"\\\x00-\x1f]*"\s*:\s*(?:"[^"\\\x00-\x1f]*"|[\w.+-]+)\s*,\s*)*"([A-Za-z_]\w*)"\s*:\s*\['
 )
 
 
