@@ -10,7 +10,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   view.send = setTriggerValue;
   view.sendClaim = (number) => setTriggerValue("claim", number);
   show(view, JSON.parse(new TextDecoder().decode(data)));
-  return () => closed(parentElement, view);
+  return () => leaveClaims(views, parentElement, view);
 }
 
 function opened(root) {
@@ -27,12 +27,6 @@ function opened(root) {
   listenToClaims(view);
   view.unfollow = followClaims(view, showPointed);
   return view;
-}
-
-function closed(root, view) {
-  views.delete(root);
-  view.unfollow();
-  rest(view, null);
 }
 
 // The same text keeps its elements, and with them the focus: only what is chosen and the names change.

@@ -25,6 +25,13 @@ function followClaims(view, act) {
   return () => claimLinks.removeEventListener("change", view.onClaims);
 }
 
+// For a component that is closed: `views` are those of its kind by their root.
+function leaveClaims(views, root, view) {
+  views.delete(root);
+  view.unfollow();
+  rest(view, null);
+}
+
 const placementOf = (number) => claimLinks.places?.spots.find((spot) => spot.number === number)?.placement;
 
 // Points at a claim, and chooses it if its evidence is elsewhere and the pointer stays. Who has clicked meanwhile

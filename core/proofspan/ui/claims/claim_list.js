@@ -9,7 +9,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const view = views.get(parentElement) ?? opened(parentElement);
   view.sendClaim = (number) => setTriggerValue("claim", number);
   show(view, JSON.parse(new TextDecoder().decode(data)));
-  return () => closed(parentElement, view);
+  return () => leaveClaims(views, parentElement, view);
 }
 
 function opened(root) {
@@ -40,12 +40,6 @@ function opened(root) {
   });
   view.unfollow = followClaims(view, showPointed);
   return view;
-}
-
-function closed(root, view) {
-  views.delete(root);
-  view.unfollow();
-  rest(view, null);
 }
 
 // The same claims keep their elements, and with them focus and scroll position.
