@@ -10,7 +10,7 @@ from playwright.sync_api import Page, WebSocketRoute, expect
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from tests.browser.conftest import PageAt, Serve, WaitForRun
+from tests.browser.conftest import PageAt, Serve, WaitForRun, wait_for_query
 from tests.browser.held_wire import HeldWire
 
 pytestmark = pytest.mark.browser
@@ -105,6 +105,18 @@ def test_back_is_not_lost_when_the_page_that_is_left_is_asked_for_again(
     expect(page.get_by_text("page one")).to_be_visible()
     wait_for_run(page)
     expect(page.get_by_text("page one")).to_be_visible()
+
+
+def test_a_callback_runs_to_its_end_when_another_press_comes_meanwhile(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
+) -> None:
+    page = page_at()
+    page.goto(serve(app=APPS / "during_callback.py").url)
+    wait_for_run(page)
+    page.get_by_role("button", name="Choose").click()
+    page.get_by_role("button", name="Count").click()
+    expect(page.get_by_text("kept")).to_be_visible()
+    wait_for_query(page, chosen="yes")
 
 
 def test_a_run_of_the_page_that_is_left_adds_no_entry_to_the_history(

@@ -26,13 +26,17 @@ from streamlit.delta_generator_singletons import context_dg_stack, get_dg_single
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.app_session import AppSession, AppSessionState
-from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
+from streamlit.runtime.scriptrunner import RerunData, ScriptRunner, get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_requests import (
     ScriptRequests,
     ScriptRequestType,
     _is_full_app_rerun,
 )
-from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext, ThreadState
+from streamlit.runtime.scriptrunner_utils.script_run_context import (
+    RunLocation,
+    ScriptRunContext,
+    ThreadState,
+)
 
 from proofspan.services.workspace.changes import Changes
 
@@ -167,7 +171,7 @@ def _wake(known: ReferenceType[AppSession], woken: _Woken) -> None:
     )
 
 
-# Five faults in how Streamlit runs fragments and pages, corrected.
+# Six faults in how Streamlit runs fragments and pages, corrected.
 #
 # Each needs a request at an unlucky moment, which a busy machine has often:
 #
@@ -186,6 +190,9 @@ def _wake(known: ReferenceType[AppSession], woken: _Woken) -> None:
 #   the page that is still shown asks for a run of it (what came into view, for instance). Streamlit then
 #   runs the old page and forgets the new one; after Back, under the new one's address. Here such a request is
 #   ignored.
+# - It comes while a widget's callback runs. Streamlit then ends the callback at the first message that it
+#   sends, the new address for instance, and does not call it again: a choice, a typed word or half of what
+#   was to be saved is lost. Here a callback runs to its end.
 
 #: How long a new runner waits before it looks again whether the one before it has ended.
 _LOOK_AGAIN_S = 0.005
@@ -217,6 +224,7 @@ def correct_fragment_requests() -> None:
     connected_now = AppSession.register_file_watchers
     reset_now = ScriptRunContext.reset
     merge_now = ScriptRequests._request_rerun_locked
+    yield_now = ScriptRunner._maybe_handle_execution_control_request
 
     def request_rerun(self: AppSession, client_state: ClientState | None) -> None:
         asked = _sessions.setdefault(self, _Asked())
@@ -291,6 +299,11 @@ def correct_fragment_requests() -> None:
             return True
         return merge_now(self, new_data)
 
+    def yield_to_request(self: ScriptRunner) -> None:
+        if ThreadState.get().run_location is not RunLocation.CALLBACK:
+            yield_now(self)
+
+    ScriptRunner._maybe_handle_execution_control_request = yield_to_request  # type: ignore[method-assign]
     AppSession.register_file_watchers = connected  # type: ignore[method-assign]
     ScriptRequests._request_rerun_locked = merge  # type: ignore[method-assign]
     ScriptRunContext.reset = reset  # type: ignore[method-assign]
