@@ -2,7 +2,7 @@
 PYTHON = .venv/bin/python
 # The folders and the module that are left out import what takes seconds.
 FAST = -n 2 -q --hypothesis-profile=quick -m "not real_data and not reference and not slow" \
-	--ignore=tests/browser --ignore=tests/real --ignore=tests/spark --ignore=tests/unit/test_adapters.py
+	--ignore=tests/browser --ignore=tests/real --ignore=tests/spark --ignore=tests/unit/importing/test_adapters.py
 
 .DEFAULT_GOAL := help
 .PHONY: setup setup-spark serve test-fast test lint bench docs wheel help

@@ -2,8 +2,8 @@
 
     python bench/bench_verdicts.py [--real FOLDER]
 
-Prints for how many of the demo's answers `correct` is decided, how many of those in `tests/verdicts` are as
-a reader judged them, each one that is not, the same of causes, and the cause of each declared fault.
+Prints for how many of the demo's answers `correct` is decided, how many of those in `tests/unit/verdicts` are
+as a reader judged them, each one that is not, the same of causes, and the cause of each declared fault.
 
 FOLDER may hold `inspectorraget/*.json`: tasks with people's ratings of each answer, as InspectorRAGet keeps
 them. For each template, and for the profile that Proofspan suggests, this prints the AUC of the default order
@@ -37,7 +37,7 @@ from proofspan.store.query.store import Store
 from tests.places import CHECKOUT, DEMO
 from tools.demo.faults import declared_causes, read_faults
 
-TRUTH = CHECKOUT / "tests" / "verdicts" / "demo_truth.jsonl"
+TRUTH = CHECKOUT / "tests" / "unit" / "verdicts" / "demo_truth.jsonl"
 MAPPING = CHECKOUT / "data" / "mappings" / "financebench.yaml"
 #: The run of a workspace that is made here.
 RUN = "R001"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 
-#: What opens when no workspace is named; its contents are held by `tests/unit/test_demo_build.py`.
+#: What opens when no workspace is named; its contents are held by `tests/unit/demo/test_build.py`.
 DEMO = CHECKOUT / "data" / "demo"
 
 #: A small workspace that stays as it is (15 pages, 14 questions, two runs, six planted faults in its

@@ -14,11 +14,11 @@ except metadata.PackageNotFoundError:  # a source folder on the import path that
     __version__ = "0+unknown"
 
 #: Raise this when a quote may be located elsewhere than before, or when more is stored of a located span:
-#: then citations that another version located are located again. `tests/unit/test_locator_version.py` fails
-#: until it is raised.
+#: then citations that another version located are located again.
+#: `tests/unit/locating/test_locator_version.py` fails until it is raised.
 LOCATOR_VERSION: Final = 5
 #: Raise this when a claim may be checked otherwise than before: then the claims that another version checked
-#: are checked again. `tests/unit/test_claims_version.py` fails until it is raised.
+#: are checked again. `tests/unit/claims/test_version.py` fails until it is raised.
 CLAIMS_VERSION: Final = 2
 
 

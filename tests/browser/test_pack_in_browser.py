@@ -11,7 +11,7 @@ from PIL import Image
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, Request, expect
 
 from proofspan.evidence.pdf.pool import PdfPool
-from tests.unit.pack_room import Room
+from tests.unit.reports.pack_room import Room
 
 #: A run of the demo with a picture that two questions share, and those two: whose it is comes first.
 RUN, SHARED = "R005", ("Q97", "Q79")

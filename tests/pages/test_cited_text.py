@@ -17,7 +17,7 @@ from proofspan.store.index.build import build_index
 from proofspan.ui.health import rules
 from tests.pages.conftest import MakeWorkspace, Open, listed, menu, shown, table, trace, unfold
 from tests.pdf_files import write_pages
-from tests.unit.placing_room import place_run
+from tests.unit.passes.placing_room import place_run
 
 pytestmark = pytest.mark.slow
 

@@ -20,7 +20,7 @@ from proofspan.ui.question import load
 from proofspan.ui.visit import session
 from proofspan.ui.visit.view_state import ViewState
 from tests.pages.conftest import CHUNKS, MakeWorkspace, Open, shown, trace
-from tests.unit.placing_room import place_run
+from tests.unit.passes.placing_room import place_run
 
 pytestmark = pytest.mark.slow
 

@@ -21,7 +21,7 @@ from proofspan.store.files.located import PLACED_SCHEMA, ROW_STATES, read_placed
 from proofspan.store.index.build import build_index, index_folder
 from tests.pdf_files import one_page, write_pages
 from tests.spark.same_index import rows_of
-from tests.unit.placing_room import cite
+from tests.unit.passes.placing_room import cite
 from tests.unit.store_workspace import CHUNKS, RUN, lines, manifest_of, trace
 
 if TYPE_CHECKING:

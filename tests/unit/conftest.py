@@ -65,7 +65,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 @pytest.fixture(scope="session")
 def bundle_workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A workspace to copy, whose run has three traces."""
-    from tests.unit.bundle_command import workspace  # only who asks for it needs what writes PDFs
+    from tests.unit.bundles.bundle_command import workspace  # only who asks for it needs what writes PDFs
 
     folder = tmp_path_factory.mktemp("bundles")
     workspace(folder)

@@ -12,7 +12,7 @@ from proofspan.contracts.rules.context import Context
 from proofspan.contracts.rules.payload import AUDITABLE_FIELDS
 from proofspan.traces.contract import trace_codes, trace_problems
 from proofspan.traces.records.trace_record import trace_from
-from tests.unit.citation_payloads import PINS, payload
+from tests.unit.contracts.citation_payloads import PINS, payload
 from tests.unit.store_workspace import ENVELOPE
 
 
