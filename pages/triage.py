@@ -260,8 +260,9 @@ if matching:
             store.bucket_counts(view.filter) if asks_ranking else {},
         )
         failure_map.show_failures(
-            store.failures(view.filter),
+            store.failures_by_document(view.filter),
             view,
+            within=lambda place: store.failures(view.filter, within=place),
             sections=session.sections_or_none(opened),
             titles={document.doc_id: document.title or "" for document in opened.manifest.documents},
             unpaged=opened.manifest.unpaged,

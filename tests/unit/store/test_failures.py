@@ -70,6 +70,18 @@ def test_failures_are_headline_questions_by_what_they_are_about(tmp_path: Path) 
     assert sum(each.judged for each in everything) == 7
 
 
+def test_failures_within_a_document_and_by_document_are_those_of_all_places(tmp_path: Path) -> None:
+    store = built(workspace(tmp_path / "ws"), tmp_path / "cache")
+    counts = store.failures(Filter(RUN))
+    for doc in ("manual", "bulletin"):
+        assert store.failures(Filter(RUN), within=doc) == tuple(each for each in counts if doc in each.about)
+    assert {each.about: (each.judged, each.failing) for each in store.failures_by_document(Filter(RUN))} == {
+        (): (1, 1),
+        ("bulletin",): (1, 1),
+        ("manual",): (4, 3),
+    }
+
+
 def test_a_count_is_what_its_filter_then_shows(tmp_path: Path) -> None:
     store = built(workspace(tmp_path / "ws"), tmp_path / "cache")
     shown = Filter(RUN, about=("manual#section=4.2",), fails=True)

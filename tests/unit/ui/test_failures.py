@@ -128,6 +128,11 @@ def test_pages_of_a_document_without_pages_mean_nothing() -> None:
     counts = [FailureCount(("manual#page_idx=0", "manual"), 2, 1)]
     shown = failure_map(Tally(counts), {}, doc_id="manual", titles=TITLES, unpaged={"manual"})
     assert shown.doc_id is None
+    whole = Tally([*counts, FailureCount(("bulletin",), 1, 1)])
+    both = failure_map(
+        Tally(counts), {}, doc_id="manual", titles=TITLES, unpaged={"manual"}, by_document=whole
+    )
+    assert [cell.values for cell in both.marked] == [("manual",), ("bulletin",)]
     assert [area_words(area) for area in shown.areas] == ["Owner's manual · fails on 1 of 2 questions"]
 
 

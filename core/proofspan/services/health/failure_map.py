@@ -130,11 +130,13 @@ def failure_map(
     doc_id: str | None,
     titles: Titles,
     unpaged: Container[str] = (),
+    by_document: Tally | None = None,
 ) -> FailureMap:
     """The strip of a document; of all documents in the order of `titles`, where `doc_id` is None or has none.
 
-    Its cells are the pages that the chunk file and the questions name; without pages, its sections in the
-    order of the chunk file.
+    `by_document` counts all documents where `tally` is of questions about this one alone. The strip's cells
+    are the pages that the chunk file and the questions name; without pages, its sections in the order of the
+    chunk file.
     """
     own = {key[1]: section for key, section in sections.items() if key[0] == doc_id}
     is_paged = doc_id not in unpaged
@@ -146,7 +148,8 @@ def failure_map(
     ]
     last = None
     if doc_id is None or not areas:
-        doc_id, narrow = None, documents(tally, titles)
+        doc_id, tally = None, by_document or tally
+        narrow = documents(tally, titles)
         worst = narrow
         places = [About(name) for name in titles]
     else:

@@ -72,6 +72,8 @@ VARIANT_COLUMNS = (*KEY_COLUMNS, "q", "label", "lambda_state", "rank1_section", 
 PLACE_COLUMNS = (*KEY_COLUMNS, "q", "label", "line", "offset", "length")
 #: The columns of a located citation.
 CITATION_COLUMNS = tuple(name for name in PLACED_SCHEMA.names if name != "row")
+#: The whole documents among the places that a trace is about (see `proofspan.diagnosis.topic`).
+_DOCUMENTS = "list_filter(about, lambda place: NOT contains(place, '#'))"
 _JUDGED = "unranked, refused, coalesce(top_rank <= 20, FALSE)"
 #: What the questions of a run are counted by, with the columns that this reads.
 _COUNTED: Mapping[str, tuple[str, ...]] = {
@@ -452,17 +454,26 @@ class Store:
         counted = self._rows("counts", replace(shown, cause=(), correct=()), names, columns=", ".join(names))
         return {(cause, correct): count for cause, correct, count in counted}
 
-    def failures(self, shown: Filter) -> tuple[FailureCount, ...]:
-        """Return failures by place, for the filter without `about` and `fails`; a trace is in one entry."""
-        shown = replace(shown, about=(), fails=None)
+    def failures(self, shown: Filter, *, within: str | None = None) -> tuple[FailureCount, ...]:
+        """Return failures by place, for the filter without `about` and `fails`; a trace is in one entry.
+
+        With `within` only those of traces about that place.
+        """
+        return self._failures(replace(shown, about=() if within is None else (within,), fails=None), "about")
+
+    def failures_by_document(self, shown: Filter) -> tuple[FailureCount, ...]:
+        """Return the same with whole documents as the only places."""
+        return self._failures(replace(shown, about=(), fails=None), _DOCUMENTS)
+
+    def _failures(self, shown: Filter, of: str) -> tuple[FailureCount, ...]:
         judged: Counter[tuple[str, ...]] = Counter()
         failing: Counter[tuple[str, ...]] = Counter()
         columns = ("about", *FAILS.columns)
-        for about, fails, traces in self._rows("counts", shown, columns, columns=f"about, {FAILS.sql}"):
-            place = tuple(about or ())
-            judged[place] += 0 if fails is None else traces
-            failing[place] += traces if fails else 0
-        return tuple(FailureCount(place, judged[place], failing[place]) for place in sorted(judged))
+        for about, fails, traces in self._rows("counts", shown, columns, columns=f"{of}, {FAILS.sql}"):
+            places = tuple(about or ())
+            judged[places] += 0 if fails is None else traces
+            failing[places] += traces if fails else 0
+        return tuple(FailureCount(places, judged[places], failing[places]) for places in sorted(judged))
 
     @_retried
     def options(self, run: str) -> Choices:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import count, groupby
 
 import streamlit as st
 
 from proofspan.contracts.records.chunk_id import sha1_8
+from proofspan.diagnosis.topic import About
 from proofspan.services.health.failure_map import (
     Area,
     Cell,
@@ -42,9 +43,10 @@ _BY_LABEL = (
 
 
 def show_failures(
-    counts: Sequence[FailureCount],
+    by_document: Sequence[FailureCount],
     view: ViewState,
     *,
+    within: Callable[[str], Sequence[FailureCount]],
     sections: Sections,
     titles: Titles,
     unpaged: frozenset[str],
@@ -53,14 +55,14 @@ def show_failures(
 ) -> None:
     """Draw the strip with its document, and the worst places below; nothing without judged questions.
 
-    `counts` are those of a list's failures, by cause where it `is_judged`; the rest describes the places that
-    they are about; `labels` name their pages.
+    `by_document` are the counts of a list's failures, by cause where it `is_judged`; `within` returns those
+    about a document by section and page. The rest describes these places; `labels` name their pages.
     """
-    failing, judged = sum(each.failing for each in counts), sum(each.judged for each in counts)
+    failing, judged = sum(each.failing for each in by_document), sum(each.judged for each in by_document)
     if not judged:
         return
-    tally = Tally(counts)
-    asked = documents(tally, titles)
+    whole = Tally(by_document)
+    asked = documents(whole, titles)
     where = chosen_document(asked, sections, view.where)
     with st.container(border=True, key="failures", gap="xsmall"):
         with st.container(horizontal=True, vertical_alignment="center", key="failures-head"):
@@ -72,7 +74,7 @@ def show_failures(
                 options: dict[str | None, str] = {ALL: f"All documents · {len(asked):,} asked about"}
                 for area in asked[:OFFERED]:
                     words = f"{place_words(area)} · {area.failing:,} of {area.judged:,} fail"
-                    options[area.place.doc_id or ""] = with_printed(words, labels(area.place.doc_id))
+                    options[area.place.doc_id or ""] = words
                 # A browser keeps the words of what is chosen: where they change, so does the widget.
                 key, chosen = f"failures-where:{sha1_8(repr(options))}", ALL if where is None else where
                 select(
@@ -83,7 +85,8 @@ def show_failures(
                     width=330,
                     on_choose=lambda where: change_view(where=where),
                 )
-        shown = failure_map(tally, sections, doc_id=where, titles=titles, unpaged=unpaged)
+        tally = whole if where is None else Tally(within(About(where).value))
+        shown = failure_map(tally, sections, doc_id=where, titles=titles, unpaged=unpaged, by_document=whole)
 
         def open_cell(number: int) -> None:
             if 0 <= number < len(shown.marked):
