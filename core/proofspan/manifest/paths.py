@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +20,20 @@ MAX_REFERENCE = 1024
 OUTSIDE = "leads outside its folder"
 #: The summary in a workspace that was made of opened files: what is missing there is to be opened too.
 OPENED = "opened.json"
+
+
+#: Each root with the folder that it leads to, while one look serves for all; None where each is a new one.
+_resolved: ContextVar[dict[Path, Path] | None] = ContextVar("resolved", default=None)
+
+
+@contextmanager
+def roots_resolved_once() -> Iterator[None]:
+    """Follow the links of each root once in this block, however many files are looked up below it."""
+    before = _resolved.set({})
+    try:
+        yield
+    finally:
+        _resolved.reset(before)
 
 
 def refusal_of(ref: str) -> str | None:
@@ -49,6 +68,8 @@ def resolve_reference(root: Path, ref: str, *, folder: bool = False) -> Path:
         message = f"has the path {ref[:200]!r}, which is refused: {reason}"
         fix = "write a path relative to the workspace, such as corpus/chunks.jsonl"
         raise ManifestFault.of("path_refused", message, fix=fix)
+    if not folder and (plain := _without_links(root, ref)) is not None:
+        return plain
     place = root / ref
     try:
         path = place.resolve(strict=True)
@@ -72,6 +93,26 @@ def resolve_reference(root: Path, ref: str, *, folder: bool = False) -> Path:
     if not folder and not path.is_file():
         raise ManifestFault.of("not_a_file", "is not a regular file", where=str(path), fix="name a file")
     return path
+
+
+def _without_links(root: Path, ref: str) -> Path | None:
+    """Return the file if it is a regular one and no step from the root is a link, which is seen at once."""
+    resolved = _resolved.get()
+    real = None if resolved is None else resolved.get(root)
+    if real is None:
+        real = root.resolve()
+        if resolved is not None:
+            resolved[root] = real
+    place, mode = str(real), stat.S_IFDIR
+    try:
+        for segment in ref.split("/"):
+            place = f"{place}{os.sep}{segment}"
+            mode = os.lstat(place).st_mode
+            if stat.S_ISLNK(mode):
+                return None
+    except (OSError, ValueError):  # `resolve_reference` says why
+        return None
+    return Path(place) if stat.S_ISREG(mode) else None
 
 
 def journal_path(manifest: Manifest, artifact: Artifact) -> Path:

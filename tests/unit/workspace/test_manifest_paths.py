@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from proofspan.errors import ManifestFault
 from proofspan.manifest import trust
 from proofspan.manifest.load import MANIFEST_NAME, load_manifest
-from proofspan.manifest.paths import OPENED, artifact_path, refusal_of, resolve_reference
+from proofspan.manifest.paths import OPENED, artifact_path, refusal_of, resolve_reference, roots_resolved_once
 from proofspan.manifest.types import Manifest
 
 
@@ -23,15 +24,16 @@ def own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "config"
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
+@pytest.fixture(params=["roots resolved each time", "roots resolved once"])
+def root(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
     folder = tmp_path / "root"
     (folder / "sub").mkdir(parents=True)
     (folder / "sub" / "file.txt").write_text("x")
     (tmp_path / "secret.txt").write_text("secret")
     (tmp_path / "root-beside").mkdir()
     (tmp_path / "root-beside" / "file.txt").write_text("secret")
-    return folder
+    with roots_resolved_once() if request.param == "roots resolved once" else nullcontext():
+        yield folder
 
 
 def code_of(root: Path, ref: str) -> str:

@@ -9,7 +9,7 @@ from typing import ParamSpec
 
 from proofspan.errors import Fault
 from proofspan.fingerprints import file_state
-from proofspan.manifest.paths import artifact_path
+from proofspan.manifest.paths import artifact_path, roots_resolved_once
 from proofspan.manifest.types import Artifact, Manifest
 
 P = ParamSpec("P")
@@ -25,7 +25,8 @@ def looks_once(script: Callable[P, None]) -> Callable[P, None]:
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
         before = _seen.set({})
         try:
-            script(*args, **kwargs)
+            with roots_resolved_once():
+                script(*args, **kwargs)
         finally:
             _seen.reset(before)
 
