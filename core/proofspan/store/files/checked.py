@@ -202,7 +202,7 @@ class CheckedParts:
             table = sound(pa.concat_tables([empty, *tables]))
         if table.num_rows != (self._ends[-1] if len(self._ends) else 0):
             raise DamagedError(self._folder, "claims of other rows than the index has")
-        return table
+        return table.combine_chunks()
 
     def texts(self, rows: np.ndarray) -> list[str | None]:
         """Return the claims of some rows as JSON, in the order given; None of a row that is not checked."""

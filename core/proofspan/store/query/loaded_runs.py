@@ -298,6 +298,7 @@ class LoadedRun:
             table = ROW_SCHEMA.empty_table()
             if files:
                 table = segment_files.read_columns(self.folder, files, stored).unify_dictionaries()
+                table = table.combine_chunks()  # of many chunks it takes twenty times as long to take rows
             self._columns |= {name: table.column(name) for name in stored}
         if of_claims := [name for name in missing if name in CLAIM_COLUMNS.names]:
             self._columns |= self._claim_columns(of_claims)
