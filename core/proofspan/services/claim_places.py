@@ -26,7 +26,7 @@ from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.evidence.span_file import SpanLine
 from proofspan.evidence.text.text_document import TextDocument, locate_in_text
 from proofspan.evidence.types import FoundSpan, SpanQuery
-from proofspan.services.documents.document_cache import Recent
+from proofspan.recent import Recent
 
 #: Characters of a text before and behind a sentence that say which of several equal ones is meant.
 CONTEXT = 200

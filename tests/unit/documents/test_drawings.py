@@ -15,7 +15,8 @@ from proofspan.evidence.geometry import box_to_pixels
 from proofspan.evidence.pdf.pool import PdfPool
 from proofspan.evidence.pdf.render import MARGIN, Sheet, region
 from proofspan.manifest.types import Artifact, Document, Manifest
-from proofspan.services.documents.document_cache import Placer, Recent
+from proofspan.recent import Recent
+from proofspan.services.documents.document_cache import Placer
 from proofspan.services.documents.drawings import Drawing, draw
 from tests.pdf_files import one_page, write_pages
 from tests.pictures import BLUE, RED, WHITE, opened, saved, two_colours

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from proofspan.errors import EvidenceFault
 from proofspan.evidence.types import SpanQuery
-from proofspan.services.documents.document_cache import Placer, Recent
+from proofspan.recent import Recent
+from proofspan.services.documents.document_cache import Placer
 from proofspan.services.page.shapes import blocks, rows, shapes
 from tests.unit.question.question_room import Source
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from proofspan.errors import EvidenceFault, Fault
-from proofspan.services.documents.document_cache import Recent
+from proofspan.recent import Recent
 
 T = TypeVar("T")
 

@@ -7,12 +7,10 @@ file's fingerprint, so that a replaced document is read again.
 from __future__ import annotations
 
 import shlex
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 from proofspan.contracts.records.records import Box
 from proofspan.errors import EvidenceFault, Fault, Problem
@@ -21,6 +19,7 @@ from proofspan.evidence.text.text_document import TextDocument, locate_in_text
 from proofspan.evidence.text_file import read_text
 from proofspan.evidence.types import DocumentInfo, FoundSpan, PageImage, Picture, SpanQuery
 from proofspan.fingerprints import ABSENT, file_state
+from proofspan.recent import Recent
 
 T = TypeVar("T")
 V = TypeVar("V")
@@ -35,59 +34,6 @@ CACHED_PAGES = 64
 CACHED_PICTURE_BYTES = 64 * 1024 * 1024
 #: A text of the largest size takes 150 MB with its words.
 CACHED_TEXTS = 3
-
-
-class Recent(Generic[V]):
-    """A least-recently-used cache of values whose total weight is at most `limit`. Thread-safe.
-
-    Every value weighs 1 unless `weigh` is given, so that `limit` is their number.
-    """
-
-    def __init__(self, limit: int, *, weigh: Callable[[V], int] = lambda value: 1) -> None:
-        self._limit = limit
-        self._weigh = weigh
-        self._weight = 0
-        self._values: OrderedDict[Hashable, V] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def get(self, key: Hashable) -> V | None:
-        """Return the value of `key`, None if it is not cached."""
-        with self._lock:
-            if key in self._values:
-                self._values.move_to_end(key)
-            return self._values.get(key)
-
-    def put(self, key: Hashable, value: V) -> None:
-        """Cache `value`; the least recently used ones make room."""
-        with self._lock:
-            self._drop(key)
-            self._values[key] = value
-            self._weight += self._weigh(value)
-            while self._weight > self._limit:
-                self._drop(next(iter(self._values)))
-
-    def forget(self, key: Hashable) -> None:
-        """Remove the value of `key`."""
-        with self._lock:
-            self._drop(key)
-
-    def clear(self) -> None:
-        """Remove all values."""
-        with self._lock:
-            self._values.clear()
-            self._weight = 0
-
-    def get_or_make(self, key: Hashable, make: Callable[[], V]) -> V:
-        """Return the value of `key`, made first if it is not cached. Two threads may both make it."""
-        value = self.get(key)
-        if value is None:
-            value = make()
-            self.put(key, value)
-        return value
-
-    def _drop(self, key: Hashable) -> None:
-        if (value := self._values.pop(key, None)) is not None:
-            self._weight -= self._weigh(value)
 
 
 class Placer:

@@ -15,7 +15,8 @@ from proofspan.contracts.records.records import Json
 from proofspan.errors import Problem
 from proofspan.fingerprints import sha256_of
 from proofspan.manifest.types import Document, Manifest
-from proofspan.services.documents.document_cache import Recent, fingerprint
+from proofspan.recent import Recent
+from proofspan.services.documents.document_cache import fingerprint
 
 #: Digits of a hash in a message.
 SHOWN_DIGITS = 12

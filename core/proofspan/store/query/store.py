@@ -25,6 +25,7 @@ from proofspan.journal.cohorts import read_cohorts
 from proofspan.manifest.types import Manifest
 from proofspan.metrics.ranked import Bucket
 from proofspan.metrics.values import Tally
+from proofspan.recent import Recent
 from proofspan.store.files.checked import CLAIM_STATUSES
 from proofspan.store.files.columns import KEY_COLUMNS, PAGE_COLUMNS, parse_setting
 from proofspan.store.files.evidence_states import EVIDENCE_STATES, EvidenceState
@@ -99,6 +100,8 @@ _FLIPPED = {
 
 #: How often an index that is replaced while it is read is read, in all.
 ATTEMPTS = 3
+#: How many pages of lists are cached, with all that they show.
+CACHED_PAGES = 32
 #: Rows per piece of an export. For a longer list the run's columns are read as a whole.
 EXPORT_ROWS = 5_000
 
@@ -136,6 +139,8 @@ class Store:
         self._profile = profile_from(manifest.triage)
         self._database = Database()
         self._kept = RunCache(manifest, cache_dir)
+        #: Pages of lists: people go back to the list that they filtered.
+        self._pages: Recent[pd.DataFrame] = Recent(CACHED_PAGES)
         #: What filters ask of the reviews, as long as these are what the file holds.
         self._reviews: tuple[Annotations, dict[tuple[str, str, str], Reviewed]] = (Annotations(), {})
 
@@ -259,6 +264,25 @@ class Store:
         With claims also the column `claims`, and with names of scores their columns, as in `rows`.
         """
         listed = self._listed(shown, sort, compares=True)
+        of = (listed.run.state, listed.other and listed.other.state, listed.cohort, listed.reviewed)
+        key = (*of, shown, sort, limit, offset, with_claims, tuple(scores))
+
+        def read() -> pd.DataFrame:
+            return self._page(listed, shown, sort, limit, offset, with_claims=with_claims, scores=scores)
+
+        return self._pages.get_or_make(key, read).copy(deep=False)
+
+    def _page(
+        self,
+        listed: ListedRun,
+        shown: Filter,
+        sort: Sort,
+        limit: int,
+        offset: int,
+        *,
+        with_claims: bool,
+        scores: Sequence[str],
+    ) -> pd.DataFrame:
         rows = self._select(listed, shown, sort, limit=limit, offset=offset)
         frame = self._frame(listed.run, shown.run, rows, PAGE_COLUMNS)
         if with_claims:

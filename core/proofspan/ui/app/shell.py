@@ -155,7 +155,8 @@ def _sidebar(opened: session.Opened | None) -> tuple[DeltaGenerator, session.Ope
             markup.text([markup.Piece("Workspace")], role="heading"),
             markup.text([markup.Piece(opened.manifest.name)], role="line"),
         )
-        st.page_link(OPEN_PAGE, label=OPEN_TITLE, query_params=opened.view.params())
+        shown = opened.view.params()
+        st.page_link(OPEN_PAGE, label=OPEN_TITLE, query_params=shown)
         results = known_results(opened)
         shares = {run_id: percent(first / judged) for run_id, (first, judged) in results.items()}
         if names := run_names(opened.manifest.runs, results=shares):
@@ -172,7 +173,7 @@ def _sidebar(opened: session.Opened | None) -> tuple[DeltaGenerator, session.Ope
                     place = st.empty()
                     _health_link(place, opened)
                 else:
-                    st.page_link(script, label=title, query_params=opened.view.params())
+                    st.page_link(script, label=title, query_params=shown)
         sidebar_links()
     return place, opened
 

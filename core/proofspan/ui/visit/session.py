@@ -31,7 +31,7 @@ from proofspan.journal.cohorts import Cohort, read_cohorts
 from proofspan.manifest.load import MANIFEST_NAME, load_manifest
 from proofspan.manifest.paths import artifact_path
 from proofspan.manifest.types import Artifact, Manifest, Run
-from proofspan.services.documents.document_cache import Recent
+from proofspan.recent import Recent
 from proofspan.services.health.failure_map import Sections, section_map
 from proofspan.services.opening.place import opened_folder
 from proofspan.services.page_base import CitedPages, examine_run

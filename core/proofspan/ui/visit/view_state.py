@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import lru_cache
 from typing import Any, cast, get_args
 from urllib.parse import urlencode
 
@@ -240,7 +241,12 @@ class ViewState:
 
 def read_view() -> ViewState:
     """Return the state of the page's URL."""
-    return ViewState.parse(query_params.read())
+    return _parsed(tuple((name, tuple(values)) for name, values in query_params.read().items()))
+
+
+@lru_cache(maxsize=256)
+def _parsed(params: query_params.Address) -> ViewState:
+    return ViewState.parse(dict(params))
 
 
 #: Parameters that the browser alone reads: the open term of Help, and the step of the tour. Links leave them.

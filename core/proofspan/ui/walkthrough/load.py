@@ -14,6 +14,7 @@ import streamlit as st
 from proofspan.contracts.records.records import Chunk, GoldQuestion, TraceKey
 from proofspan.errors import Fault
 from proofspan.evidence.types import Picture
+from proofspan.recent import Recent
 from proofspan.services.bundles.stored import StoredBundles
 from proofspan.services.bundles.walkthrough import (
     KEY,
@@ -29,7 +30,6 @@ from proofspan.services.bundles.walkthrough import (
 )
 from proofspan.services.bundles.walkthrough_best import Answer, Place, best_of, refusal_of
 from proofspan.services.documents.background import Done, Failed, Waiting
-from proofspan.services.documents.document_cache import Recent
 from proofspan.services.question.view import QuestionView
 from proofspan.services.rows import plain
 from proofspan.store.query.filters import Filter, Sort
