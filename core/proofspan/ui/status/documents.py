@@ -43,18 +43,21 @@ class PageLabels:
 
     def __init__(self, manifest: Manifest) -> None:
         self._manifest = manifest
+        self._known: dict[str | None, Sequence[str]] = {}
         self._awaited: list[Hashable] = []
 
     def __call__(self, doc_id: str | None) -> Sequence[str]:
         """Return the printed numbers of a document by page_idx, without an id of the only one with pages."""
+        if doc_id in self._known:
+            return self._known[doc_id]
         document = self._manifest.paged_document(doc_id)
         if document is None:
-            return ()
+            return self._known.setdefault(doc_id, ())
         with suppress(Fault, OSError):  # a lost file is among the problems of its page
             path = artifact_path(self._manifest, document.artifact)
             known = placer().known_document(path)
             if known is not None:
-                return known.labels
+                return self._known.setdefault(doc_id, known.labels)
             key = ("labels", path, file_state(path))
             if isinstance(background.ask(key, partial(placer().document, path), share=0.0), Waiting):
                 self._awaited.append(key)
