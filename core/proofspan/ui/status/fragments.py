@@ -300,7 +300,8 @@ def correct_fragment_requests() -> None:
         return merge_now(self, new_data)
 
     def yield_to_request(self: ScriptRunner) -> None:
-        if ThreadState.get().run_location is not RunLocation.CALLBACK:
+        is_running = self._execing and self._is_in_script_thread()
+        if not is_running or ThreadState.get().run_location is not RunLocation.CALLBACK:
             yield_now(self)
 
     ScriptRunner._maybe_handle_execution_control_request = yield_to_request  # type: ignore[method-assign]
