@@ -16,7 +16,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from proofspan.contracts.chunk_ids.audit import Audit
-from proofspan.errors import StoreFault
+from proofspan.errors import Problem, StoreFault
 from proofspan.manifest.load import load_manifest
 from proofspan.services.chunk_ids import audit_workspace
 from proofspan.services.health.failure_modes import FailureCounts, failure_counts
@@ -25,8 +25,7 @@ from proofspan.store.index.build import build_index, index_folder, index_state
 from proofspan.store.query.filters import Filter
 from proofspan.store.query.store import Store
 from proofspan.ui.health import load
-from proofspan.ui.status import background
-from proofspan.ui.visit import session
+from proofspan.ui.status import background, notices
 from proofspan.ui.visit.view_state import ViewState
 from tests.pages.conftest import (
     TRACES,
@@ -306,11 +305,13 @@ def test_a_damaged_index_is_built_again_and_costs_no_other_run_its_page(
     build_index(manifest, cache_dir=cache)
     for segment in index_folder(manifest, "R2", cache).glob("*.parquet"):
         segment.write_bytes(segment.read_bytes()[:99])
-    with pytest.MonkeyPatch.context() as patch:  # a job that locates citations would build it again first
-        patch.setattr(session, "locating", lambda opened, store: None)
+    drawn: list[Problem] = []
+    with pytest.MonkeyPatch.context() as patch:  # where the page runs again at once, it is built by then
+        panel = notices.fault_panel
+        patch.setattr(notices, "fault_panel", lambda problems: (drawn.extend(problems), panel(problems)))
         app = open_app(two_runs, indexed=False, page=PAGE, run=run)
     assert not app.exception
-    assert "Files of the index of run &#x27;R2&#x27; are missing or damaged" in shown(app)
+    assert [(each.code, "'R2'" in each.message) for each in drawn] == [("index_damaged", True)]
     assert "run &#x27;R1&#x27;" not in shown(app)
     if run == "R1":
         assert "R1: 1 warning." in shown(app)
