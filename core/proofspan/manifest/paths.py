@@ -20,9 +20,7 @@ MAX_REFERENCE = 1024
 OUTSIDE = "leads outside its folder"
 #: The summary in a workspace that was made of opened files: what is missing there is to be opened too.
 OPENED = "opened.json"
-
-
-#: Each root with the folder that it leads to, while one look serves for all; None where each is a new one.
+#: The real folder of each root, inside `roots_resolved_once`; None outside of it.
 _resolved: ContextVar[dict[Path, Path] | None] = ContextVar("resolved", default=None)
 
 
@@ -85,7 +83,7 @@ def resolve_reference(root: Path, ref: str, *, folder: bool = False) -> Path:
         fix = "check its permissions and links"
         message = f"cannot be reached: {reason}"
         raise ManifestFault.of("unreadable", message, where=str(place), fix=fix) from None
-    if not path.is_relative_to(root.resolve()):
+    if not path.is_relative_to(_real(root)):
         fix = "copy the file in, or name its folder in the manifest's `roots`"
         raise ManifestFault.of("path_outside", f"{OUTSIDE}, to {path}", where=str(place), fix=fix)
     if folder and not path.is_dir():
@@ -95,15 +93,18 @@ def resolve_reference(root: Path, ref: str, *, folder: bool = False) -> Path:
     return path
 
 
+def _real(root: Path) -> Path:
+    known = _resolved.get()
+    if known is None:
+        return root.resolve()
+    if root not in known:
+        known[root] = root.resolve()
+    return known[root]
+
+
 def _without_links(root: Path, ref: str) -> Path | None:
-    """Return the file if it is a regular one and no step from the root is a link, which is seen at once."""
-    resolved = _resolved.get()
-    real = None if resolved is None else resolved.get(root)
-    if real is None:
-        real = root.resolve()
-        if resolved is not None:
-            resolved[root] = real
-    place, mode = str(real), stat.S_IFDIR
+    """Return a regular file that is reached from the root without a link, as most are; None for any other."""
+    place, mode = str(_real(root)), 0
     try:
         for segment in ref.split("/"):
             place = f"{place}{os.sep}{segment}"

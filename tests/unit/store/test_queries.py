@@ -139,6 +139,24 @@ def test_counts_add_up_and_leave_the_label_part_out(store: Store, shown: Filter)
     assert sum(counts.values()) == store.matching(without)
 
 
+def test_a_page_is_read_once_and_the_one_returned_can_be_changed(store: Store) -> None:
+    def page(offset: int = 0, limit: int = 20) -> list[object]:
+        frame = store.page(Filter(RUN), Sort("q_id"), limit=limit, offset=offset)
+        answers = list(frame["answer"])
+        frame["answer"] = "changed"
+        return answers
+
+    first = page()
+    with patch.object(Database, "column", side_effect=AssertionError("read again")):
+        assert page() == first
+    assert page(offset=20) != first
+    with patch("proofspan.store.query.store.CACHED_ROWS", 30):
+        small = Store(store._manifest, store.cache_dir)
+    for limit in (20, 20, 80):
+        assert len(small.page(Filter(RUN), Sort("q_id"), limit=limit, offset=0)) <= limit
+    assert small._pages._weight <= 30, "a page of more rows than are kept is not kept"
+
+
 def test_a_page_and_a_row_carry_their_columns(store: Store) -> None:
     page = store.page(Filter(RUN), Sort(), limit=3, offset=0)
     assert list(page.columns) == ["run_id", *PAGE_COLUMNS, "file"]

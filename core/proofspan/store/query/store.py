@@ -100,8 +100,8 @@ _FLIPPED = {
 
 #: How often an index that is replaced while it is read is read, in all.
 ATTEMPTS = 3
-#: How many pages of lists are cached, with all that they show.
-CACHED_PAGES = 32
+#: How many rows are cached of the pages of lists that were read last, one more for each page.
+CACHED_ROWS = 2_000
 #: Rows per piece of an export. For a longer list the run's columns are read as a whole.
 EXPORT_ROWS = 5_000
 
@@ -140,7 +140,7 @@ class Store:
         self._database = Database()
         self._kept = RunCache(manifest, cache_dir)
         #: Pages of lists: people go back to the list that they filtered.
-        self._pages: Recent[pd.DataFrame] = Recent(CACHED_PAGES)
+        self._pages: Recent[pd.DataFrame] = Recent(CACHED_ROWS, weigh=lambda page: 1 + len(page))
         #: What filters ask of the reviews, as long as these are what the file holds.
         self._reviews: tuple[Annotations, dict[tuple[str, str, str], Reviewed]] = (Annotations(), {})
 
@@ -268,30 +268,18 @@ class Store:
         key = (*of, shown, sort, limit, offset, with_claims, tuple(scores))
 
         def read() -> pd.DataFrame:
-            return self._page(listed, shown, sort, limit, offset, with_claims=with_claims, scores=scores)
+            rows = self._select(listed, shown, sort, limit=limit, offset=offset)
+            frame = self._frame(listed.run, shown.run, rows, PAGE_COLUMNS)
+            if with_claims:
+                texts = listed.run.claims()(np.asarray(rows, dtype=np.int64))
+                frame["claims"] = pd.Series(texts, dtype=object)
+            frame = _with_scores(frame, listed.run, rows, scores)
+            if listed.other is None:
+                return frame
+            was = listed.table(WAS_COLUMNS).take(pa.array(rows))
+            return frame.assign(**{name: was.column(name).to_pylist() for name in WAS_COLUMNS})
 
         return self._pages.get_or_make(key, read).copy(deep=False)
-
-    def _page(
-        self,
-        listed: ListedRun,
-        shown: Filter,
-        sort: Sort,
-        limit: int,
-        offset: int,
-        *,
-        with_claims: bool,
-        scores: Sequence[str],
-    ) -> pd.DataFrame:
-        rows = self._select(listed, shown, sort, limit=limit, offset=offset)
-        frame = self._frame(listed.run, shown.run, rows, PAGE_COLUMNS)
-        if with_claims:
-            frame["claims"] = pd.Series(listed.run.claims()(np.asarray(rows, dtype=np.int64)), dtype=object)
-        frame = _with_scores(frame, listed.run, rows, scores)
-        if listed.other is None:
-            return frame
-        was = listed.table(WAS_COLUMNS).take(pa.array(rows))
-        return frame.assign(**{name: was.column(name).to_pylist() for name in WAS_COLUMNS})
 
     def rows(
         self, shown: Filter, sort: Sort, *, with_claims: bool = False, scores: Sequence[str] = ()
