@@ -191,8 +191,8 @@ def _wake(known: ReferenceType[AppSession], woken: _Woken) -> None:
 #   runs the old page and forgets the new one; after Back, under the new one's address. Here such a request is
 #   ignored.
 # - It comes while a widget's callback runs. Streamlit then ends the callback at the first message that it
-#   sends, the new address for instance, and does not call it again: a choice, a typed word or half of what
-#   was to be saved is lost. Here a callback runs to its end.
+#   sends, the new address for instance, and does not call it again: a choice, or half of what was to be
+#   saved, is lost. Here a callback runs to its end.
 
 #: How long a new runner waits before it looks again whether the one before it has ended.
 _LOOK_AGAIN_S = 0.005
