@@ -119,6 +119,39 @@ def test_a_callback_runs_to_its_end_when_another_press_comes_meanwhile(
     wait_for_query(page, chosen="yes")
 
 
+def test_a_press_in_a_fragment_is_answered_though_the_page_has_been_drawn_without_it(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
+) -> None:
+    """The browser hears of that run after the press."""
+    page = page_at(own=True)
+    wire = HeldWire(page)
+    page.goto(serve(app=APPS / "fragment_press.py").url)
+    wait_for_run(page)
+    wire.hold()
+    page.get_by_role("button", name="Go").click()
+    wire.release_sent()
+    page.get_by_role("button", name="Choose").click()
+    wire.release_received()
+    expect(page.get_by_text("whole")).to_be_visible()
+    wire.release()
+    expect(page.get_by_text("chosen 1")).to_be_visible()
+
+
+@pytest.mark.parametrize("run", ["Stay", "Go"])
+def test_a_press_in_a_fragment_is_answered_while_the_page_that_was_opened_first_runs(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, run: str
+) -> None:
+    page = page_at()
+    page.goto(serve(app=APPS / "fragment_press.py").url)
+    wait_for_run(page)
+    page.get_by_text("Once a press waits").click()
+    wait_for_run(page)
+    page.get_by_role("button", name=run).click()
+    page.get_by_role("button", name="Choose").click()
+    expect(page.get_by_text("chosen 1")).to_be_visible()
+    expect(page.get_by_text("whole")).to_have_count(int(run == "Go"))
+
+
 def test_a_run_of_the_page_that_is_left_adds_no_entry_to_the_history(
     serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
 ) -> None:
@@ -167,6 +200,25 @@ def test_a_page_runs_again_when_its_task_is_done_though_the_browser_does_not_ask
     expect(page.get_by_text("typed")).to_be_visible()
     expect(page.get_by_role("textbox")).to_have_value("words")
     expect(page.get_by_text("waiting")).to_have_count(0)
+
+
+def test_what_is_typed_while_a_page_runs_again_by_itself_stays(
+    serve: Serve, page_at: PageAt, tmp_path: Path
+) -> None:
+    """The browser hears of that run after the reader has typed."""
+    page, gate = page_at(own=True), tmp_path / "gate"
+    wire = HeldWire(page)
+    page.goto(serve(app=APPS / "waiting.py", GATE=str(gate)).url)
+    expect(page.get_by_text("waiting")).to_be_visible()
+    wire.hold()
+    gate.touch()
+    page.get_by_role("textbox").fill("words")
+    page.get_by_role("textbox").press("Enter")
+    wire.release_received()
+    expect(page.get_by_text("made")).to_be_visible()
+    wire.release()
+    expect(page.get_by_text("typed")).to_be_visible()
+    expect(page.get_by_role("textbox")).to_have_value("words")
 
 
 class Wire:

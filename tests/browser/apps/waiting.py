@@ -22,7 +22,8 @@ def work() -> str:
     return "made"
 
 
-if st.text_input("Words"):
+st.session_state.setdefault("words", "")
+if st.text_input("Words", key="words"):
     st.text("typed")
 outcome = background.tasks().get("task", work, 0)
 if isinstance(outcome, Done):

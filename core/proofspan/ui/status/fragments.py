@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, wraps
 from typing import Any, NamedTuple, ParamSpec
 from weakref import ReferenceType, WeakKeyDictionary, ref
@@ -25,6 +25,7 @@ from streamlit import runtime
 from streamlit.delta_generator_singletons import context_dg_stack, get_dg_singleton_instance
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.runtime.app_session import AppSession, AppSessionState
 from streamlit.runtime.scriptrunner import RerunData, ScriptRunner, get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_requests import (
@@ -163,6 +164,9 @@ def _wake(known: ReferenceType[AppSession], woken: _Woken) -> None:
     session._create_scriptrunner(
         RerunData(
             query_string=state.query_string,
+            # Without any, Streamlit would also send again what the last runs gave to widgets, and the browser
+            # would overwrite what somebody has typed meanwhile.
+            widget_states=WidgetStates(),
             page_script_hash=woken.page,
             fragment_id=woken.fragment_id if woken.is_alone else None,
             is_auto_rerun=woken.is_alone,
@@ -171,7 +175,7 @@ def _wake(known: ReferenceType[AppSession], woken: _Woken) -> None:
     )
 
 
-# Six faults in how Streamlit runs fragments and pages, corrected.
+# Seven faults in how Streamlit runs fragments and pages, corrected.
 #
 # Each needs a request at an unlucky moment, which a busy machine has often:
 #
@@ -193,6 +197,8 @@ def _wake(known: ReferenceType[AppSession], woken: _Woken) -> None:
 # - It comes while a widget's callback runs. Streamlit then ends the callback at the first message that it
 #   sends, the new address for instance, and does not call it again: a choice, or half of what was to be
 #   saved, is lost. Here a callback runs to its end.
+# - It is a press in a fragment that the page has just been drawn without. Streamlit then drops the press, or
+#   calls its callback and draws nothing. Here the page runs for it.
 
 #: How long a new runner waits before it looks again whether the one before it has ended.
 _LOOK_AGAIN_S = 0.005
@@ -225,6 +231,7 @@ def correct_fragment_requests() -> None:
     reset_now = ScriptRunContext.reset
     merge_now = ScriptRequests._request_rerun_locked
     yield_now = ScriptRunner._maybe_handle_execution_control_request
+    run_now = ScriptRunner._run_script
 
     def request_rerun(self: AppSession, client_state: ClientState | None) -> None:
         asked = _sessions.setdefault(self, _Asked())
@@ -234,10 +241,17 @@ def correct_fragment_requests() -> None:
         if client_state is not None and client_state.fragment_id:
             if page == asked.left != shown:
                 return
+            is_press = (
+                not client_state.is_auto_rerun and page in (asked.announced, shown) and not asked.awaited
+            )
+            if is_press and not self.has_fragment(client_state.fragment_id):
+                client_state.fragment_id = ""
         elif client_state is not None and page and page != (asked.awaited or asked.announced):
             if asked.awaited and page == asked.left and not client_state.is_history_navigation:
                 return
-            asked.left, asked.awaited = asked.announced or shown or asked.awaited, page
+            before = asked.announced or shown or asked.awaited
+            if before != page:  # the first run of a page is not announced by its hash
+                asked.left, asked.awaited = before, page
         request_now(self, client_state)
 
     def announce(self: AppSession, page_script_hash: str, *args: Any, **kwargs: Any) -> ForwardMsg:
@@ -304,6 +318,13 @@ def correct_fragment_requests() -> None:
         if not is_running or ThreadState.get().run_location is not RunLocation.CALLBACK:
             yield_now(self)
 
+    def run_script(self: ScriptRunner, rerun_data: RerunData) -> None:
+        asked_for, known = rerun_data.fragment_id_queue, self._fragment_storage
+        if not rerun_data.is_auto_rerun and not all(map(known.contains, asked_for)):
+            rerun_data = replace(rerun_data, fragment_id_queue=[], is_fragment_scoped_rerun=False)
+        run_now(self, rerun_data)
+
+    ScriptRunner._run_script = run_script  # type: ignore[method-assign]
     ScriptRunner._maybe_handle_execution_control_request = yield_to_request  # type: ignore[method-assign]
     AppSession.register_file_watchers = connected  # type: ignore[method-assign]
     ScriptRequests._request_rerun_locked = merge  # type: ignore[method-assign]
