@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from tests.browser.conftest import PageAt, Serve, WaitForRun
+from tests.browser.conftest import ARRIVING, PageAt, Serve, WaitForRun
 from tests.places import DEMO
 
 pytestmark = pytest.mark.browser
@@ -44,3 +44,18 @@ def test_nothing_moves_while_a_page_arrives_and_no_part_is_polled(
                 break
     assert clocks == [], "a part of a page that runs again every few seconds"
     assert {path: by for path, by in moved.items() if by > MOST} == {}
+
+
+def test_nothing_moves_in_a_browser_that_takes_long_to_draw(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
+) -> None:
+    url = serve(DEMO).url
+    page = page_at(1400, 900, own=True)
+    page.add_init_script(WATCH)
+    page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 5})
+    for path in ("question", "compare"):
+        page.goto(f"{url}/{path}?run=R006")
+        wait_for_run(page)
+        page.wait_for_selector(ARRIVING, state="detached")
+        page.evaluate("new Promise((resolve) => requestIdleCallback(resolve))")
+        assert page.evaluate("window.shifts") <= MOST, path

@@ -29,30 +29,39 @@ from proofspan.ui.widgets.markup import common_css, page_css
 _SERVER: Final = (
     "<script>window.__streamlit = { BACKEND_BASE_URL: new URL('.', location.href).href }</script>"
 )
-#: The first page appears as a whole: once its script has ended and no part of it is a placeholder, at the
-#: latest after `_LATEST_MS`. Until then what is drawn from top to bottom would move under the reader's eyes.
-#: Charts have their room, and are not waited for.
+#: The first page appears as a whole: once its script has ended and no part of it is a placeholder. Until then
+#: what is drawn from top to bottom would move under the reader's eyes. The script is waited for until
+#: `_LATEST_MS` after the first part was there; a placeholder, whose code a slow browser has yet to read,
+#: until `_LONGEST_MS`. Charts have their room, and are not waited for.
 _LATEST_MS: Final = 1_500
+_LONGEST_MS: Final = 6_000
 #: How long nothing is added to it by then: the browser draws what the script sent a little later.
 _REST_MS: Final = 80
 _ARRIVAL: Final = """<script>(() => {
   const root = document.documentElement;
   root.classList.add("ps-arriving");
   const MISSING = "[data-testid=stSkeleton]:not([class*=st-key-plot-] *)";
+  // A component of ours draws in a tree of its own, which is not watched. A table has no header before.
+  const isEmpty = ({ shadowRoot }) => !shadowRoot?.firstChild || shadowRoot.querySelector("thead tr:empty");
+  const isWhole = (app) => !app.querySelector(MISSING)
+    && ![...app.querySelectorAll("[data-testid=stBidiComponentIsolated]")].some(isEmpty);
   let latest = null;
+  let longest = null;
   let rest = null;
+  let isLate = false;
   const look = () => {
     const app = document.querySelector("[data-testid=stApp]");
     if (!app?.querySelector(".stMainBlockContainer .stElementContainer")) return;
-    latest ??= setTimeout(arrive, %d);
-    const isDone = app.dataset.testScriptState === "notRunning" && !app.querySelector(MISSING);
+    latest ??= setTimeout(() => { isLate = true; look(); }, %d);
+    longest ??= setTimeout(arrive, %d);
+    const isDone = isLate || app.dataset.testScriptState === "notRunning";
     clearTimeout(rest);
-    if (isDone) rest = setTimeout(arrive, %d);
+    if (isDone) rest = setTimeout(isWhole(app) ? arrive : look, %d);
   };
   const watch = new MutationObserver(look);
   const arrive = () => {
     watch.disconnect();
-    [latest, rest].forEach(clearTimeout);
+    [latest, longest, rest].forEach(clearTimeout);
     root.classList.remove("ps-arriving");
   };
   watch.observe(root, { childList: true, subtree: true, attributeFilter: ["data-test-script-state"] });
@@ -87,7 +96,7 @@ def index_html() -> str:
     """Return Streamlit's page with our additions."""
     static = Path(streamlit.__file__).parent / "static"
     html = (static / "index.html").read_text(encoding="utf-8")
-    scripts = f"{_SERVER}\n    {_ARRIVAL % (_LATEST_MS, _REST_MS)}"
+    scripts = f"{_SERVER}\n    {_ARRIVAL % (_LATEST_MS, _LONGEST_MS, _REST_MS)}"
     ours = f"<title>{NAME}</title>\n    {scripts}\n    {_preloads(static)}"
     html = _TITLE.sub(ours, _FONT.sub("", html), count=1)
     # Behind Streamlit's own rules, which are added to the head, and before those of a single page.
