@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 from playwright.sync_api import Page, WebSocketRoute
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+#: Longer than a message takes on a busy machine.
+WAIT_S = 120
 
 
 class HeldWire:
@@ -38,11 +42,13 @@ class HeldWire:
 
     def release(self) -> None:
         """Send what the page has sent, and hold nothing back any more."""
-        self._is_held["sent"] = False
         self._flush("sent")
+        self._is_held["sent"] = False
 
     def _flush(self, way: str) -> None:
+        deadline = time.monotonic() + WAIT_S
         while not self._waiting[way]:
+            assert time.monotonic() < deadline, f"nothing was {way}"
             self._page.wait_for_timeout(10)
         while self._waiting[way]:
             self._to[way](self._waiting[way].pop(0))
