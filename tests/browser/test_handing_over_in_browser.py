@@ -29,7 +29,7 @@ def test_from_an_unseen_answer_to_a_set_and_a_pack(
     expect(rows).to_have_count(3)
     rows.filter(has_text=CITED["q"]).get_by_role("link").first.click()
     page.get_by_test_id("ps-picture").wait_for()
-    page.locator(".st-key-review-agree button").wait_for()
+    page.locator(".st-key-review-agree button").first.wait_for()
     page.keyboard.press("a")
     name = page.get_by_label("Your name")
     name.fill("Ada")
