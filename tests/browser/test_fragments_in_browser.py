@@ -119,6 +119,18 @@ def test_a_callback_runs_to_its_end_when_another_press_comes_meanwhile(
     wait_for_query(page, chosen="yes")
 
 
+def test_a_press_that_the_script_answers_is_answered_when_another_comes_meanwhile(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
+) -> None:
+    page = page_at()
+    page.goto(serve(app=APPS / "during_answer.py").url)
+    wait_for_run(page)
+    page.get_by_role("button", name="Keep").click()
+    page.get_by_role("button", name="Count").click()
+    expect(page.get_by_text("counted 1")).to_be_visible()
+    expect(page.get_by_text("kept", exact=True)).to_be_visible()
+
+
 def test_a_press_in_a_fragment_is_answered_though_the_page_has_been_drawn_without_it(
     serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
 ) -> None:

@@ -18,7 +18,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import cache, wraps
 from typing import Any, NamedTuple, ParamSpec
-from weakref import ReferenceType, WeakKeyDictionary, ref
+from weakref import ReferenceType, WeakKeyDictionary, WeakSet, ref
 
 import streamlit as st
 from streamlit import runtime
@@ -175,7 +175,7 @@ def _wake(known: ReferenceType[AppSession], woken: _Woken) -> None:
     )
 
 
-# Seven faults in how Streamlit runs fragments and pages, corrected.
+# Eight faults in how Streamlit runs fragments and pages, corrected.
 #
 # Each needs a request at an unlucky moment, which a busy machine has often:
 #
@@ -199,6 +199,8 @@ def _wake(known: ReferenceType[AppSession], woken: _Woken) -> None:
 #   saved, is lost. Here a callback runs to its end.
 # - It is a press in a fragment that the page has just been drawn without. Streamlit then drops the press, or
 #   calls its callback and draws nothing. Here the page runs for it.
+# - It comes while the script answers the press of a button without a callback. Streamlit then ends the
+#   script, and the press with it. Here that run goes on to its end, or to its own `st.rerun`.
 
 #: How long a new runner waits before it looks again whether the one before it has ended.
 _LOOK_AGAIN_S = 0.005
@@ -232,6 +234,8 @@ def correct_fragment_requests() -> None:
     merge_now = ScriptRequests._request_rerun_locked
     yield_now = ScriptRunner._maybe_handle_execution_control_request
     run_now = ScriptRunner._run_script
+    #: Of the scripts that have asked for a run themselves, and go on until they notice.
+    ended: WeakSet[ScriptRequests] = WeakSet()
 
     def request_rerun(self: AppSession, client_state: ClientState | None) -> None:
         asked = _sessions.setdefault(self, _Asked())
@@ -304,6 +308,8 @@ def correct_fragment_requests() -> None:
     def merge(self: ScriptRequests, new_data: RerunData) -> bool:
         waiting = self._rerun_data
         is_from_script = new_data.widget_states is None
+        if is_from_script:
+            ended.add(self)
         if (
             is_from_script
             and self._state == ScriptRequestType.RERUN
@@ -314,9 +320,22 @@ def correct_fragment_requests() -> None:
         return merge_now(self, new_data)
 
     def yield_to_request(self: ScriptRunner) -> None:
-        is_running = self._execing and self._is_in_script_thread()
-        if not is_running or ThreadState.get().run_location is not RunLocation.CALLBACK:
-            yield_now(self)
+        if self._execing and self._is_in_script_thread():
+            has_ended = self._requests in ended
+            ended.discard(self._requests)
+            if ThreadState.get().run_location is RunLocation.CALLBACK:
+                return
+            if self._requests._state is ScriptRequestType.RERUN and not has_ended and is_answering(self):
+                return
+        yield_now(self)
+
+    def is_answering(runner: ScriptRunner) -> bool:
+        """Return whether a button was pressed that has no callback."""
+        states = runner._session_state._state._new_widget_state
+        return any(
+            metadata.value_type == "trigger_value" and metadata.callback is None and states.get(widget)
+            for widget, metadata in states.widget_metadata.items()
+        )
 
     def run_script(self: ScriptRunner, rerun_data: RerunData) -> None:
         asked_for, known = rerun_data.fragment_id_queue, self._fragment_storage
