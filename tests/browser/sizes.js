@@ -102,6 +102,8 @@
     const place = one.getBoundingClientRect();
     if (within(one, "[data-testid=stSidebar]") || frames(one).length || within(one, "[data-testid=ps-viewer]")) continue;
     const ellipsis = [...above(one)].find((each) => style(each).textOverflow === "ellipsis" && style(each).overflowX !== "visible");
+    // A name may be shortened, the words of a link may not.
+    if (within(one, ".stMain [data-testid=stPageLink]") && one.scrollWidth > one.clientWidth + 1) say("shortened", one);
     if (ellipsis && ellipsis.getBoundingClientRect().right <= width + 1) continue;
     if (place.right > width + 1 || place.left < -1) { say(`out of the window by ${Math.round(Math.max(place.right - width, -place.left))} px`, one); continue; }
     for (const each of above(one)) {
