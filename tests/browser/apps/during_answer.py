@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-import time
-
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from proofspan.ui.status.fragments import correct_fragment_requests
-
-WAIT_S = 60
+from tests.browser.apps.next_press import wait_for_next_press
 
 correct_fragment_requests()
 st.text(st.session_state.get("kept", "nothing"))
 st.text(f"counted {st.session_state.get('counted', 0)}")
 if st.button("Keep"):
-    context = get_script_run_ctx()
-    assert context is not None
-    assert context.script_requests is not None
-    until = time.monotonic() + WAIT_S
-    while context.script_requests._state.name != "RERUN" and time.monotonic() < until:
-        time.sleep(0.01)
+    wait_for_next_press()
     st.text("keeping")
     st.session_state["kept"] = "kept"
     st.rerun()

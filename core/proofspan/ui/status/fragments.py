@@ -306,17 +306,12 @@ def correct_fragment_requests() -> None:
         reset_now(self, *args, **kwargs)
 
     def merge(self: ScriptRequests, new_data: RerunData) -> bool:
-        waiting = self._rerun_data
-        is_from_script = new_data.widget_states is None
-        if is_from_script:
+        if new_data.widget_states is None:  # from the script
             ended.add(self)
-        if (
-            is_from_script
-            and self._state == ScriptRequestType.RERUN
-            and waiting.widget_states is not None
-            and _is_full_app_rerun(waiting)
-        ):
-            return True
+            waiting = self._rerun_data
+            is_readers = waiting.widget_states is not None and _is_full_app_rerun(waiting)
+            if self._state == ScriptRequestType.RERUN and is_readers:
+                return True
         return merge_now(self, new_data)
 
     def yield_to_request(self: ScriptRunner) -> None:
