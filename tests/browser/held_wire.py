@@ -35,6 +35,13 @@ class HeldWire:
         """Send what the page has sent so far, once there is something."""
         self._flush("sent")
 
+    def wait_for_received(self, kind: str) -> None:
+        """Wait until a message of this kind is held back from the page."""
+        deadline = time.monotonic() + WAIT_S
+        while not any(_kind(message) == kind for message in self._waiting["received"]):
+            assert time.monotonic() < deadline, f"no {kind} came"
+            self._page.wait_for_timeout(10)
+
     def release_received(self) -> None:
         """Let the page have what it was sent so far and from now on."""
         self._flush("received")
@@ -67,3 +74,7 @@ class HeldWire:
             self._waiting[way].append(message)
         else:
             self._to[way](message)
+
+
+def _kind(message: str | bytes) -> str | None:
+    return ForwardMsg.FromString(message).WhichOneof("type") if isinstance(message, bytes) else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Page, WebSocketRoute, expect
@@ -231,6 +232,42 @@ def test_what_is_typed_while_a_page_runs_again_by_itself_stays(
     wire.release()
     expect(page.get_by_text("typed")).to_be_visible()
     expect(page.get_by_role("textbox")).to_have_value("words")
+
+
+@pytest.mark.parametrize("role", ["link", "button"])
+def test_a_value_that_a_link_has_replaced_is_not_chosen_again_by_the_next_press(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun, role: Literal["link", "button"]
+) -> None:
+    """The browser draws the link's page only after that press."""
+    page = page_at(own=True)
+    wire = HeldWire(page)
+    page.goto(serve(app=APPS / "stale_choice.py").url)
+    wait_for_run(page)
+    wire.hold()
+    page.get_by_role("link", name="Two").click()
+    wire.release_sent()
+    wire.wait_for_received("script_finished")
+    page.get_by_role(role, name="Its question" if role == "link" else "Count").click()
+    wire.release()
+    wire.release_received()
+    expect(page.get_by_text("question 1" if role == "link" else "counted")).to_be_visible()
+    expect(page.get_by_text("run two")).to_be_visible()
+    wait_for_query(page, run="two")
+
+
+def test_a_value_that_a_link_has_replaced_can_be_chosen_again(
+    serve: Serve, page_at: PageAt, wait_for_run: WaitForRun
+) -> None:
+    page = page_at()
+    page.goto(serve(app=APPS / "stale_choice.py").url)
+    wait_for_run(page)
+    page.get_by_role("link", name="Two").click()
+    expect(page.get_by_text("run two")).to_be_visible()
+    wait_for_run(page)
+    page.get_by_role("combobox").click()
+    page.get_by_role("option", name="one").click()
+    expect(page.get_by_text("run one")).to_be_visible()
+    wait_for_query(page, run="one")
 
 
 class Wire:

@@ -34,6 +34,7 @@ from proofspan.ui.visit.routes import (
     ROOT_NAME,
     WALKTHROUGH_TITLE,
 )
+from proofspan.ui.visit.stale_values import correct_stale_values
 from proofspan.ui.visit.turns import in_turn
 from proofspan.ui.visit.view_state import read_view, write_view
 from proofspan.ui.widgets import markup
@@ -42,6 +43,7 @@ from proofspan.ui.widgets.text import shortened
 from proofspan.wording import counted
 
 correct_kept_messages()
+correct_stale_values()
 
 #: The address that was opened and that no page has.
 _UNKNOWN = "shell:unknown"

@@ -40,6 +40,7 @@ from streamlit.runtime.scriptrunner_utils.script_run_context import (
 )
 
 from proofspan.services.workspace.changes import Changes
+from proofspan.ui.visit.kept_messages import browser_session
 
 P = ParamSpec("P")
 
@@ -124,11 +125,9 @@ class Waker:
 def waker() -> Waker | None:
     """Return the waker of the fragment that is being drawn; None outside of a browser's session."""
     context = get_script_run_ctx(suppress_warning=True)
-    if context is None or not runtime.exists():
-        return None
+    session = browser_session(context) if context is not None else None
     fragment_id = ThreadState.get().fragment_id
-    session = runtime.get_instance().get_app_session(context.session_id)
-    if fragment_id is None or not isinstance(session, AppSession):
+    if context is None or session is None or fragment_id is None:
         return None
     name = (context.session_id, fragment_id)
     return Waker(name, ref(session), context.page_script_hash, time.monotonic())

@@ -60,9 +60,14 @@ class Kept:
 _kept: WeakKeyDictionary[AppSession, Kept] = WeakKeyDictionary()
 
 
-def _kept_by(context: ScriptRunContext) -> Kept | None:
+def browser_session(context: ScriptRunContext) -> AppSession | None:
+    """Return the session of the browser that a run is for; None outside of the server."""
     session = runtime.get_instance().get_app_session(context.session_id) if runtime.exists() else None
-    if not isinstance(session, AppSession):
+    return session if isinstance(session, AppSession) else None
+
+
+def _kept_by(context: ScriptRunContext) -> Kept | None:
+    if (session := browser_session(context)) is None:
         return None
     if session not in _kept:
         _kept[session] = Kept(int(config.get_option("global.maxCachedMessageAge")))

@@ -11,10 +11,19 @@ const main = () => document.querySelector("[data-testid=stMain]");
 let restoring = null;
 
 // A run of the page before may be announced after the click. Streamlit would then add an entry for that page, and
-// one more for the way back. Which page is shown is for the reader to say.
+// one more for the way back. Which page is shown is for the reader to say, and so is what the browser alone reads
+// (BROWSER_NAMES of view_state.py): a tour that was left meanwhile does not come back.
+const OF_BROWSER = ["help", "tour"];
 window.history.pushState = function (state, title, address) {
-  const to = new URL(address ?? "", window.location.href);
-  if (to.pathname === window.location.pathname) History.prototype.pushState.call(this, state, title, to.href);
+  const [to, here] = [new URL(address ?? "", window.location.href), new URL(window.location.href)];
+  if (to.pathname !== here.pathname) return;
+  for (const name of OF_BROWSER) {
+    const value = here.searchParams.get(name);
+    if (value === to.searchParams.get(name)) continue;
+    if (value === null) to.searchParams.delete(name);
+    else to.searchParams.set(name, value);
+  }
+  History.prototype.pushState.call(this, state, title, to.href);
 };
 
 export default function ({ data }) {
