@@ -1,4 +1,4 @@
-"""A choice that shows what the address says, with links to another address and a button beside it."""
+"""A choice that shows what the address says, beside links to another address, a button and a box."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ def page() -> None:
     st.text(f"question {st.query_params.get('q', 'none')}")
     st.page_link(only, label="Two", query_params={"run": "two"})
     st.page_link(only, label="Its question", query_params={"run": "two", "q": "1"})
+    if st.checkbox("Mark", on_change=lambda: None):
+        st.text("marked")
     if st.button("Count"):
         st.text("counted")
 

@@ -30,7 +30,8 @@ _has_other_reason: ContextVar[bool] = ContextVar("has_other_reason", default=Fal
 def correct_stale_values() -> None:
     """Change Streamlit's class for this process, once: call no callback for what a widget showed before.
 
-    Where a request has no other reason, somebody has chosen that value again.
+    Where a request has no other reason, such as a pressed button or a new value of another widget, somebody
+    has chosen that value again.
     """
     call_now, changed_now = SessionState._call_callbacks, SessionState._widget_changed
     register_now = SessionState.register_widget
@@ -43,6 +44,9 @@ def correct_stale_values() -> None:
         is_other = any(
             _has_active_trigger_value(state) or (state.HasField("json_value") and changed_now(self, state.id))
             for state in (sent.widgets if sent is not None else ())
+        ) or any(
+            changed_now(self, name) and self._new_widget_state.get(name) not in values
+            for name, values in shown.items()
         )
         before = _has_other_reason.set(is_other)
         try:
