@@ -89,6 +89,17 @@ def test_cause_label_tags_and_note_are_saved_with_it(make_workspace: MakeWorkspa
     assert not app.exception
 
 
+def test_the_fields_close_and_keep_what_was_typed_since_their_button_was_drawn(
+    make_workspace: MakeWorkspace, open_app: Open
+) -> None:
+    workspace = make_workspace(**FILE)
+    app = click(named(open_app(workspace, page="pages/question.py", run="R1", q="Q1")), "disagree")
+    app.session_state["review:drafts"] = {Q1: drafts.Draft(is_open=True, text="Typed since.")}
+    app = click(app, "disagree")
+    kept = app.session_state["review:drafts"][Q1]
+    assert (kept.is_open, kept.text) == (False, "Typed since.")
+
+
 def test_what_cannot_be_saved_is_shown_with_its_remedy_and_kept(
     make_workspace: MakeWorkspace, open_app: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -270,6 +270,15 @@ def test_packages_are_filtered_by_status_and_stream(record: Callable[..., Path],
     assert "status" not in app.query_params
 
 
+def test_a_kind_is_added_to_those_of_the_address_as_it_is_by_then(
+    record: Callable[..., Path], open_app: Open
+) -> None:
+    app = open_app(record(*RECORD), page=PAGE)
+    app.query_params["kind"] = "risk"  # chosen since, in a run that was cut short
+    app.button("kind-decision").click().run()
+    assert app.query_params["kind"] == ["risk", "decision"]
+
+
 # Writing.
 
 

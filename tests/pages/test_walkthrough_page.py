@@ -122,6 +122,16 @@ def test_steps_lead_through_the_list_and_the_address_follows(workspace: Path, op
     assert "2 of 3" in words(app)
 
 
+def test_a_press_starts_from_the_address_though_the_run_for_the_press_before_was_cut_short(
+    workspace: Path, open_app: Open
+) -> None:
+    app = open_app(workspace, page=PAGE, q="Q1", whole="yes")
+    drawn = bar(app)["slide"]
+    app.query_params["q"] = "Q3"
+    app = act(app, to=drawn)
+    assert (url(app, "q"), bar(app)["slide"]) == (["Q1"], drawn)
+
+
 def test_without_a_choice_the_best_are_shown_and_any_other_question_opens_the_whole_list(
     workspace: Path, open_app: Open
 ) -> None:
@@ -216,6 +226,9 @@ def test_a_choice_of_citation_turns_to_its_page(make_workspace: MakeWorkspace, o
     assert (page["page_idx"], page["chosen"]) == (1, "cite:2")
     app = act(app, cite=1)
     assert header(component(app, "page"))["page_idx"] == 0
+    app.query_params["cite"] = "2"  # a run for it was cut short
+    app = act(app, cite=1)
+    assert (header(component(app, "page"))["page_idx"], bar(app)["cite"]) == (0, 1)
 
 
 def test_without_a_document_question_and_answer_are_shown_with_the_reason(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import streamlit as st
 
@@ -50,9 +50,19 @@ def draft_of(target: Target) -> Draft:
     return _drafts().get(target, Draft())
 
 
-def put(target: Target, draft: Draft) -> None:
-    """Keep a draft as it is now."""
-    _drafts()[target] = draft
+def change(target: Target, **fields: Any) -> None:
+    """Change some fields of a draft as it is now: it may have changed since what was pressed was drawn."""
+    _drafts()[target] = replace(draft_of(target), **fields)
+
+
+def toggle(target: Target) -> None:
+    """Open the fields, or close them."""
+    change(target, is_open=not draft_of(target).is_open)
+
+
+def discard(target: Target) -> None:
+    """Forget what could not be saved; what was typed stays."""
+    change(target, waiting=None, problems=())
 
 
 def saved() -> frozenset[str]:
@@ -111,21 +121,20 @@ def save(manifest: Manifest, target: Target, annotation: Annotation) -> None:
 
     Without a name the line waits until one is given.
     """
-    draft = draft_of(target)
     dated = replace(annotation, author=annotation.author or author(), at=annotation.at or now())
     if not dated.author:
-        put(target, replace(draft, waiting=dated, problems=()))
+        change(target, waiting=dated, problems=())
         return
     try:
         (written,) = append(manifest, dated)
     except Fault as fault:
         # Under which name it is written may be what has to be corrected.
         waiting = replace(dated, author="" if dated.kind != "withdrawal" else dated.author)
-        put(target, replace(draft, waiting=waiting, problems=tuple(fault.problems)))
+        change(target, waiting=waiting, problems=tuple(fault.problems))
         return
     st.session_state[_SAVED] = saved() | {written.entry_id}
     if written.kind in ("withdrawal", "assignment"):  # what is typed belongs to a verdict or a note
-        put(target, replace(draft, waiting=None, problems=()))
+        discard(target)
     else:
         _drafts().pop(target, None)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 
 import streamlit as st
 
@@ -149,7 +148,8 @@ def _keys(manifest: Manifest, about: About, draft: Draft) -> None:
         key="review-disagree",
         shortcut=DISAGREE,
         help="Choose another correctness by its digit, another cause or label, or write a note",
-        on_click=lambda: drafts.put(about.target, replace(draft, is_open=not draft.is_open)),
+        on_click=drafts.toggle,
+        args=(about.target,),
     )
 
 
@@ -221,15 +221,14 @@ def _choice(target: Target, field: str, title: str, names: Mapping[str, str], ch
 
 
 def _typed(target: Target, **fields: str) -> None:
-    draft = drafts.draft_of(target)
-    drafts.put(target, replace(draft, **{name: value or "" for name, value in fields.items()}))  # type: ignore[arg-type]
+    drafts.change(target, **{name: value or "" for name, value in fields.items()})
 
 
 def _waiting(manifest: Manifest, target: Target, draft: Draft) -> None:
     """Draw what could not be saved yet with its remedy: the person's name, or another attempt."""
 
     def save() -> None:
-        if not draft.problems:
+        if not drafts.draft_of(target).problems:
             drafts.save_waiting(manifest, target)
 
     fault_panel(draft.problems)
@@ -248,7 +247,8 @@ def _waiting(manifest: Manifest, target: Target, draft: Draft) -> None:
             "Discard",
             key="review-discard",
             type="tertiary",
-            on_click=lambda: drafts.put(target, replace(draft, waiting=None, problems=())),
+            on_click=drafts.discard,
+            args=(target,),
         )
 
 

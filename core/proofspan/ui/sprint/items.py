@@ -26,7 +26,7 @@ from proofspan.ui.sprint.words import (
     unmarked,
     words_of,
 )
-from proofspan.ui.visit.view_state import ViewState, change_view
+from proofspan.ui.visit.view_state import ViewState, toggle_view
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.controls import line, panel, toggle_button
 from proofspan.ui.widgets.copy_button import show_copying
@@ -196,14 +196,12 @@ def _package_filters(packages: Sequence[Item], view: ViewState) -> None:
 def _toggles(field: str, words: str, names: Mapping[str, str], chosen: Sequence[str]) -> None:
     markup.note(words, "muted", width="content")
     for number, (value, name) in enumerate(names.items()):
-        is_on = value in chosen
-        wanted = tuple(each for each in chosen if each != value) if is_on else (*chosen, value)
         toggle_button(
             markup.label(name),
             key=f"{field}-{number}",
             help=markup.label(f"Show only this {words.lower()}, or one more"),
-            is_on=is_on,
-            on_click=partial(change_view, **{field: wanted}),
+            is_on=value in chosen,
+            on_click=partial(toggle_view, field, value),
         )
 
 

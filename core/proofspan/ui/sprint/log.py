@@ -12,7 +12,7 @@ from proofspan.journal.sprint import SprintEntry
 from proofspan.ui.sprint.entries import Shown, reveal, show_entry
 from proofspan.ui.sprint.load import authors, days
 from proofspan.ui.sprint.words import KIND_NAMES, day_in_words, day_of
-from proofspan.ui.visit.view_state import ViewState, change_view
+from proofspan.ui.visit.view_state import ViewState, change_view, toggle_view
 from proofspan.ui.widgets import markup
 from proofspan.ui.widgets.controls import line, panel, search_field, select, toggle_button
 from proofspan.ui.widgets.text import shortened
@@ -77,14 +77,12 @@ def _filters(shown: Shown) -> None:
         with line("kinds"):
             markup.note("Kind", "muted", width="content")
             for kind in kinds:
-                kept = tuple(each for each in view.kind if each != kind)
-                wanted = kept if kind in view.kind else (*view.kind, kind)
                 toggle_button(
                     KIND_NAMES[kind],
                     key=f"kind-{kind}",
                     help="Without a choice: check-ins, notes and checkpoints; in a search, all",
                     is_on=kind in view.kind,
-                    on_click=partial(change_view, kind=wanted, leaf=1),
+                    on_click=partial(toggle_view, "kind", kind, leaf=1),
                 )
 
 

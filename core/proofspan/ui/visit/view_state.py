@@ -265,6 +265,17 @@ def change_view(**changes: Any) -> None:
     write_view(read_view().change(**changes))
 
 
+def toggle_view(name: str, value: str, **changes: Any) -> None:
+    """Add a value to those of a parameter in the URL, or take it away; as a widget's callback.
+
+    Not decided where the widget is drawn: another press may change the URL before this one.
+    """
+    view = read_view()
+    chosen = getattr(view, name)
+    kept = tuple(each for each in chosen if each != value)
+    write_view(view.change(**{name: kept if value in chosen else (*chosen, value)}, **changes))
+
+
 class _Reader:
     """Typed values of URL parameters, and a note for each that cannot be used."""
 

@@ -221,13 +221,11 @@ def place(view: ViewState, walk: Walk, store: Store) -> tuple[ViewState, Stop | 
     if walk.kind == "whole" and not view.has_playlist:  # so that the next step stays in this list
         view = view.change(whole=True)
         write_view(view)
-    if view.end:
-        return view, None, walk.slides - 1
-    if key is None:
-        return view, None, 0
-    position = playlist.places.get(key)
-    if position is not None:
-        return view, playlist.at(position), position + 1
+    slide = slide_of_view(view, walk)
+    if view.end or key is None:
+        return view, None, slide
+    if slide >= 0:
+        return view, playlist.at(slide - 1), slide
     existing = store.find(key)
     if existing is not None:
         is_labelled = existing.row["label"] is not None
@@ -236,6 +234,13 @@ def place(view: ViewState, walk: Walk, store: Store) -> tuple[ViewState, Stop | 
     view = view.change(**_NOWHERE)
     write_view(view)
     return replace(view, notes=(*view.notes, note)), None, 0
+
+
+def slide_of_view(view: ViewState, walk: Walk) -> int:
+    """Return the slide of an address: 0 for the title, -1 for a question that is not in the list."""
+    if view.end:
+        return walk.slides - 1
+    return 0 if view.key is None else walk.playlist.places.get(view.key, -2) + 1
 
 
 #: What leaves the question that is shown.

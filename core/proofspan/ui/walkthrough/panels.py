@@ -282,10 +282,11 @@ def bar(
     chosen = chosen_number(scene) if scene else None
 
     def act(to: int, cite: int | None, present: bool) -> None:
+        # The address may be ahead of what was drawn here: a run for a press before may have been cut short.
         view = read_view().change(present=present)
-        if to != slide and to >= 0:
+        if to >= 0 and to != load.slide_of_view(view, walk):
             view = load.at(view, walk, to)
-        elif cite != chosen and cite in cites:
+        elif to == slide and cite in cites and cite != (chosen if view.cite == state.cite else view.cite):
             view = view.change(cite=cite, chunk=None, page=None)
         write_view(view)
 

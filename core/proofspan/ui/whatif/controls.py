@@ -243,11 +243,12 @@ def _rerank(asked: Asked, logged: Logged, *, is_reranked: bool) -> None:
         mode = ONE if len(settings.rerank) == 1 else SEVERAL
 
     def choose(chosen: str) -> None:
-        one: Weights = settings.rerank[:1] or ((logged.features[0].name, 1.0),)
+        now = asked.now()
+        one: Weights = now.settings.rerank[:1] or ((logged.features[0].name, 1.0),)
         rerank: Weights = one if chosen == ONE else ()
         if chosen == SEVERAL:
             rerank = tuple((name, dict(one).get(name, 0.0)) for name in names)
-        change_asked(asked.now().change(rerank=rerank, is_unranked=chosen == OFF))
+        change_asked(now.change(rerank=rerank, is_unranked=chosen == OFF))
 
     modes = {LOGGED: "As logged"} | ({OFF: "Off: the fused order"} if is_reranked or mode == OFF else {})
     modes |= {ONE: "By one score"} | ({SEVERAL: "By weighted scores"} if len(names) > 1 else {})
