@@ -226,6 +226,8 @@ def test_a_choice_of_citation_turns_to_its_page(make_workspace: MakeWorkspace, o
     assert (page["page_idx"], page["chosen"]) == (1, "cite:2")
     app = act(app, cite=1)
     assert header(component(app, "page"))["page_idx"] == 0
+
+    app = open_app(folder, page=PAGE, q="Q1")
     app.query_params["cite"] = "2"  # a run for it was cut short
     app = act(app, cite=1)
     assert (header(component(app, "page"))["page_idx"], bar(app)["cite"]) == (0, 1)
