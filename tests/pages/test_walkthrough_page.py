@@ -225,7 +225,9 @@ def test_a_choice_of_citation_turns_to_its_page(make_workspace: MakeWorkspace, o
     page = header(component(app, "page"))
     assert (page["page_idx"], page["chosen"]) == (1, "cite:2")
     app = act(app, cite=1)
-    assert header(component(app, "page"))["page_idx"] == 0
+    assert (header(component(app, "page"))["page_idx"], url(app, "cite")) == (0, ["1"])
+    app = act(app, cite=2)
+    assert (header(component(app, "page"))["page_idx"], url(app, "cite")) == (1, ["2"])
 
     app = open_app(folder, page=PAGE, q="Q1")
     app.query_params["cite"] = "2"  # a run for it was cut short

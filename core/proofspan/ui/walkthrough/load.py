@@ -237,7 +237,7 @@ def place(view: ViewState, walk: Walk, store: Store) -> tuple[ViewState, Stop | 
 
 
 def slide_of_view(view: ViewState, walk: Walk) -> int:
-    """Return the slide of an address: 0 for the title, -1 for a question that is not in the list."""
+    """Return the slide of an address with a run: 0 for the title, -1 for a question that is not listed."""
     if view.end:
         return walk.slides - 1
     return 0 if view.key is None else walk.playlist.places.get(view.key, -2) + 1

@@ -284,7 +284,8 @@ def bar(
     def act(to: int, cite: int | None, present: bool) -> None:
         # The address may be ahead of what was drawn here: a run for a press before may have been cut short.
         view = read_view().change(present=present)
-        if to >= 0 and to != load.slide_of_view(view, walk):
+        now = load.slide_of_view(view.with_run((state.run,), state.run), walk)
+        if to >= 0 and to != now:
             view = load.at(view, walk, to)
         elif to == slide and cite in cites and cite != (chosen if view.cite == state.cite else view.cite):
             view = view.change(cite=cite, chunk=None, page=None)
